@@ -1,0 +1,1 @@
+"""Solvers by name: each finds the best formula within a size."""
