@@ -1,0 +1,132 @@
+"""The one place that knows a file's name; writes are atomic."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PACKAGE = Path(__file__).parent
+
+
+def conf_dir() -> Path:
+    """The Hydra configs: inside the package in a wheel, beside it in a checkout."""
+    return _travelling("conf")
+
+
+def encodings_dir() -> Path:
+    """The answer set programs: inside the package in a wheel, beside it in a checkout."""
+    return _travelling("encodings")
+
+
+def shipped_data_dir() -> Path:
+    """The tables that come with the package."""
+    return _PACKAGE / "data"
+
+
+def _travelling(folder: str) -> Path:
+    inside = _PACKAGE / folder
+    return inside if inside.is_dir() else _PACKAGE.parent / folder
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPaths:
+    """The files of a study: results/<study>/..."""
+
+    root: Path
+
+    def fold(self, dataset: str, method: str, fold: int) -> FoldPaths:
+        return FoldPaths(self.root / dataset / method / f"fold-{fold}")
+
+    def folds_on_disk(self) -> Iterator[tuple[str, str, int, FoldPaths]]:
+        """(dataset, method, fold, paths) of every fold folder, in order."""
+        for folder in sorted(self.root.glob("*/*/fold-*"), key=_fold_order):
+            number = folder.name.removeprefix("fold-")
+            if number.isdigit() and folder.is_dir():
+                method = folder.parent
+                yield method.parent.name, method.name, int(number), FoldPaths(folder)
+
+    @property
+    def folds_csv(self) -> Path:
+        return self.root / "folds.csv"
+
+    @property
+    def lengths_csv(self) -> Path:
+        return self.root / "lengths.csv"
+
+    @property
+    def tables(self) -> Path:
+        return self.root / "tables"
+
+    @property
+    def plots(self) -> Path:
+        return self.root / "plots"
+
+    @property
+    def report(self) -> Path:
+        return self.root / "report.html"
+
+    @property
+    def submissions(self) -> Path:
+        """What submitit writes: job scripts, pickles, output."""
+        return self.root / "submissions"
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPaths:
+    """The files of one fold: results/<study>/<dataset>/<method>/fold-<k>/..."""
+
+    folder: Path
+
+    @property
+    def scan(self) -> Path:
+        """The state of the scan after its last step."""
+        return self.folder / "scan.json"
+
+    @property
+    def result(self) -> Path:
+        return self.folder / "result.json"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log.txt"
+
+    @property
+    def trials(self) -> Path:
+        """Optuna's journal of a baseline."""
+        return self.folder / "trials.log"
+
+
+def _fold_order(folder: Path) -> tuple[str, str, int]:
+    number = folder.name.removeprefix("fold-")
+    return folder.parent.parent.name, folder.parent.name, int(number) if number.isdigit() else -1
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """The file has the old text or the new one, whenever the process or the machine dies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(draft, path)  # noqa: PTH105 - the word of the promise
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_atomically(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in the file; None where there is no file or it is not whole."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
