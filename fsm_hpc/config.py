@@ -89,7 +89,40 @@ class DatasetSpec:
     """conf/dataset: where a table is, and what its columns are."""
 
     name: str
-    target: str
+    target: str  # the column to predict
+    positive: str | None = None  # its value that counts as true; None: chosen and told
+    negative: str | None = None  # its other value; "rest": all others
+    # where the table is
+    path: str | None = None  # a file of the user's; None: `file` on the search path
+    file: str | None = None
+    sha256: str | None = None  # of the decompressed file
+    package: str | None = None  # "<module>/<file>": an installed package that carries the table
+    url: str | None = None  # what `datasets fetch` downloads
+    published_file: str | None = None  # the file in that download
+    published_sha256: str | None = None
+    header: str | None = None  # replaces the first line of the published file
+    # how it is written
+    separator: str = "auto"  # auto, comma, semicolon, tab, pipe, space
+    decimal: str = "auto"  # auto, point, comma
+    encoding: str = "auto"
+    # what its columns are
+    infer: bool = False  # kinds of the columns that no list names
+    numeric: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    true_values: tuple[str, ...] = ()  # of Boolean columns; (): true, yes, 1 and their like
+    max_categories: int = 100  # of one column
+    # what is left out
+    missing: str = "drop"  # rows with missing values: drop, error
+    missing_values: tuple[str, ...] = ()  # cells that say "missing", besides empty ones
+    zero_is_missing: tuple[str, ...] = ()  # columns where 0 cannot be
+    # where it comes from
+    title: str | None = None
+    creators: str | None = None
+    doi: str | None = None
+    source: str | None = None
+    licence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +185,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         if value is None:
             return None
         return _typed(next(o for o in options if o is not type(None)), value, where)
+    if origin is tuple and isinstance(value, (str, int, float)):
+        return (_typed(options[0], value, where),)  # `dataset.drop=id` is a list of one
     if origin is tuple and isinstance(value, (list, tuple)):
         return tuple(_typed(options[0], item, where) for item in value)
     if origin is dict and isinstance(value, Mapping):
@@ -171,8 +206,8 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         return Path(value)
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
-    if hint is str and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
+    if hint is str and isinstance(value, (int, float)):
+        return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(hint, type) and type(value) is hint:
         return value
     names = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
