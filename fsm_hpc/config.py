@@ -210,8 +210,8 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(hint, type) and type(value) is hint:
         return value
-    names = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-    raise UserError(f"{where}: expected {names.get(hint, 'a list or a group')}, found {value!r}")
+    words = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    raise UserError(f"{where}: expected {words.get(hint, 'a list or a group')}, found {value!r}")
 
 
 def _plain(value: Any) -> Any:

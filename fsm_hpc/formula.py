@@ -246,7 +246,7 @@ class And(_Chain):
     binding: ClassVar[int] = 1
 
     def evaluate(self, table: Table) -> Truth:
-        return np.logical_and.reduce([part.evaluate(table) for part in self.parts])
+        return np.asarray(np.logical_and.reduce([part.evaluate(table) for part in self.parts]))
 
     def _render(self, style: _Style) -> str:
         return self._joined(style.conjunction, style)
@@ -266,7 +266,7 @@ class Or(_Chain):
     binding: ClassVar[int] = 0
 
     def evaluate(self, table: Table) -> Truth:
-        return np.logical_or.reduce([part.evaluate(table) for part in self.parts])
+        return np.asarray(np.logical_or.reduce([part.evaluate(table) for part in self.parts]))
 
     def _render(self, style: _Style) -> str:
         return self._joined(style.disjunction, style)

@@ -62,12 +62,17 @@ class Problem:
 
     @staticmethod
     def build(
-        columns: Sequence[Column], labels: Truth, method: Method, rows: NDArray[np.int64] | None = None
+        columns: Sequence[Column],
+        labels: Truth,
+        method: Method,
+        rows: NDArray[np.int64] | None = None,
     ) -> Problem:
         """The problem on some rows of a table (all when `rows` is not given)."""
         if rows is None:
             return Problem(method, tuple(columns), np.asarray(labels, dtype=bool))
-        return Problem(method, tuple(c.take(rows) for c in columns), np.asarray(labels[rows], dtype=bool))
+        return Problem(
+            method, tuple(c.take(rows) for c in columns), np.asarray(labels[rows], dtype=bool)
+        )
 
     @property
     def rows(self) -> int:
@@ -115,7 +120,9 @@ class Problem:
         import pandas as pd
 
         ids = np.zeros(self.rows, dtype=np.int64)
-        codes = [(b.holds, 2) for b in self.booleans] + [(n.ranks, len(n.cuts)) for n in self.numerics]
+        codes = [(b.holds, 2) for b in self.booleans] + [
+            (n.ranks, len(n.cuts)) for n in self.numerics
+        ]
         for values, base in codes:
             ids = pd.factorize(ids * base + values)[0]
         _, first = np.unique(ids, return_index=True)

@@ -14,7 +14,11 @@ FORMULA_METHODS = [Method.MEDIAN, Method.PIVOT, Method.INTERVAL]
 
 @st.composite
 def problems(
-    draw: st.DrawFn, max_rows: int = 9, max_columns: int = 4, max_values: int = 4, max_numeric: int = 2
+    draw: st.DrawFn,
+    max_rows: int = 9,
+    max_columns: int = 4,
+    max_values: int = 4,
+    max_numeric: int = 2,
 ) -> Problem:
     """A problem of at most that many rows, columns, values in a numeric column, numeric columns."""
     rows = draw(st.integers(2, max_rows))
@@ -45,7 +49,9 @@ def random_problem(
     return Problem.build(columns, labels, method)
 
 
-def _columns(name: str, kind: str, codes: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[Column]:
+def _columns(
+    name: str, kind: str, codes: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> list[Column]:
     if kind == "numeric":
         return [Column(name, Kind.NUMERIC, codes * 1.5 - 1)]
     if kind == "boolean":
