@@ -1,0 +1,94 @@
+"""A scan state to disk and back, only for the same problem."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc import files
+from fsm_hpc.formula import Formula, parse
+from fsm_hpc.scan import Attempt, Length, ScanState, StopReason
+from fsm_hpc.solvers.base import End, Incumbent
+
+FORMAT = 1
+
+
+def save(path: Path, state: ScanState, fingerprint: str) -> None:
+    """Write the state; a reader sees the old one or the new one, never half of it."""
+    files.write_json(path, {"format": FORMAT, "fingerprint": fingerprint, **to_dict(state)})
+
+
+def load(path: Path, fingerprint: str) -> ScanState:
+    """The state on disk; a fresh one where there is none, or it belongs to another problem."""
+    saved = files.read_json(path)
+    if saved is None or saved.get("format") != FORMAT or saved.get("fingerprint") != fingerprint:
+        return ScanState()
+    return from_dict(saved)
+
+
+def to_dict(state: ScanState) -> dict[str, Any]:
+    return {
+        "lengths": [length_to_dict(entry) for entry in state.lengths],
+        "under_way": _attempt_to_dict(state.under_way),
+        "scan_s": state.scan_s,
+        "stop_reason": state.stop_reason.value if state.stop_reason else None,
+        "final": _attempt_to_dict(state.final),
+    }
+
+
+def from_dict(saved: dict[str, Any]) -> ScanState:
+    reason = saved["stop_reason"]
+    return ScanState(
+        lengths=tuple(length_from_dict(entry) for entry in saved["lengths"]),
+        under_way=_attempt_from_dict(saved["under_way"]),
+        scan_s=saved["scan_s"],
+        stop_reason=StopReason(reason) if reason else None,
+        final=_attempt_from_dict(saved["final"]),
+    )
+
+
+def length_to_dict(entry: Length) -> dict[str, Any]:
+    """One row of `lengths` in scan.json and result.json."""
+    return {
+        "length": entry.length,
+        "size": entry.size,
+        "formula": str(entry.formula),
+        "errors": entry.errors,
+        "train_accuracy": entry.train_accuracy,
+        "validation_accuracy": entry.validation_accuracy,
+        "proved": entry.proved,
+        "seconds": round(entry.seconds, 3),
+        "solver": entry.solver,
+    }
+
+
+def length_from_dict(saved: dict[str, Any]) -> Length:
+    values = {key: value for key, value in saved.items() if key != "size"}
+    return Length(**{**values, "formula": parse(saved["formula"])})
+
+
+def _attempt_to_dict(attempt: Attempt | None) -> dict[str, Any] | None:
+    if attempt is None:
+        return None
+    best = asdict(attempt.best) | {"formula": _text(attempt.best.formula)}
+    return {
+        "length": attempt.length,
+        "best": best,
+        "seconds": attempt.seconds,
+        "end": attempt.end.value if attempt.end else None,
+        "solver": attempt.solver,
+    }
+
+
+def _attempt_from_dict(saved: dict[str, Any] | None) -> Attempt | None:
+    if saved is None:
+        return None
+    best = dict(saved["best"])
+    best["formula"] = parse(best["formula"]) if best["formula"] is not None else None
+    end = End(saved["end"]) if saved["end"] else None
+    return Attempt(saved["length"], Incumbent(**best), saved["seconds"], end, saved["solver"])
+
+
+def _text(formula: Formula | None) -> str | None:
+    return None if formula is None else str(formula)

@@ -1,0 +1,246 @@
+"""Scan formula sizes upwards until more size stops paying, then fit the final formula."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from fsm_hpc.formula import Formula
+from fsm_hpc.problem import Problem
+from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome, Solver
+
+
+class StopReason(Enum):
+    """Why a scan looked at no further length."""
+
+    EARLY_STOPPING = "early_stopping"  # validation accuracy below the best, patience times
+    PERFECT = "perfect"  # no formula of any size makes fewer training errors
+    MAX_LENGTH = "max_length"
+    TIMEOUT = "timeout"  # the budget is spent: the best finished length is taken
+    OUT_OF_MEMORY = "out_of_memory"  # likewise
+
+    @property
+    def is_forced(self) -> bool:
+        """A larger budget or more memory would have gone on."""
+        return self in (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
+
+
+_FORCED = {End.TIMEOUT: StopReason.TIMEOUT, End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY}
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """What the scan found for one length bound."""
+
+    length: int
+    formula: Formula
+    errors: int
+    train_accuracy: float
+    validation_accuracy: float
+    proved: bool
+    seconds: float
+    solver: str
+
+    @property
+    def size(self) -> int:
+        return self.formula.size
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A length under way: the best formula so far, and the seconds that went into it."""
+
+    length: int
+    best: Incumbent = field(default_factory=Incumbent)
+    seconds: float = 0.0
+    end: End | None = None  # None: not ended, to be taken up again
+    solver: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanState:
+    """All that a fold knows at a moment; enough to go on from."""
+
+    lengths: tuple[Length, ...] = ()
+    under_way: Attempt | None = None
+    scan_s: float = 0.0
+    stop_reason: StopReason | None = None
+    final: Attempt | None = None
+
+    @property
+    def best_validation(self) -> float:
+        return max((entry.validation_accuracy for entry in self.lengths), default=0.0)
+
+    @property
+    def chosen_length(self) -> int:
+        """The smallest length with the best validation accuracy; 1 when none is finished."""
+        best = self.best_validation
+        return next((e.length for e in self.lengths if e.validation_accuracy == best), 1)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.final is not None and self.final.end is not None
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingRule:
+    """How long a scan goes on."""
+
+    patience: int = 2
+    max_length: int | None = None
+
+    def reason_to_stop(self, lengths: tuple[Length, ...], fewest_errors: int) -> StopReason | None:
+        if not lengths:
+            return None
+        best = max(entry.validation_accuracy for entry in lengths)
+        last = lengths[-self.patience :]
+        if len(last) == self.patience and all(e.validation_accuracy < best for e in last):
+            return StopReason.EARLY_STOPPING
+        if lengths[-1].errors == fewest_errors:
+            return StopReason.PERFECT
+        if self.max_length is not None and lengths[-1].length >= self.max_length:
+            return StopReason.MAX_LENGTH
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to stop, and whom to tell: `watch` gets the state whenever it changes in a length."""
+
+    rule: StoppingRule = field(default_factory=StoppingRule)
+    scan_budget_s: float | None = None
+    final_budget_s: float | None = None
+    control: Control = field(default_factory=Control)
+    watch: Callable[[ScanState], None] = lambda state: None
+
+
+def scan(
+    problem: Problem, validation: Problem, solver: Solver, state: ScanState, limits: Limits
+) -> Iterator[ScanState]:
+    """The states of a scan, one after every length, from wherever `state` had come to.
+
+    Ends with a `stop_reason`, or without one when it was asked to stop.
+    """
+    state = reopen(state, limits, problem.fewest_errors)
+    if state.stop_reason is not None:
+        yield state
+    while state.stop_reason is None:
+        state = _one_length(problem, validation, solver, state, limits)
+        yield state
+        if state.under_way is not None:  # interrupted: to be taken up again
+            return
+
+
+def finish(
+    problem: Problem, solver: Solver, state: ScanState, limits: Limits
+) -> Iterator[ScanState]:
+    """The states of the final solve, on all rows that are not held out, for the chosen length."""
+    length = state.chosen_length
+    before = state.final
+    if before is None or before.length != length:
+        before = Attempt(length)
+    elif not _may_go_on(before, limits.final_budget_s):
+        return
+
+    def keep(attempt: Attempt) -> ScanState:
+        return replace(state, final=attempt)
+
+    after, outcome = _attempt(
+        problem, solver, before, limits, limits.final_budget_s, lambda a: limits.watch(keep(a))
+    )
+    end = None if outcome.end is End.STOPPED else outcome.end
+    yield keep(replace(after, end=end))
+
+
+def reopen(state: ScanState, limits: Limits, fewest_errors: int) -> ScanState:
+    """The state to go on from under these limits: a longer scan serves a shorter one, and one
+    that a spent budget ended goes on when there is more."""
+    for count in range(1, len(state.lengths) + 1):
+        reason = limits.rule.reason_to_stop(state.lengths[:count], fewest_errors)
+        if reason is not None:
+            return replace(state, lengths=state.lengths[:count], under_way=None, stop_reason=reason)
+    is_spent = limits.scan_budget_s is not None and state.scan_s >= limits.scan_budget_s
+    return replace(state, stop_reason=StopReason.TIMEOUT if is_spent else None)
+
+
+def _one_length(
+    problem: Problem, validation: Problem, solver: Solver, state: ScanState, limits: Limits
+) -> ScanState:
+    before = state.under_way or _next_attempt(state)
+    used_s = state.scan_s - before.seconds
+
+    def keep(attempt: Attempt) -> ScanState:
+        return replace(state, under_way=attempt, scan_s=used_s + attempt.seconds)
+
+    budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
+    after, outcome = _attempt(
+        problem, solver, before, limits, budget_s, lambda a: limits.watch(keep(a))
+    )
+    if not outcome.proved:
+        return replace(keep(after), stop_reason=_FORCED.get(outcome.end))
+    entry = describe_length(problem, validation, after, outcome.formula, outcome.errors, True)
+    lengths = (*state.lengths, entry)
+    reason = limits.rule.reason_to_stop(lengths, problem.fewest_errors)
+    return replace(keep(after), lengths=lengths, under_way=None, stop_reason=reason)
+
+
+def describe_length(
+    problem: Problem,
+    validation: Problem,
+    attempt: Attempt,
+    formula: Formula,
+    errors: int,
+    proved: bool,
+) -> Length:
+    """The record of a length with the accuracies of its formula."""
+    return Length(
+        length=attempt.length,
+        formula=formula,
+        errors=errors,
+        train_accuracy=1.0 - errors / problem.rows,
+        validation_accuracy=validation.accuracy(formula),
+        proved=proved,
+        seconds=attempt.seconds,
+        solver=attempt.solver,
+    )
+
+
+def _next_attempt(state: ScanState) -> Attempt:
+    if not state.lengths:
+        return Attempt(1)
+    last = state.lengths[-1]
+    return Attempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
+
+
+def _attempt(
+    problem: Problem,
+    solver: Solver,
+    before: Attempt,
+    limits: Limits,
+    budget_s: float | None,
+    watch: Callable[[Attempt], None],
+) -> tuple[Attempt, Outcome]:
+    """Solve one length, counting the seconds that earlier attempts at it took."""
+    started = time.monotonic()
+
+    def attempt(best: Incumbent) -> Attempt:
+        seconds = before.seconds + time.monotonic() - started
+        return replace(before, best=best, seconds=seconds, end=None)
+
+    deadline = None if budget_s is None else started + budget_s - before.seconds
+    control = replace(limits.control, deadline=deadline, report=lambda best: watch(attempt(best)))
+    watch(attempt(before.best))
+    outcome = solver.solve(problem, before.length, before.best, control)
+    best = Incumbent(outcome.formula, outcome.errors, outcome.proved_length, outcome.lower_bound)
+    return replace(attempt(best), solver=outcome.solver), outcome
+
+
+def _may_go_on(attempt: Attempt, budget_s: float | None) -> bool:
+    """Whether a final solve has something left to do, and the time for it."""
+    if attempt.end is End.PROVED:
+        return False
+    if attempt.end is End.TIMEOUT:
+        return budget_s is None or attempt.seconds < budget_s
+    return True
