@@ -1,0 +1,222 @@
+"""Start and stop the daemons of the one-machine SLURM, and find every process it left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from slurm.install import SYSTEM_PATH
+from slurm.settings import CGROUP_V1, Settings, cgroup_conf, slurm_conf, slurmdbd_conf
+
+MARK = "FSM_TRIAL_SLURM"  # in the environment of every daemon: the folder it belongs to
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment in which SLURM's programs talk to this cluster."""
+    return {
+        **{key: value for key, value in os.environ.items() if not key.startswith("SLURM_")},
+        "PATH": SYSTEM_PATH,
+        "SLURM_CONF": str(settings.slurm_conf),
+        "MYSQL_UNIX_PORT": str(settings.database_socket),
+    }
+
+
+def write_configs(settings: Settings) -> None:
+    """Create the folder and every config file in it."""
+    folder = settings.folder
+    for name in ("munge", "state", "db", *(f"spool-{node}" for node in settings.node_names)):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    (folder / "munge").chmod(0o755)
+    (folder / "db").chmod(0o700)
+    (folder / "slurm.conf").write_text(slurm_conf(settings))
+    if settings.uses_cgroups:
+        (folder / "cgroup.conf").write_text(cgroup_conf())
+    database = folder / "slurmdbd.conf"
+    database.touch(mode=0o600)
+    database.write_text(slurmdbd_conf(settings))
+    key = folder / "munge" / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(secrets.token_bytes(128))
+
+
+def start(settings: Settings) -> None:
+    """Start everything, each daemon once the one it needs answers."""
+    start_munged(settings)
+    start_database(settings)
+    start_slurmdbd(settings)
+    start_slurmctld(settings)
+    for node in settings.node_names:
+        start_slurmd(settings, node)
+    _wait("the nodes to be idle", lambda: _idle_nodes(settings) == settings.nodes, settings)
+
+
+def start_munged(settings: Settings) -> None:
+    folder = settings.folder / "munge"
+    options = [f"--{name}={folder}/munge.{end}" for name, end in _MUNGE_FILES]
+    _spawn(settings, "munged", "--foreground", "--force", f"--seed-file={folder}/seed", *options)
+    _wait("munged", settings.munge_socket.exists, settings)
+
+
+_MUNGE_FILES = (
+    ("key-file", "key"),
+    ("socket", "sock"),
+    ("pid-file", "pid"),
+    ("log-file", "log"),
+)
+
+
+def start_database(settings: Settings) -> None:
+    _spawn(
+        settings,
+        "mariadbd",
+        "--no-defaults",
+        f"--datadir={settings.folder}/db",
+        "--skip-grant-tables",
+        "--skip-networking",
+        f"--socket={settings.database_socket}",
+        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-buffer-pool-size=16M",
+        "--user=" + ("root" if os.geteuid() == 0 else os.environ.get("USER", "nobody")),
+    )
+    _wait("mariadbd", settings.database_socket.exists, settings)
+
+
+def start_slurmdbd(settings: Settings) -> None:
+    _spawn(settings, "slurmdbd", "-D")
+    _wait("slurmdbd", lambda: _answers(settings.database_port), settings)
+
+
+def start_slurmctld(settings: Settings) -> None:
+    _spawn(settings, "slurmctld", "-D", "-i")
+    _wait("slurmctld", lambda: _answers(settings.first_port), settings)
+
+
+def start_slurmd(settings: Settings, node: str) -> None:
+    _spawn(settings, "slurmd", "-D", "-N", node)
+
+
+def pids(settings: Settings, *words: str) -> list[int]:
+    """This cluster's daemons whose command line holds all the words, e.g. `slurmd`, `-N`, `n1`."""
+    return [pid for pid in _processes(settings) if set(words) <= set(_command(pid))]
+
+
+def stop(settings: Settings) -> None:
+    """Cancel the jobs, then end every process of this cluster; removes what they left."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        subprocess.run(
+            ["scancel", "--state=RUNNING,PENDING,SUSPENDED", f"--user={os.geteuid()}", "--quiet"],
+            env=environment(settings),
+            timeout=5,
+            capture_output=True,
+        )
+    for kind, grace_s in ((signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0)):
+        end(list(_processes(settings)), kind, grace_s)
+    _remove_cgroups(settings)
+    shutil.rmtree(settings.folder, ignore_errors=True)
+
+
+def end(processes: list[int], kind: signal.Signals, grace_s: float) -> None:
+    """Signal the processes and wait until they are gone, at most `grace_s`."""
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            os.kill(pid, kind)
+    deadline = time.monotonic() + grace_s
+    while any(_is_alive(pid) for pid in processes) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _spawn(settings: Settings, program: str, *arguments: str) -> None:
+    path = shutil.which(program, path=SYSTEM_PATH)
+    if path is None:
+        raise RuntimeError(f"{program} is not installed; run: python -m slurm.trial install")
+    with (settings.folder / f"{program}.out").open("ab") as output:
+        subprocess.Popen(
+            [path, *arguments],
+            env={**environment(settings), MARK: str(settings.folder)},
+            cwd=settings.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C in the shell that started it does not reach it
+        )
+
+
+def _wait(what: str, ready: Callable[[], bool], settings: Settings, limit_s: float = 40) -> None:
+    deadline = time.monotonic() + limit_s
+    while not ready():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"waited {limit_s:.0f} s for {what}; see {settings.folder}/*.log")
+        time.sleep(0.05)
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _idle_nodes(settings: Settings) -> int:
+    try:
+        done = subprocess.run(
+            ["sinfo", "-h", "-N", "-p", "main", "-t", "idle", "-o", "%N"],
+            env=environment(settings),
+            capture_output=True,
+            text=True,
+            timeout=15,
+        )
+    except subprocess.TimeoutExpired:
+        return 0
+    return len(done.stdout.split())
+
+
+def _processes(settings: Settings) -> Iterator[int]:
+    """Daemons by their mark; jobs by this cluster's SLURM_CONF and a job id, so that a shell
+    which merely points at the cluster is left alone."""
+    mark = f"{MARK}={settings.folder}".encode()
+    conf = f"SLURM_CONF={settings.slurm_conf}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            variables = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        in_job = any(variable.startswith(b"SLURM_JOB_ID=") for variable in variables)
+        if (mark in variables or (conf in variables and in_job)) and _is_alive(int(entry.name)):
+            yield int(entry.name)
+
+
+def _command(pid: int) -> list[str]:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+    texts = [word.decode(errors="replace") for word in words]
+    return [Path(texts[0]).name.rstrip(":"), *texts[1:]]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def _remove_cgroups(settings: Settings) -> None:
+    if not settings.uses_cgroups:
+        return
+    for node in settings.node_names:
+        for top in CGROUP_V1.glob(f"*/slurm_{node}"):
+            for folder, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    Path(folder).rmdir()

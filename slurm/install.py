@@ -1,0 +1,47 @@
+"""The Debian packages that the one-machine SLURM is made of."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "slurmdbd", "mariadb-server-core")
+PROGRAMS = ("munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacctmgr")
+SYSTEM_PATH = os.pathsep.join(
+    [os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+)  # daemons live in sbin, which is not on an ordinary user's path
+
+
+def missing_programs() -> list[str]:
+    """The programs that the one-machine SLURM needs and this machine does not have."""
+    return [name for name in PROGRAMS if shutil.which(name, path=SYSTEM_PATH) is None]
+
+
+def how_to_install() -> str:
+    """The command that brings the packages, for a message."""
+    return f"sudo apt-get install --no-install-recommends {' '.join(PACKAGES)}"
+
+
+def install() -> None:
+    """Bring the packages with apt, as root; raises RuntimeError with what to do otherwise."""
+    if not missing_programs():
+        return
+    if shutil.which("apt-get") is None:
+        raise RuntimeError(f"there is no apt-get here; install {', '.join(PACKAGES)} by hand")
+    if os.geteuid() != 0:
+        raise RuntimeError(f"installing packages takes root; run: {how_to_install()}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
+        done = subprocess.run(
+            ["apt-get", "-qq", *command],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"apt-get {command[0]} failed: {done.stderr.strip()[-500:]}")
+    if missing_programs():
+        raise RuntimeError(f"still missing after the installation: {', '.join(missing_programs())}")

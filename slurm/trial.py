@@ -1,0 +1,133 @@
+"""Bring the one-machine SLURM up and down: `python -m slurm.trial up|down|env|install`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import shutil
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from slurm import daemons
+from slurm.install import SYSTEM_PATH, how_to_install, install, missing_programs
+from slurm.settings import Settings, cgroups_usable, default_folder, free_ports
+
+
+def up(
+    folder: Path | None = None,
+    nodes: int = 3,
+    cpus: int = 16,
+    memory_mb: int = 131072,
+    max_array_size: int = 1001,
+) -> Settings:
+    """Start a cluster, or find the one that runs in that folder already."""
+    folder = (folder or default_folder()).absolute()
+    running = load(folder)
+    if running is not None:
+        return running
+    if missing_programs():
+        raise RuntimeError(
+            f"{', '.join(missing_programs())} missing; run: python -m slurm.trial install"
+            f" (as root; it is: {how_to_install()})"
+        )
+    if folder.exists() and not (folder / "slurm.conf").exists() and any(folder.iterdir()):
+        raise RuntimeError(f"{folder} holds something else; give an empty folder")
+    shutil.rmtree(folder, ignore_errors=True)
+    port = free_ports(2 + nodes)
+    settings = Settings(
+        folder, f"t{port}n", nodes, cpus, memory_mb, port, max_array_size, cgroups_usable()
+    )
+    daemons.write_configs(settings)
+    try:
+        daemons.start(settings)
+    except BaseException:
+        _keep_logs(settings)
+        daemons.stop(settings)
+        raise
+    (folder / "cluster.json").write_text(json.dumps(asdict(settings), default=str))
+    return settings
+
+
+def load(folder: Path | None = None) -> Settings | None:
+    """The cluster in that folder, when one is running there."""
+    file = (folder or default_folder()).absolute() / "cluster.json"
+    if not file.exists():
+        return None
+    values = json.loads(file.read_text())
+    settings = Settings(**{**values, "folder": Path(values["folder"])})
+    return settings if daemons.pids(settings) else None
+
+
+def down(folder: Path | None = None) -> bool:
+    """End the cluster and everything it started; False when none was there."""
+    file = (folder or default_folder()).absolute() / "cluster.json"
+    if not file.exists():
+        return False
+    values = json.loads(file.read_text())
+    daemons.stop(Settings(**{**values, "folder": Path(values["folder"])}))
+    return True
+
+
+def exports(settings: Settings) -> str:
+    """Shell lines that point a shell at the cluster."""
+    return "\n".join(
+        f"export {key}={shlex.quote(value)}"
+        for key, value in (("SLURM_CONF", str(settings.slurm_conf)), ("PATH", SYSTEM_PATH))
+    )
+
+
+def _keep_logs(settings: Settings) -> None:
+    """The last lines of every log: the folder is about to go."""
+    for log in sorted([*settings.folder.glob("*.log"), *settings.folder.glob("*.out")]):
+        lines = log.read_text(errors="replace").splitlines()[-8:]
+        print(f"--- {log.name}", *lines, sep="\n", file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m slurm.trial", description=__doc__)
+    parser.add_argument("verb", choices=["up", "down", "env", "install"])
+    parser.add_argument("--folder", type=Path, help=f"default: {default_folder()}")
+    parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--cpus", type=int, default=16, help="per node, real or not")
+    parser.add_argument("--memory-mb", type=int, default=131072, help="per node, real or not")
+    parser.add_argument("--max-array-size", type=int, default=1001)
+    options = parser.parse_args(arguments)
+    try:
+        return _run(options)
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.verb == "install":
+        install()
+        print("all packages of the one-machine SLURM are installed")
+        return 0
+    if options.verb == "down":
+        found = down(options.folder)
+        print("the trial cluster is down" if found else "no trial cluster was running")
+        return 0
+    if options.verb == "env":
+        settings = load(options.folder)
+        if settings is None:
+            raise RuntimeError("no trial cluster is running; start one with: make cluster-up")
+        print(exports(settings))
+        return 0
+    began = time.monotonic()
+    settings = up(
+        options.folder, options.nodes, options.cpus, options.memory_mb, options.max_array_size
+    )
+    print(
+        f"{settings.nodes} nodes of {settings.cpus} CPUs are up in {settings.folder} "
+        f'({time.monotonic() - began:.1f} s); point a shell at them: eval "$(make -s cluster-env)"'
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
