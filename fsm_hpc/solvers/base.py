@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Protocol
 
 from fsm_hpc.formula import Formula
@@ -97,7 +99,7 @@ class Solver(Protocol):
 def resident_mb(pid: int | str = "self") -> float:
     """Memory that a process really holds, in MiB; 0 where the system does not tell."""
     try:
-        with open(f"/proc/{pid}/statm") as statm:
-            return int(statm.read().split()[1]) * 4096 / 2**20
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
     except (OSError, IndexError, ValueError):
         return 0.0
