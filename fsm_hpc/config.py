@@ -81,7 +81,33 @@ class ClusterSettings:
     kind: str = "auto"  # auto, slurm, local
     cpus: int = 8
     mem_gb: float = 64.0
-    timeout_h: float = 72.0
+    memory_share: float = 0.9  # of mem_gb that the solver may use
+    timeout_h: float = 72.0  # of one attempt
+    signal_delay_s: int = 120  # before the limit: save, requeue
+    max_parallel: int = 256  # of one array
+    max_retries: int = 10  # after node failures and preemptions
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    constraint: str | None = None
+    mail_user: str | None = None
+    mail_type: str | None = None
+    sbatch: dict[str, Any] = field(default_factory=dict)  # any other sbatch option
+    setup: tuple[str, ...] = ()  # shell lines before the job
+    python: str | None = None  # None: the one that submits
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("auto", "slurm", "local"):
+            raise UserError(f"cluster.kind: expected auto, slurm or local, found {self.kind!r}")
+        _at_least("cluster.cpus", self.cpus, 1)
+        _at_least("cluster.mem_gb", self.mem_gb, 0.25)
+        _at_least("cluster.timeout_h", self.timeout_h, 1 / 60)
+        _at_least("cluster.signal_delay_s", self.signal_delay_s, 1)
+        _at_least("cluster.max_parallel", self.max_parallel, 1)
+        _at_least("cluster.max_retries", self.max_retries, 0)
+        if not 0 < self.memory_share <= 1:
+            found = self.memory_share
+            raise UserError(f"cluster.memory_share: expected between 0 and 1, found {found}")
 
 
 @dataclass(frozen=True, slots=True)
