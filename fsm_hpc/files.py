@@ -95,6 +95,16 @@ class FoldPaths:
         return self.folder / "log.txt"
 
     @property
+    def submission(self) -> Path:
+        """The last submission: config and code of that time, job id."""
+        return self.folder / "submission.json"
+
+    @property
+    def attempt(self) -> Path:
+        """Who works on the fold, or how the last attempt ended."""
+        return self.folder / "attempt.json"
+
+    @property
     def trials(self) -> Path:
         """Optuna's journal of a baseline."""
         return self.folder / "trials.log"
