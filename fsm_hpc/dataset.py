@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fsm_hpc import column_kinds, data_store, table_cleaner, table_reader
+from fsm_hpc.column_kinds import RawKind, TextColumn
+from fsm_hpc.config import DatasetSpec, UserError
+from fsm_hpc.table_reader import RawTable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Kind(Enum):
@@ -29,3 +41,148 @@ class Column:
 
     def take(self, rows: NDArray[np.int64]) -> Column:
         return replace(self, values=self.values[rows])
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table that a fold can be learnt from: one-hot columns and a truth value for each row."""
+
+    name: str
+    columns: tuple[Column, ...]
+    labels: NDArray[np.bool_]
+    target: str
+    positive: str
+    negative: str
+    dropped_rows: int
+    notes: tuple[str, ...] = ()
+    path: Path | None = None
+    place: str = ""
+    kinds: tuple[tuple[str, RawKind], ...] = ()  # of the columns in the file
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what a solver or a baseline gets to see, wherever the file was."""
+        digest = hashlib.sha256(f"{self.target}\0{self.positive}\0{self.rows}".encode())
+        digest.update(np.packbits(self.labels).tobytes())
+        for column in self.columns:
+            named = f"\0{column.name}\0{column.kind.value}\0{column.source}\0{column.category}\0"
+            digest.update(named.encode())
+            digest.update(np.ascontiguousarray(column.values, dtype=np.float64).tobytes())
+        return digest.hexdigest()
+
+    def table(self) -> pd.DataFrame:
+        """The one-hot table with numbers as they are, for the baselines."""
+        import pandas as pd
+
+        return pd.DataFrame({column.name: column.values for column in self.columns})
+
+    def phrases(self) -> dict[str, tuple[str, str]]:
+        """How a Boolean column is said in words: (its source, its category)."""
+        return {
+            c.name: (c.source or c.name, c.category or "true")
+            for c in self.columns
+            if c.kind is Kind.BOOLEAN
+        }
+
+
+def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False) -> Dataset:
+    """The table of a dataset config, checked, without missing values, one-hot."""
+    found = data_store.find(spec, data_dir, allow_changed_data)
+    raw = table_reader.read(found.content, found.path, spec)
+    dataset = from_table(raw, spec)
+    return replace(dataset, path=found.path, place=found.place)
+
+
+def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
+    """Columns as the spec lists them, rows with missing values dropped and counted."""
+    names = table_cleaner.used_columns(raw, spec)
+    kept, missing = table_cleaner.complete_rows(raw, (*names, spec.target), spec)
+    texts = {name: _kept(raw, name, kept) for name in (*names, spec.target)}
+    labels, positive, negative = table_cleaner.labels(texts[spec.target], spec)
+    kinds = tuple((name, _kind(texts[name], spec)) for name in names)
+    columns = tuple(c for name, kind in kinds for c in _columns(texts[name], kind, spec))
+    _refuse_same_names(columns, raw.path)
+    dropped = raw.rows - len(kept)
+    notes = (*raw.notes, *_notes(spec, kinds, texts, missing, dropped))
+    return Dataset(
+        spec.name, columns, labels, spec.target, positive, negative, dropped, notes, kinds=kinds
+    )
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+def _kept(raw: RawTable, name: str, kept: Sequence[int]) -> TextColumn:
+    values = raw.columns[name]
+    return TextColumn(raw.path, name, [values[row] for row in kept], [row + 1 for row in kept])
+
+
+def _kind(column: TextColumn, spec: DatasetSpec) -> RawKind:
+    for kind in RawKind:
+        if column.name in getattr(spec, kind.value):
+            return kind
+    return column_kinds.infer(column, spec)
+
+
+def _columns(text: TextColumn, kind: RawKind, spec: DatasetSpec) -> Iterator[Column]:
+    if kind is RawKind.NUMERIC:
+        yield Column(text.name, Kind.NUMERIC, column_kinds.numbers(text, spec))
+    elif kind is RawKind.BOOLEAN:
+        yield Column(text.name, Kind.BOOLEAN, column_kinds.truths(text, spec))
+    else:
+        values = np.array(text.values, dtype=object)
+        for category in column_kinds.categories(text, spec):
+            name = f"{text.name}_{category}"
+            yield Column(name, Kind.BOOLEAN, values == category, text.name, category)
+
+
+def _refuse_same_names(columns: Iterable[Column], path: Path) -> None:
+    seen: dict[str, Column] = {}
+    for column in columns:
+        other = seen.setdefault(column.name, column)
+        if other is not column:
+            raise UserError(
+                f"{path}: column {column.source or column.name!r} with a category gives a second "
+                f"column called {column.name!r}; rename it or {other.source or other.name!r}"
+            )
+
+
+# -------------------------------------------------------------------------------------- notes
+
+
+def _notes(
+    spec: DatasetSpec,
+    kinds: Sequence[tuple[str, RawKind]],
+    texts: Mapping[str, TextColumn],
+    missing: Mapping[str, int],
+    dropped: int,
+) -> Iterator[str]:
+    """What a user should know about the table before believing a formula."""
+    if spec.infer:
+        for kind in RawKind:
+            names = [name for name, found in kinds if found is kind]
+            yield f"{kind.value}: {', '.join(names) or 'none'}"
+    if dropped:
+        cells = ", ".join(f"{name} {count}" for name, count in missing.items())
+        yield f"{dropped} rows with missing values dropped ({cells})"
+    if spec.infer:
+        for name, kind in kinds:
+            yield from _doubts(texts[name], kind)
+
+
+def _doubts(text: TextColumn, kind: RawKind) -> Iterator[str]:
+    distinct = text.distinct
+    todo = f"leave it out with dataset.drop=[{text.name}]"
+    if len(distinct) == 1:
+        yield f"{text.name} is constant ({distinct[0]}) and of no use; {todo}"
+    elif len(distinct) == len(text.values) > 9 and (
+        kind is RawKind.CATEGORICAL or all(value.isdecimal() for value in distinct)
+    ):
+        yield f"{text.name} has another value in every row; if it is an id, {todo}"
+    if kind is RawKind.CATEGORICAL:
+        for group in column_kinds.spellings(distinct):
+            yield f"{text.name}: {' and '.join(group)} count as different categories"
