@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from fsm_hpc import files
@@ -12,6 +16,8 @@ from fsm_hpc.scan import Attempt, Length, ScanState, StopReason
 from fsm_hpc.solvers.base import End, Incumbent
 
 FORMAT = 1
+HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
+Watch = Callable[[ScanState], None]
 
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
@@ -92,3 +98,48 @@ def _attempt_from_dict(saved: dict[str, Any] | None) -> Attempt | None:
 
 def _text(formula: Formula | None) -> str | None:
     return None if formula is None else str(formula)
+
+
+class Keeper:
+    """Keeps scan.json up to date: every step at once, everything else every few seconds."""
+
+    def __init__(self, path: Path, fingerprint: str, watch: Watch) -> None:
+        self._path, self._fingerprint, self._watch = path, fingerprint, watch
+        self._latest: ScanState | None = None
+        self._noted_at = 0.0
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> Keeper:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closed.set()
+        self._thread.join()
+
+    def __call__(self, state: ScanState) -> None:
+        """A step is done: it is on disk when this returns."""
+        with self._lock:
+            self._latest = None
+            save(self._path, state, self._fingerprint)
+        self._watch(state)
+
+    def note(self, state: ScanState) -> None:
+        """Something is better in the step under way: to disk with the next beat."""
+        with self._lock:
+            self._latest, self._noted_at = state, time.monotonic()
+        self._watch(state)
+
+    def _beat(self) -> None:
+        while not self._closed.wait(HEARTBEAT_S):
+            with self._lock:
+                if self._latest is not None:
+                    passed_s = time.monotonic() - self._noted_at
+                    save(self._path, self._latest.aged(passed_s), self._fingerprint)

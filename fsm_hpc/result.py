@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
-import resource
-import subprocess
-import sys
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import fsm_hpc
 from fsm_hpc import files
 from fsm_hpc.config import Config
 
 FORMAT = 1
-PACKAGES = (
-    "clingo",
-    "clingo-dl",
-    "numba",
-    "numpy",
-    "pandas",
-    "scikit-learn",
-    "optuna",
-    "xgboost-cpu",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,77 +138,3 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 12 else text[:8]
-
-
-# ------------------------------------------------------------------------------------- provenance
-
-
-def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[str, Any]:
-    """Where a result comes from: code, packages, machine, job."""
-    return {
-        "version": fsm_hpc.__version__,
-        "commit": code_commit(),
-        "code": code_digest(),
-        "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
-        "host": platform.node(),
-        "cpu": _cpu_model(),
-        "threads": threads,
-        "memory_mb": memory_mb,
-        "config": hashlib.sha256(json.dumps(config.to_dict()).encode()).hexdigest(),
-        "job_ids": [os.environ[name] for name in ("SLURM_JOB_ID",) if name in os.environ],
-        "requeues": int(os.environ.get("SLURM_RESTART_COUNT", "0")),
-    }
-
-
-@cache
-def code_commit() -> str | None:
-    """The commit of the checkout that runs, marked when it has changes; None in a wheel."""
-    root = Path(__file__).parent.parent
-    if not (root / ".git").exists():
-        return None
-    try:
-        said = subprocess.run(
-            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return said.stdout.strip()
-
-
-@cache
-def code_digest() -> str:
-    """A digest of the code that decides results: the package and its encodings."""
-    digest = hashlib.sha256()
-    package = sorted(Path(__file__).parent.rglob("*.py"))
-    for path in [*package, *sorted(files.encodings_dir().rglob("*.lp"))]:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def peak_rss_mb() -> float:
-    """The most memory that this process or a finished child of it held, in MiB."""
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return round(max(resource.getrusage(kind).ru_maxrss for kind in kinds) / unit, 1)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), ""
-    )

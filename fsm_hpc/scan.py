@@ -83,6 +83,15 @@ class ScanState:
     def is_finished(self) -> bool:
         return self.final is not None and self.final.end is not None
 
+    def aged(self, seconds: float) -> ScanState:
+        """The same state, when the step under way has taken that much longer."""
+        if self.stop_reason is None and self.under_way is not None:
+            attempt = replace(self.under_way, seconds=self.under_way.seconds + seconds)
+            return replace(self, under_way=attempt, scan_s=self.scan_s + seconds)
+        if self.final is not None:
+            return replace(self, final=replace(self.final, seconds=self.final.seconds + seconds))
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 from typing import Protocol
 
 from fsm_hpc.formula import Formula
+from fsm_hpc.machine import resident_mb
 from fsm_hpc.problem import Problem
 
 
@@ -94,12 +93,3 @@ class Solver(Protocol):
 
     def close(self) -> None:
         """Give back processes and memory; the solver may be used again afterwards."""
-
-
-def resident_mb(pid: int | str = "self") -> float:
-    """Memory that a process really holds, in MiB; 0 where the system does not tell."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, IndexError, ValueError):
-        return 0.0

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
 
-from fsm_hpc.solvers.base import resident_mb
+from fsm_hpc.machine import resident_mb
 from fsm_hpc.solvers.clingo_worker import Failed, Job, Message
 
 _ROOT = Path(__file__).parents[2]

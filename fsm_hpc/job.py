@@ -1,0 +1,111 @@
+"""What a job is, where it stands on disk, and what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc import machine, result
+from fsm_hpc.config import Config, DatasetSpec
+from fsm_hpc.dataset import Dataset, load
+from fsm_hpc.files import FoldPaths, StudyPaths
+from fsm_hpc.folds import Fold, Rows, make_fold
+from fsm_hpc.problem import Problem
+from fsm_hpc.result import FoldResult
+from fsm_hpc.scan import StopReason
+
+
+@dataclass(frozen=True)
+class Job:
+    """A config with its table, its rows and its place on disk."""
+
+    config: Config
+    dataset: Dataset
+    fold: Fold
+    paths: FoldPaths
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return result.settings_that_matter(self.config, self.dataset.digest)
+
+    def problem(self, rows: Rows) -> Problem:
+        method = self.config.method.name
+        return Problem.build(self.dataset.columns, self.dataset.labels, method, rows)
+
+
+def prepare(config: Config) -> Job:
+    """Read the table and make the fold; every mistake in the input shows here."""
+    dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    fold = make_fold(
+        dataset.rows, config.fold, config.folds, config.seed, config.validation_fraction
+    )
+    return Job(config, dataset, fold, fold_paths(config))
+
+
+@lru_cache(maxsize=8)  # a sweep asks for the same table for every fold
+def load_dataset(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool) -> Dataset:
+    return load(spec, data_dir, allow_changed)
+
+
+def fold_paths(config: Config) -> FoldPaths:
+    study = StudyPaths(config.results_dir / config.study)
+    return study.fold(config.dataset.name, config.method.name.value, config.fold)
+
+
+def unfinished_business(config: Config, done: FoldResult) -> str | None:
+    """What a run with this config would add to a result; None when it is final."""
+    if (
+        done.stop_reason == StopReason.TIMEOUT.value
+        and _hours(done.seconds.scan) < config.scan.budget_h
+    ):
+        return f"timed out in the scan; {config.scan.budget_h:g} h budget lets it go on"
+    memory = done.provenance.get("memory_mb")
+    if (
+        done.stop_reason == StopReason.OUT_OF_MEMORY.value
+        and memory
+        and memory_mb(config) > memory * 1.01
+    ):
+        return "ran out of memory; more is given now"
+    if not done.proved and done.formula and _hours(done.seconds.final) < config.final.budget_h:
+        return f"not proved; {config.final.budget_h:g} h budget lets it go on"
+    return None
+
+
+def finished(job: Job) -> FoldResult | None:
+    """The result on disk, if it is the answer to this very job and nothing is left to do."""
+    done = result.load(job.paths.result)
+    if done is None or done.fingerprint != result.fingerprint(job.settings):
+        return None
+    return None if unfinished_business(job.config, done) else done
+
+
+def tell_change(job: Job, say: Callable[[str], None]) -> None:
+    """Say why a fold that has a result is computed again."""
+    done = result.load(job.paths.result)
+    if done is None:
+        return
+    changed = result.differences(done.settings, job.settings)
+    more = unfinished_business(job.config, done)
+    if changed:
+        say(f"computing again: {', '.join(changed)}")
+    elif more:
+        say(f"going on: {more}")
+
+
+def threads(config: Config) -> int:
+    """Threads of the solver: as configured, else the cores that this process may use."""
+    return config.solver.threads or machine.available_cores()
+
+
+def memory_mb(config: Config) -> float:
+    """What the solver may hold: its share of what the job, or the machine, has."""
+    return round(
+        config.cluster.memory_share * min(config.cluster.mem_gb * 1024, machine.physical_mb())
+    )
+
+
+def _hours(seconds: float) -> float:
+    return seconds / 3600
