@@ -18,6 +18,7 @@ from fsm_hpc.solvers.base import End, Incumbent
 FORMAT = 1
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
+MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
 
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
@@ -103,8 +104,11 @@ def _text(formula: Formula | None) -> str | None:
 class Keeper:
     """Keeps scan.json up to date: every step at once, everything else every few seconds."""
 
-    def __init__(self, path: Path, fingerprint: str, watch: Watch) -> None:
+    def __init__(
+        self, path: Path, fingerprint: str, watch: Watch, may_write: MayWrite = lambda: True
+    ) -> None:
         self._path, self._fingerprint, self._watch = path, fingerprint, watch
+        self._may_write = may_write
         self._latest: ScanState | None = None
         self._noted_at = 0.0
         self._lock = threading.Lock()
@@ -128,7 +132,7 @@ class Keeper:
         """A step is done: it is on disk when this returns."""
         with self._lock:
             self._latest = None
-            save(self._path, state, self._fingerprint)
+            self._save(state)
         self._watch(state)
 
     def note(self, state: ScanState) -> None:
@@ -142,4 +146,8 @@ class Keeper:
             with self._lock:
                 if self._latest is not None:
                     passed_s = time.monotonic() - self._noted_at
-                    save(self._path, self._latest.aged(passed_s), self._fingerprint)
+                    self._save(self._latest.aged(passed_s))
+
+    def _save(self, state: ScanState) -> None:
+        if self._may_write():
+            save(self._path, state, self._fingerprint)

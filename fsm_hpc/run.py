@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fsm_hpc import checkpoint, machine, result
-from fsm_hpc.checkpoint import Keeper, Watch
+from fsm_hpc.checkpoint import Keeper, MayWrite, Watch
 from fsm_hpc.config import Config
 from fsm_hpc.dataset import Dataset
 from fsm_hpc.formula import Formula, Truth
@@ -31,6 +31,7 @@ def run_fold(
     stop: threading.Event | None = None,
     watch: Watch = lambda state: None,
     on_trial: OnTrial = lambda count, best: None,
+    may_write: MayWrite = lambda: True,
 ) -> FoldResult | None:
     """Run one job to its end; None when `stop` was set, and the next run goes on from there."""
     job = prepare(config)
@@ -39,15 +40,22 @@ def run_fold(
         return done
     stop = stop or threading.Event()
     if not config.method.name.finds_formula:
-        return _run_baseline(job, stop, on_trial)
-    return _run_formula(job, stop, watch)
+        made = _run_baseline(job, stop, on_trial)
+    else:
+        made = _run_formula(job, stop, watch, may_write)
+    if made is None or not may_write():
+        return None
+    result.save(job.paths.result, made)
+    return made
 
 
-def _run_formula(job: Job, stop: threading.Event, watch: Watch) -> FoldResult | None:
+def _run_formula(
+    job: Job, stop: threading.Event, watch: Watch, may_write: MayWrite
+) -> FoldResult | None:
     train, validation = job.problem(job.fold.train), job.problem(job.fold.validation)
     solver = _solver(job.config)
     state = checkpoint.load(job.paths.scan, train.fingerprint)
-    with Keeper(job.paths.scan, train.fingerprint, watch) as keep, closing(solver):
+    with Keeper(job.paths.scan, train.fingerprint, watch, may_write) as keep, closing(solver):
         limits = _limits(job.config, stop, keep.note)
         for state in scan(train, validation, solver, state, limits):  # noqa: B020
             keep(state)
@@ -56,9 +64,7 @@ def _run_formula(job: Job, stop: threading.Event, watch: Watch) -> FoldResult | 
                 keep(state)
     if not state.is_finished:
         return None
-    made = _describe(job, state, train, validation)
-    result.save(job.paths.result, made)
-    return made
+    return _describe(job, state, train, validation)
 
 
 def _describe(job: Job, state: ScanState, train: Problem, validation: Problem) -> FoldResult:
@@ -107,7 +113,7 @@ def _run_baseline(job: Job, stop: threading.Event, on_trial: OnTrial) -> FoldRes
     if outcome is None:
         return None
     labels = job.dataset.labels
-    made = replace(
+    return replace(
         _common(job, outcome.test, Seconds(outcome.scan_s, outcome.final_s)),
         accuracy=Accuracy(
             float(np.mean(outcome.fitted == labels[job.fold.fitted])),
@@ -116,8 +122,6 @@ def _run_baseline(job: Job, stop: threading.Event, on_trial: OnTrial) -> FoldRes
         ),
         model=outcome.model,
     )
-    result.save(job.paths.result, made)
-    return made
 
 
 def _common(job: Job, predicted: Truth, seconds: Seconds) -> FoldResult:
