@@ -89,8 +89,9 @@ def _existing(name: str) -> Path:
 
 
 def _names_in(folder: Path, spec: DatasetSpec) -> Iterator[Path]:
-    for name in (spec.file, spec.published_file):
-        if name is not None:
+    download = spec.url and spec.url.rpartition("/")[2]
+    for name in (spec.file, spec.published_file, download):
+        if name:
             yield from (folder / (name + suffix) for suffix in _SUFFIXES)
 
 

@@ -107,10 +107,10 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     columns = tuple(c for name, kind in kinds for c in _columns(texts[name], kind, spec))
     _refuse_same_names(columns, raw.path)
     dropped = raw.rows - len(kept)
-    notes = (*raw.notes, *_notes(spec, kinds, texts, missing, dropped))
-    return Dataset(
-        spec.name, columns, labels, spec.target, positive, negative, dropped, notes, kinds=kinds
+    table = Dataset(
+        spec.name, columns, labels, spec.target, positive, negative, dropped, kinds=kinds
     )
+    return replace(table, notes=(*raw.notes, *_notes(table, spec, texts, missing)))
 
 
 # ------------------------------------------------------------------------------------ columns
@@ -155,22 +155,23 @@ def _refuse_same_names(columns: Iterable[Column], path: Path) -> None:
 
 
 def _notes(
+    table: Dataset,
     spec: DatasetSpec,
-    kinds: Sequence[tuple[str, RawKind]],
     texts: Mapping[str, TextColumn],
     missing: Mapping[str, int],
-    dropped: int,
 ) -> Iterator[str]:
     """What a user should know about the table before believing a formula."""
     if spec.infer:
+        classes = f"true where it is {table.positive}, false where {table.negative}"
+        yield f"target: {table.target} is {classes}"
         for kind in RawKind:
-            names = [name for name, found in kinds if found is kind]
+            names = [name for name, found in table.kinds if found is kind]
             yield f"{kind.value}: {', '.join(names) or 'none'}"
-    if dropped:
+    if table.dropped_rows:
         cells = ", ".join(f"{name} {count}" for name, count in missing.items())
-        yield f"{dropped} rows with missing values dropped ({cells})"
+        yield f"{table.dropped_rows} rows with missing values dropped ({cells})"
     if spec.infer:
-        for name, kind in kinds:
+        for name, kind in table.kinds:
             yield from _doubts(texts[name], kind)
 
 

@@ -79,7 +79,7 @@ def _decode(content: bytes, path: Path, encoding: str) -> tuple[str, tuple[str, 
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
         elif b"\0" in content[:4096]:
-            raise UserError(f"{path}: expected CSV or Parquet, found binary data")
+            raise UserError(f"{path}: expected CSV or Parquet, found bytes that are no text")
         else:
             try:
                 return content.decode("utf-8-sig"), ()
@@ -164,7 +164,7 @@ def _refuse_width(
 def _table(
     header: Sequence[str], rows: Sequence[Sequence[str]], path: Path, notes: tuple[str, ...]
 ) -> RawTable:
-    names = [name or f"column_{at}" for at, name in enumerate(header, start=1)]
+    names = [" ".join(name.split()) or f"column_{at}" for at, name in enumerate(header, start=1)]
     if len(names) < 2:
         raise UserError(
             f"{path}: expected a target and at least one more column, found one column "
@@ -202,6 +202,8 @@ def _parquet_records(content: bytes, path: Path) -> tuple[list[str], list[tuple[
         raise UserError(
             f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]})"
         ) from error
+    # pandas keeps row labels in columns of this name
+    table = table.select([n for n in table.column_names if not n.startswith("__index_level_")])
     names = [str(name).strip() for name in table.column_names]
     cells = [
         _texts(name, field, column.to_pylist(), path)
