@@ -7,9 +7,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
 
 import fsm_hpc
+from fsm_hpc.cluster import VERBS as CLUSTER_VERBS
 from fsm_hpc.config import Config, UserError
 
 USAGE = """\
@@ -98,6 +100,12 @@ def _stopper(stop: threading.Event) -> Callable[[int, FrameType | None], None]:
     return handle
 
 
+def _steer(verb: str, words: list[str]) -> int:
+    from fsm_hpc import cluster
+
+    return cluster.command(verb, words)
+
+
 def _datasets(words: list[str]) -> int:
     from fsm_hpc import datasets_command
 
@@ -122,6 +130,7 @@ def _split(
 VERBS: dict[str, Callable[[list[str]], int]] = {
     "run": _run,
     "datasets": _datasets,
+    **{verb: partial(_steer, verb) for verb in CLUSTER_VERBS},
 }
 
 

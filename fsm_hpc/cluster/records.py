@@ -8,6 +8,7 @@ import secrets
 import time
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import fsm_hpc
@@ -41,6 +42,7 @@ class Submission:
     output: str  # folder where submitit keeps script, pickle and output
     submitted_at: float
     job_id: str | None = None  # None until sbatch has answered
+    cancelled_at: float | None = None
 
     @property
     def config_then(self) -> Config:
@@ -79,13 +81,19 @@ def code_now() -> dict[str, str | None]:
 
 
 def new_submission(config: Config, kind: str, output: str) -> Submission:
-    absolute = replace(
+    token = secrets.token_hex(8)
+    return Submission(token, kind, absolute(config).to_dict(), code_now(), output, time.time())
+
+
+def absolute(config: Config) -> Config:
+    """The config with paths that mean the same in every folder."""
+    own = config.dataset.path
+    return replace(
         config,
         results_dir=config.results_dir.absolute(),
         data_dir=config.data_dir.absolute() if config.data_dir else None,
+        dataset=replace(config.dataset, path=str(Path(own).absolute()) if own else None),
     )
-    token = secrets.token_hex(8)
-    return Submission(token, kind, absolute.to_dict(), code_now(), output, time.time())
 
 
 def save_submission(paths: FoldPaths, submission: Submission) -> None:
@@ -119,13 +127,14 @@ def attempt_from_dict(saved: dict[str, Any]) -> Attempt:
     return Attempt(**{**saved, **lists, "end": end})
 
 
-def claim(paths: FoldPaths, token: str) -> Attempt:
+def claim(paths: FoldPaths, submission: Submission) -> Attempt:
     """Take the fold over for this process; whoever had it finds out and stops."""
     before = load_attempt(paths)
+    is_local = submission.kind == "local"
     attempt = Attempt(
-        token=token,
-        job_id=job_id_here(),
-        restart=int(os.environ.get("SLURM_RESTART_COUNT", "0")),
+        token=submission.token,
+        job_id=job_id_here(is_local),
+        restart=0 if is_local else int(os.environ.get("SLURM_RESTART_COUNT", "0")),
         host=platform.node(),
         pid=os.getpid(),
         started_at=time.time(),
@@ -157,12 +166,13 @@ def retries(attempt: Attempt) -> int:
     return len(idle) + len(stuck)
 
 
-def job_id_here() -> str:
-    """The id by which SLURM knows this process, or its process id."""
+def job_id_here(is_local: bool = False) -> str:
+    """The id by which SLURM knows this process; local/HOST/PID elsewhere."""
     array, task = (os.environ.get(f"SLURM_ARRAY_{n}_ID") for n in ("JOB", "TASK"))
-    if array and task:
+    if array and task and not is_local:
         return f"{array}_{task}"
-    return os.environ.get("SLURM_JOB_ID") or f"local-{os.getpid()}"
+    job_id = None if is_local else os.environ.get("SLURM_JOB_ID")
+    return job_id or f"local/{platform.node()}/{os.getpid()}"
 
 
 def _brief(attempt: Attempt) -> dict[str, Any]:

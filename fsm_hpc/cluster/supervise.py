@@ -36,6 +36,9 @@ def work(submitted: dict[str, Any]) -> str:
     if latest is not None and latest.token != submission.token:
         print(f"superseded by job {latest.job_id}: nothing to do")
         return End.SUPERSEDED.value
+    if latest is not None and latest.cancelled_at is not None:
+        print("cancelled before it began: nothing to do")
+        return End.STOPPED.value
     return Supervisor(submission, paths).run().value
 
 
@@ -49,7 +52,7 @@ class Supervisor:
         self.is_fenced = False
         self.lengths_told = 0
         self.parent = os.getppid()
-        self.attempt = records.claim(paths, submission.token)
+        self.attempt = records.claim(paths, submission)
         self.log = Log(paths.log, self.attempt)
 
     @property

@@ -1,0 +1,73 @@
+"""Submit unfinished folds again, with the settings of the time and what is to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from fsm_hpc.cluster import records, selection
+from fsm_hpc.cluster.evidence import Target
+from fsm_hpc.config import Config, UserError, build
+
+GROUPS = ("solver", "cluster")
+
+
+def configs(words: Sequence[str]) -> list[Config]:
+    """The configs of the folds that are on disk and fit the words, with the other words applied."""
+    asked = selection.sort(words)
+    if asked.name_a_sweep:
+        targets = [t for t in selection.select(words) if t.paths.folder.is_dir()]
+        changes = [word for word in asked.others if not word.lstrip("+").startswith("experiment=")]
+    else:
+        targets, changes = selection.on_disk(asked), list(asked.others)
+    if not targets:
+        raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
+    sections = _sections([word for word in changes if _key(word) in GROUPS])
+    values = [word for word in changes if _key(word) not in GROUPS]
+    return [_changed(_stored(target, asked), sections, values) for target in targets]
+
+
+def _stored(target: Target, asked: selection.Words) -> Config:
+    """The config that a fold was submitted with; a fold that was run here has the defaults."""
+    submission = records.load_submission(target.paths)
+    if submission is not None:
+        # the folder may have been moved since
+        return replace(
+            submission.config_then, results_dir=asked.study.parent, study=asked.study.name
+        )
+    if target.config is not None:
+        return target.config
+    from fsm_hpc.compose import compose
+
+    return compose(
+        [
+            f"dataset={target.dataset}",
+            f"method={target.method}",
+            f"fold={target.fold}",
+            f"study={asked.study.name}",
+            f"results_dir={asked.study.parent}",
+        ]
+    )
+
+
+def _sections(words: Sequence[str]) -> dict[str, Any]:
+    """`solver=native` stands for everything that conf/solver/native.yaml says."""
+    if not words:
+        return {}
+    from fsm_hpc.compose import compose
+
+    composed = compose(["dataset=bank", "method=pivot", *words])
+    return {_key(word): getattr(composed, _key(word)) for word in words}
+
+
+def _changed(config: Config, sections: dict[str, Any], words: Sequence[str]) -> Config:
+    from omegaconf import OmegaConf
+
+    changes = OmegaConf.from_dotlist([word.lstrip("+") for word in words])
+    merged = OmegaConf.merge(replace(config, **sections).to_dict(), changes)
+    return build(Config, cast(dict[str, Any], OmegaConf.to_container(merged)))
+
+
+def _key(word: str) -> str:
+    return word.partition("=")[0].lstrip("+")
