@@ -113,7 +113,7 @@ def read_bytes(path: Path) -> bytes:
         if isinstance(error, gzip.BadGzipFile) or error.errno is None:
             raise UserError(f"{path}: the compressed file is damaged ({error})") from error
         raise UserError(f"{path}: cannot be read ({error.strerror})") from error
-    except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+    except (EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise UserError(f"{path}: the compressed file is damaged or cut off ({error})") from error
 
 

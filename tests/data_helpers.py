@@ -27,8 +27,8 @@ SHIPPED = tuple(name for name in NAMES if name not in ("diabetes", "student_drop
 
 
 @cache
-def spec_of(name: str) -> DatasetSpec:
-    return compose([f"dataset={name}", "method=pivot"]).dataset
+def spec_of(name: str, *overrides: str) -> DatasetSpec:
+    return compose([f"dataset={name}", "method=pivot", *overrides]).dataset
 
 
 def own_table(folder: Path, text: str | bytes, target: str = "y", **changes: Any) -> Dataset:
