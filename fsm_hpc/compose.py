@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 from fsm_hpc.config import Config, UserError, build
@@ -24,7 +25,14 @@ _PLACEHOLDERS = {"dataset": "bank", "method": "pivot"}  # to look at a config be
 
 def compose(overrides: Sequence[str]) -> Config:
     """The one job that these overrides name."""
-    return build(Config, _plain(overrides))
+    several = [word for word in overrides if _is_sweep(word)]
+    if several:
+        raise UserError(f"{several[0]} names several jobs; add -m to run them all")
+    config = build(Config, _plain(overrides))
+    if config.cluster.kind != "auto":
+        return config
+    rest = [word for word in overrides if _key(word) != "cluster"]
+    return build(Config, _plain([*rest, f"cluster={'slurm' if which('sbatch') else 'local'}"]))
 
 
 def show(overrides: Sequence[str]) -> str:
@@ -103,7 +111,7 @@ def _parse(words: Sequence[str]) -> list[Any]:
         try:
             return list(OverridesParser.create(config_loader=loader).parse_overrides(list(words)))
         except HydraException as error:
-            raise UserError(str(error).splitlines()[0]) from None
+            raise UserError(f"cannot read {' '.join(words)}: {_first_line(error)}") from None
 
 
 @contextmanager
@@ -148,7 +156,7 @@ def _plain(words: Sequence[str]) -> dict[str, Any]:
             OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]), resolve=True
         )
     except OmegaConfBaseException as error:
-        raise UserError(str(error).splitlines()[0]) from None
+        raise UserError(_first_line(error)) from None
     return {str(key): value for key, value in plain.items()}
 
 
@@ -160,7 +168,7 @@ def _explain(error: Exception, words: Sequence[str]) -> str:
     """One line that names what is wrong, with the near matches."""
     text = str(error)
     for word in words:
-        key, _, value = word.partition("=")
+        key, value = _key(word), word.partition("=")[2]
         if key in GROUPS and value not in names_in(key) and f"{key}/{value}" in text:
             names = ", ".join(names_in(key))
             return f"{key}={value} is not known{_near(value, names_in(key))}; there are: {names}"
@@ -172,7 +180,11 @@ def _explain(error: Exception, words: Sequence[str]) -> str:
         key = _key(word)
         if f"'{key}'" in text and "override" in text:
             return f"{key} is not a setting{_near(key, _all_keys(words))}; --cfg job shows them all"
-    return text.strip().splitlines()[0]
+    return _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
 
 
 def _near(word: str, among: Sequence[str]) -> str:

@@ -143,10 +143,10 @@ def scan(
 
 
 def finish(
-    problem: Problem, solver: Solver, state: ScanState, limits: Limits
+    problem: Problem, solver: Solver, state: ScanState, limits: Limits, length: int | None = None
 ) -> Iterator[ScanState]:
     """The states of the final solve, on all rows that are not held out, for the chosen length."""
-    length = state.chosen_length
+    length = length or state.chosen_length
     before = state.final
     if before is None or before.length != length:
         before = Attempt(length)
