@@ -101,14 +101,16 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        return np.asarray(self.classes_[self._holds(X).astype(int)])
+        holds = self._holds(X)
+        return np.asarray(self.classes_[holds.astype(int)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The shares of the classes among the fitted rows where the formula says the same.
 
         The predicted class never gets less than half, so that `predict` is the likelier one.
         """
-        positive = np.where(self._holds(X), self._share_where_true, self._share_where_false)
+        holds = self._holds(X)
+        positive = np.where(holds, self._share_where_true, self._share_where_false)
         return np.column_stack([1.0 - positive, positive])
 
     # ------------------------------------------------------------------------------- the search

@@ -1,0 +1,71 @@
+"""Bring what the tests use besides Python: SLURM, a browser, TeX; say loudly what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from slurm.install import PACKAGES as SLURM_PACKAGES
+from slurm.install import missing_programs
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Programs that some tests drive, and the Debian packages that bring them."""
+
+    title: str
+    packages: tuple[str, ...]
+    missing: list[str]
+
+
+def needs() -> list[Need]:
+    tex = ("texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "lmodern")
+    return [
+        Need("a real SLURM", SLURM_PACKAGES, missing_programs()),
+        Need("the report in a browser", ("chromium",), _missing("chromium")),
+        Need("LaTeX tables", tex, _missing("pdflatex")),
+    ]
+
+
+def main() -> int:
+    """Install what is missing as far as this machine allows; tests skip what is not there."""
+    lacking = [need for need in needs() if need.missing]
+    if lacking and _may_install():
+        _install([package for need in lacking for package in need.packages])
+        lacking = [need for need in needs() if need.missing]
+    for need in lacking:
+        print(
+            f"*** NOT TESTED on this machine: {need.title}. Missing: {', '.join(need.missing)}. "
+            f"Install with: sudo apt-get install --no-install-recommends {' '.join(need.packages)}",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _missing(program: str) -> list[str]:
+    return [] if shutil.which(program) else [program]
+
+
+def _may_install() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def _install(packages: list[str]) -> None:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    print(f"installing {', '.join(packages)} ...", file=sys.stderr)
+    for words in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+        subprocess.run(
+            ["apt-get", "-qq", *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            check=False,  # what is missing afterwards is told
+            timeout=900,
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
