@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.config import DatasetSpec, UserError
+from fsm_hpc.text_column import TextColumn
 
 _TRUTHS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
 _EXPONENT = r"([eE][-+]?\d+)?"
@@ -26,32 +25,15 @@ _DATE = re.compile(
 )
 
 
+_WITH_UNIT = re.compile(r"[-+]?([$€£]\s?\d[\d.,]*|\d[\d.,]*\s?([^\W\d_]{1,4}|[%°€$£]))")
+
+
 class RawKind(Enum):
     """What a column of a file holds."""
 
     NUMERIC = "numeric"
     BOOLEAN = "boolean"
     CATEGORICAL = "categorical"
-
-
-@dataclass(frozen=True, slots=True)
-class TextColumn:
-    """A column without its missing rows; `rows` are the row numbers in the file, from 1."""
-
-    path: Path
-    name: str
-    values: Sequence[str]
-    rows: Sequence[int]
-
-    @property
-    def distinct(self) -> list[str]:
-        return list(dict.fromkeys(self.values))
-
-    def error(self, expected: str, todo: str) -> UserError:
-        return UserError(f"{self.path}: column {self.name!r}: {expected}; {todo}")
-
-    def row_of(self, value: str) -> int:
-        return self.rows[list(self.values).index(value)]
 
 
 def infer(column: TextColumn, spec: DatasetSpec) -> RawKind:
@@ -108,7 +90,8 @@ def numbers(column: TextColumn, spec: DatasetSpec) -> NDArray[np.int64] | NDArra
         bad = next(v for v in column.values if not _is_number(v, spec.decimal))
         raise column.error(
             f"expected numbers, found {bad!r} in row {column.row_of(bad)}",
-            f"add it to dataset.missing_values, or use dataset.categorical=[{column.name}]",
+            "if it means missing, add it to dataset.missing_values; if these are categories, use "
+            + column.setting("categorical"),
         )
     texts = [_pointed(value, sign) for value in column.values]
     if all(_WHOLE.fullmatch(text) and len(text) < 19 for text in texts):
@@ -118,7 +101,7 @@ def numbers(column: TextColumn, spec: DatasetSpec) -> NDArray[np.int64] | NDArra
         at = int(np.flatnonzero(~np.isfinite(values))[0])
         raise column.error(
             f"expected finite numbers, found {column.values[at]!r} in row {column.rows[at]}",
-            f"correct it or leave the column out with dataset.drop=[{column.name}]",
+            f"correct it or leave the column out with {column.setting('drop')}",
         )
     return values
 
@@ -146,11 +129,11 @@ def categories(column: TextColumn, spec: DatasetSpec) -> list[str]:
     if len(found) > spec.max_categories:
         what = f"{len(found)} different ones in {len(column.values)} rows"
         is_id = " (each once: an id or free text)" if len(found) == len(column.values) else ""
-        unit = re.search(r"\d", found[0]) and re.search(r"[^\d.,\s-]", found[0])
+        unit = _WITH_UNIT.fullmatch(found[0])
         hint = f"; if {found[0]!r} is a number with a unit, remove the unit" if unit else ""
         raise column.error(
             f"expected at most {spec.max_categories} categories, found {what}{is_id}",
-            f"leave it out with dataset.drop=[{column.name}] or raise dataset.max_categories{hint}",
+            f"leave it out with {column.setting('drop')} or raise dataset.max_categories{hint}",
         )
     return found
 
@@ -216,8 +199,8 @@ def _refuse_dates(column: TextColumn, distinct: Sequence[str]) -> None:
     if all(_DATE.fullmatch(value) for value in distinct):
         raise column.error(
             f"expected numbers or categories, found dates or times ({distinct[0]!r})",
-            f"leave it out with dataset.drop=[{column.name}], write it as a number (a year, days "
-            f"since a start), or use dataset.categorical=[{column.name}]",
+            f"leave it out with {column.setting('drop')}, write it as a number (a year, days "
+            f"since a start), or use {column.setting('categorical')}",
         )
 
 
@@ -229,8 +212,8 @@ def _refuse_mixtures(column: TextColumn, distinct: Sequence[str]) -> None:
         raise column.error(
             f"expected numbers, found {words[0]!r} in row {column.row_of(words[0])} (numbers in "
             f"{len(column.values) - cells} of {len(column.values)} rows)",
-            f"if it means missing, add dataset.missing_values=[{words[0]}]; if these are "
-            f"categories, use dataset.categorical=[{column.name}]",
+            "if it means missing, add it to dataset.missing_values; if these are categories, use "
+            + column.setting("categorical"),
         )
 
 

@@ -40,8 +40,7 @@ def _published(spec: DatasetSpec, url: str) -> bytes:
     """The file as its creators published it, out of the archive that it comes in."""
     is_remote = url.startswith(("http://", "https://"))
     content = _download(url, spec.name) if is_remote else _local(url)
-    if content[:4] == b"PK\x03\x04":
-        content = data_store.only_member(content, Path(url), spec.published_file)
+    content = data_store.decompress(content, Path(url), spec.published_file)
     _require(spec.published_sha256, content, f"{spec.published_file} of {url}")
     return content
 

@@ -108,16 +108,22 @@ def _in_package(package: str) -> Iterator[tuple[str, Path]]:
 def read_bytes(path: Path) -> bytes:
     """The content of a file, decompressed by what it is, not by what it is called."""
     try:
-        return decompress(path.read_bytes(), path)
+        content = path.read_bytes()
     except OSError as error:
-        if isinstance(error, gzip.BadGzipFile) or error.errno is None:
-            raise UserError(f"{path}: the compressed file is damaged ({error})") from error
         raise UserError(f"{path}: cannot be read ({error.strerror})") from error
-    except (EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+    return decompress(content, path)
+
+
+def decompress(content: bytes, path: Path, member: str | None = None) -> bytes:
+    """What is inside; of a zip archive the only file, or the one called `member`."""
+    damages = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+    try:
+        return _unpacked(content, path, member)
+    except damages as error:
         raise UserError(f"{path}: the compressed file is damaged or cut off ({error})") from error
 
 
-def decompress(content: bytes, path: Path) -> bytes:
+def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
     if content[:2] == b"\x1f\x8b":
         return gzip.decompress(content)
     if content[:3] == b"BZh":
@@ -127,12 +133,11 @@ def decompress(content: bytes, path: Path) -> bytes:
     if content[:4] == b"\x28\xb5\x2f\xfd":
         return _unzstd(content, path)
     if content[:4] == b"PK\x03\x04":
-        return only_member(content, path)
+        return _only_member(content, path, member)
     return content
 
 
-def only_member(content: bytes, path: Path, name: str | None = None) -> bytes:
-    """The one table in a zip archive (the one called `name`, when given)."""
+def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [m for m in archive.namelist() if not m.endswith("/") and "__MACOSX" not in m]
         if "[Content_Types].xml" in members or "mimetype" in members:

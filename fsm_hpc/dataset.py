@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc import column_kinds, data_store, table_cleaner, table_reader
-from fsm_hpc.column_kinds import RawKind, TextColumn
+from fsm_hpc.column_kinds import RawKind
 from fsm_hpc.config import DatasetSpec, UserError
 from fsm_hpc.table_reader import RawTable
+from fsm_hpc.text_column import TextColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,9 +146,10 @@ def _refuse_same_names(columns: Iterable[Column], path: Path) -> None:
     for column in columns:
         other = seen.setdefault(column.name, column)
         if other is not column:
+            sources = " and ".join(repr(c.source or c.name) for c in (other, column))
             raise UserError(
-                f"{path}: column {column.source or column.name!r} with a category gives a second "
-                f"column called {column.name!r}; rename it or {other.source or other.name!r}"
+                f"{path}: expected different column names after one-hot, found {column.name!r} "
+                f"twice, from {sources}; rename one of them"
             )
 
 
@@ -177,7 +179,7 @@ def _notes(
 
 def _doubts(text: TextColumn, kind: RawKind) -> Iterator[str]:
     distinct = text.distinct
-    todo = f"leave it out with dataset.drop=[{text.name}]"
+    todo = f"leave it out with {text.setting('drop')}"
     if len(distinct) == 1:
         yield f"{text.name} is constant ({distinct[0]}) and of no use; {todo}"
     elif len(distinct) == len(text.values) > 9 and (

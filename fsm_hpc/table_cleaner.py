@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc import column_kinds
-from fsm_hpc.column_kinds import TextColumn
 from fsm_hpc.config import DatasetSpec, UserError
 from fsm_hpc.table_reader import RawTable
+from fsm_hpc.text_column import TextColumn, setting
 
 # ------------------------------------------------------------------------ columns of the file
 
@@ -39,7 +39,7 @@ def used_columns(raw: RawTable, spec: DatasetSpec) -> tuple[str, ...]:
     if extra and not spec.infer:
         raise UserError(
             f"{raw.path}: expected the columns of the {spec.name} table, found also {extra[0]!r}; "
-            f"leave it out with dataset.drop=[{extra[0]}]"
+            f"leave it out with {setting('drop', extra[0])}"
         )
     used = tuple(n for n in raw.columns if n != spec.target and n not in spec.drop)
     if not used:
@@ -91,9 +91,11 @@ def complete_rows(
             f"{row} first); fill them in, or use dataset.missing=drop"
         )
     if incomplete.all():
+        todo = f"leave it out with {setting('drop', worst)}"
+        todo = "a row without a class teaches nothing" if worst == spec.target else todo
         raise UserError(
             f"{raw.path}: column {worst!r}: expected values, found {counts[worst]} of {raw.rows} "
-            f"missing, and no row is complete; leave it out with dataset.drop=[{worst}]"
+            f"missing, and no row is complete; {todo}"
         )
     return [int(row) for row in np.flatnonzero(~incomplete)], counts
 

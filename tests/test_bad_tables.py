@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fsm_hpc import datasets_command
+from fsm_hpc import datasets_command, table_reader
 from fsm_hpc.config import UserError
-from fsm_hpc.dataset import load
+from fsm_hpc.data_store import decompress
+from fsm_hpc.dataset import from_table, load
+from fsm_hpc.text_column import setting
 from tests.bad_tables import BAD_TABLES, GOOD, BadTable
 from tests.data_helpers import spec_of
 
@@ -93,3 +99,24 @@ def test_the_command_line_ends_with_one_line_and_code_2(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
     assert "bad.csv: column 'y': expected two values" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["x", "my column", "a,b (c)", 'say "no"', "it's", "a=b", "50%"])
+def test_the_setting_that_a_message_proposes_can_be_typed(name: str) -> None:
+    (word,) = shlex.split(setting("drop", name))
+    assert spec_of("csv", word).drop == (name,)
+
+
+@given(data=st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_damaged_table_is_read_or_refused_but_never_crashes(data: st.DataObject) -> None:
+    tables = [GOOD.encode(), *(table.content for table in BAD_TABLES)]
+    content = bytearray(data.draw(st.sampled_from(tables)))
+    for _ in range(data.draw(st.integers(0, 4))):
+        at = data.draw(st.integers(0, len(content)))
+        piece = data.draw(st.sampled_from([b'"', b",", b";", b"\n", b"\r", b"\0", b"\xff", b"1"]))
+        content[at : at + data.draw(st.integers(0, 3))] = piece
+    spec = replace(spec_of("csv"), target="y")
+    with contextlib.suppress(UserError):
+        path = Path("damaged.csv")
+        from_table(table_reader.read(decompress(bytes(content), path), path, spec), spec)
