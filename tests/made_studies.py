@@ -1,0 +1,152 @@
+"""Studies made up for the tests of tables, figures and the page: every status, awkward names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc import result
+from fsm_hpc.files import StudyPaths
+from fsm_hpc.formula import parse
+from fsm_hpc.result import Accuracy, Confusion, FoldResult, Seconds
+
+AWKWARD = r"50%_a&b#1$^{x}~\é"  # a dataset's name with all that LaTeX and Markdown mind
+AWKWARD_COLUMN = r"a_b%c&d#e$f^g{h}~i\j|k<l>µ名"
+
+
+def fold_result(dataset: str, method: str, fold: int, **changes: Any) -> FoldResult:
+    """A finished fold, proved; `changes` replace its fields."""
+    settings = {
+        "data": "0123456789abcdef" * 4,
+        "folds": 10,
+        "fold": fold,
+        "seed": 42,
+        "validation_fraction": 0.3,
+        "method": method,
+    }
+    settings |= changes.pop("settings", {})
+    finds_formula = method not in ("random_forest", "xgboost")
+    common = FoldResult(
+        dataset=dataset,
+        method=method,
+        fold=fold,
+        solver="native" if finds_formula else "optuna",
+        seed=42,
+        accuracy=Accuracy(0.9, 0.875, 0.8 + fold / 100),
+        confusion=Confusion(6, 1, 5, 1),
+        rows={"train": 81, "validation": 35, "test": 13},
+        stop_reason="finished",
+        proved=False,
+        seconds=Seconds(10.0 + fold, 2.0),
+        fingerprint=result.fingerprint(settings),
+        settings=settings,
+        provenance={
+            "version": "0.1.0",
+            "commit": "abc123",
+            "code": "feedbeef00000000",
+            "python": "3.11.7",
+            "packages": {"numpy": "2.0"},
+            "host": "node-1",
+            "cpu": "a fast one",
+            "threads": 8,
+            "memory_mb": 57344,
+            "config": "c" * 64,
+            "job_ids": ["17_3"],
+            "requeues": 1,
+        },
+        target="outcome",
+        positive="lives",
+        negative="dies",
+        peak_rss_mb=321.5,
+    )
+    made = _with_formula(common) if finds_formula else _with_model(common)
+    return replace(made, **changes)
+
+
+def _with_formula(common: FoldResult) -> FoldResult:
+    text = {
+        "median": "albumin > 4.2 and not ascites",
+        "pivot": "albumin >= 2.9 and not ascites",
+        "interval": "2.9 <= albumin <= 6.4 and not ascites",
+    }[common.method]
+    formula = parse(text)
+    phrases = {"ascites": ("ascites", "true")}
+    return replace(
+        common,
+        stop_reason="early_stopping",
+        proved=True,
+        formula=text,
+        latex=formula.latex(),
+        words=f"Predict outcome = lives when {formula.words(phrases)}; otherwise outcome = dies.",
+        size=formula.size,
+        length_bound=4,
+        errors=12,
+        lower_bound=12,
+        lengths=lengths(6),
+        phrases={name: list(pair) for name, pair in phrases.items()},
+    )
+
+
+def lengths(count: int) -> list[dict[str, Any]]:
+    """A scan whose validation accuracy is best at length 4."""
+    train = [0.74, 0.80, 0.84, 0.90, 0.92, 0.93, 0.94]
+    validation = [0.77, 0.80, 0.83, 0.875, 0.86, 0.84, 0.82]
+    formulas = ["ascites", "not ascites", "albumin >= 2.9", "albumin >= 2.9 and not ascites"]
+    return [
+        {
+            "length": length,
+            "size": min(length, 4),
+            "formula": formulas[min(length, 4) - 1],
+            "errors": 20 - 2 * length,
+            "train_accuracy": train[length - 1],
+            "validation_accuracy": validation[length - 1],
+            "proved": True,
+            "seconds": 0.02 * 3**length,
+            "solver": "native",
+        }
+        for length in range(1, count + 1)
+    ]
+
+
+def _with_model(common: FoldResult) -> FoldResult:
+    model = {
+        "parameters": {"n_estimators": 120, "max_depth": None, "max_features": "sqrt"},
+        "trees": 120,
+        "nodes": 2222,
+        "trials": 100,
+    }
+    test = common.accuracy.test + 0.01
+    accuracy = replace(common.accuracy, test=test)
+    return replace(common, model=model, accuracy=accuracy)
+
+
+def put(study: StudyPaths, *results: FoldResult) -> None:
+    for made in results:
+        result.save(study.fold(made.dataset, made.method, made.fold).result, made)
+
+
+def small_study(folder: Path) -> StudyPaths:
+    """Two datasets, three methods and every kind of trouble."""
+    study = StudyPaths(folder / "small")
+    for method in ("pivot", "interval", "random_forest"):
+        put(study, *(fold_result("hepatitis", method, fold) for fold in range(10)))
+    _put_awkward(study)
+    return study
+
+
+def _put_awkward(study: StudyPaths) -> None:
+    text = f"`{AWKWARD_COLUMN}` >= 3.5 or not `job=x_1`"
+    own = {"formula": text, "size": 4, "phrases": {"job=x_1": ["job", "x_1"]}}
+    for fold in range(4):
+        put(study, fold_result(AWKWARD, "pivot", fold, **own))
+    unproved = {"proved": False, "errors": 14, "lower_bound": 11}
+    timed_out = {"stop_reason": "timeout"}
+    put(
+        study,
+        fold_result(AWKWARD, "pivot", 4, **own, **unproved),
+        fold_result(AWKWARD, "pivot", 5, **own, **timed_out),
+        fold_result(AWKWARD, "pivot", 6, **own, stop_reason="out_of_memory"),
+        fold_result(AWKWARD, "random_forest", 0, settings={"trials": 100}),
+        fold_result(AWKWARD, "random_forest", 1, settings={"trials": 50}),
+    )
