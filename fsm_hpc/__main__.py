@@ -13,6 +13,9 @@ from types import FrameType
 import fsm_hpc
 from fsm_hpc.cluster import VERBS as CLUSTER_VERBS
 from fsm_hpc.config import Config, UserError
+from fsm_hpc.files import StudyPaths
+
+Command = Callable[[list[str]], int]
 
 USAGE = """\
 python -m fsm_hpc dataset=NAME method=NAME [fold=K] [key=value ...]  one fold here
@@ -41,7 +44,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    parser = _parser("run", USAGE)
+    parser = argparse.ArgumentParser(prog="python -m fsm_hpc", usage=USAGE)
     parser.add_argument("-m", "--multirun", action="store_true", help="submit every job of a sweep")
     parser.add_argument("--cfg", choices=["job"], help="show the composed config and do nothing")
     parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
@@ -106,14 +109,52 @@ def _steer(verb: str, words: list[str]) -> int:
     return cluster.command(verb, words)
 
 
+def _collect(words: list[str]) -> int:
+    from fsm_hpc import collect_command
+
+    return _over_study("collect", words, collect_command.add_arguments, collect_command.main)
+
+
+def _report(words: list[str]) -> int:
+    from fsm_hpc import report
+
+    return _over_study("report", words, report.add_arguments, report.main)
+
+
+def _over_study(
+    verb: str,
+    words: list[str],
+    add_arguments: Callable[[argparse.ArgumentParser], None],
+    run: Callable[[StudyPaths, list[tuple[str, str, int]] | None, argparse.Namespace], int],
+) -> int:
+    """Run a verb on a study: on the folds that the words name, else on all that are there."""
+    from fsm_hpc.cluster import selection
+
+    parser = argparse.ArgumentParser(prog=f"python -m fsm_hpc {verb}")
+    add_arguments(parser)
+    flags, overrides = _split(parser, words)
+    named = selection.sort(overrides)
+    study, expected = named.study, None
+    if named.name_a_sweep or named.filters:
+        targets = selection.select(overrides)
+        study = targets[0].paths.study.root
+        expected = [(target.dataset, target.method, target.fold) for target in targets]
+    return run(StudyPaths(study), expected, flags)
+
+
+def _explain(words: list[str]) -> int:
+    from fsm_hpc import explain
+
+    parser = argparse.ArgumentParser(prog="python -m fsm_hpc explain")
+    explain.add_arguments(parser)
+    return explain.main(parser.parse_args(words))
+
+
 def _datasets(words: list[str]) -> int:
     from fsm_hpc import datasets_command
 
-    return datasets_command.main(words)
-
-
-def _parser(verb: str, usage: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=f"python -m fsm_hpc {verb}", usage=usage)
+    overrides = [word for word in words if "=" in word]
+    return datasets_command.main([word for word in words if word not in overrides], overrides)
 
 
 def _split(
@@ -127,10 +168,13 @@ def _split(
     return flags, [*flags.words, *overrides]
 
 
-VERBS: dict[str, Callable[[list[str]], int]] = {
+VERBS: dict[str, Command] = {
     "run": _run,
-    "datasets": _datasets,
     **{verb: partial(_steer, verb) for verb in CLUSTER_VERBS},
+    "collect": _collect,
+    "report": _report,
+    "explain": _explain,
+    "datasets": _datasets,
 }
 
 

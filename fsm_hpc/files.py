@@ -82,6 +82,10 @@ class FoldPaths:
     folder: Path
 
     @property
+    def study(self) -> StudyPaths:
+        return StudyPaths(self.folder.parent.parent.parent)
+
+    @property
     def scan(self) -> Path:
         """The state of the scan after its last step."""
         return self.folder / "scan.json"
