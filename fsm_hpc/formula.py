@@ -320,7 +320,7 @@ def escape_latex(text: str) -> str:
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)"
-    r"|(?P<number>[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf(?!\w)))"
+    r"|(?P<number>[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?)"
     r"|(?P<name>[^\W\d][\w./+-]*)"
     r"|(?P<sign><=|>=|>|\(|\)))"
 )
