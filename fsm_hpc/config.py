@@ -92,7 +92,7 @@ class ClusterSettings:
     constraint: str | None = None
     mail_user: str | None = None
     mail_type: str | None = None
-    sbatch: dict[str, Any] = field(default_factory=dict)  # any other sbatch option
+    sbatch: dict[str, Any] | None = None  # any other sbatch option
     setup: tuple[str, ...] = ()  # shell lines before the job
     python: str | None = None  # None: the one that submits
 

@@ -90,7 +90,7 @@ def parameters(config: Config, at_a_time: int) -> dict[str, Any]:
         "stderr_to_stdout": True,
         "wckey": None,  # submitit's own would be refused where wckeys are enforced
         "setup": setup_lines(cluster),
-        "additional_parameters": {"requeue": True, **cluster.sbatch},
+        "additional_parameters": {"requeue": True, **(cluster.sbatch or {})},
         **{name: value for name, value in chosen.items() if value is not None},
     }
 

@@ -1,0 +1,44 @@
+"""A one-machine SLURM for the tests that need one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from slurm import trial
+from slurm.install import install, missing_programs
+from slurm.settings import Settings
+from tests.cluster.site import Site
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Settings]:
+    """Three nodes that the machine does not have; skipped, loudly, where they cannot be."""
+    _provide_slurm()
+    folder = Path(tempfile.mkdtemp(prefix="fsm-test-", dir=tempfile.gettempdir()))
+    try:
+        yield trial.up(folder)
+    finally:
+        trial.down(folder)
+
+
+@pytest.fixture
+def site(cluster: Settings, tmp_path: Path) -> Iterator[Site]:
+    """A shell on the cluster; its jobs end with the test."""
+    here = Site(cluster, tmp_path)
+    yield here
+    here.shell("scancel", "--user", str(os.getuid()), "--quiet")
+
+
+def _provide_slurm() -> None:
+    try:
+        install()
+    except Exception as error:
+        reason = f"NO TEST RAN AGAINST A REAL SLURM: {error}"
+        warnings.warn(reason, stacklevel=1)
+        pytest.skip(f"{reason} (missing: {', '.join(missing_programs())})")

@@ -1,0 +1,112 @@
+"""A user's shell on the one-machine SLURM: commands, states, and waiting for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slurm import daemons
+from slurm.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("cluster.cpus=1", "cluster.mem_gb=2", "solver=clingo_dl")
+# clingo-dl needs about ten seconds for length 6 of this fold, and minutes for length 7
+LONG = ("dataset=heart_disease", "method=median", "fold=1", *SMALL)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A folder of one test, and a shell that points at the cluster."""
+
+    settings: Settings
+    folder: Path
+    first_on_path: Path | None = None  # to hide or replace a command
+
+    @property
+    def environment(self) -> dict[str, str]:
+        values = daemons.environment(self.settings) | {"PYTHONPATH": str(ROOT)}
+        if self.first_on_path is not None:
+            values["PATH"] = f"{self.first_on_path}{os.pathsep}{values['PATH']}"
+        return values
+
+    def fsm(self, *words: str, code: int | None = 0, limit_s: float = 120) -> str:
+        """Run `python -m fsm_hpc ...`; its output."""
+        done = self.shell(sys.executable, "-m", "fsm_hpc", *words, limit_s=limit_s)
+        if code is not None:
+            assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def shell(self, *command: str, limit_s: float = 120) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def states(self, *words: str) -> list[dict[str, Any]]:
+        """`status --json`."""
+        found: list[dict[str, Any]] = json.loads(self.fsm("status", "--json", *words))
+        return found
+
+    def state(self, *words: str) -> dict[str, Any]:
+        """The state of the one fold there is."""
+        (one,) = self.states(*words)
+        return one
+
+    def wait(
+        self, ready: Callable[[list[dict[str, Any]]], bool], limit_s: float = 90
+    ) -> list[dict[str, Any]]:
+        """Look at `status` until it is as wanted."""
+        deadline = time.monotonic() + limit_s
+        while True:
+            states = self.states()
+            if ready(states):
+                return states
+            brief = [(s["fold"], s["state"], s["why"], s["length"]) for s in states]
+            assert time.monotonic() < deadline, f"after {limit_s} s: {brief}\n{self.logs()}"
+            time.sleep(0.3)
+
+    def wait_for(self, word: str, limit_s: float = 90) -> list[dict[str, Any]]:
+        return self.wait(lambda states: all(s["state"] == word for s in states), limit_s)
+
+    def wait_for_length(self, length: int, limit_s: float = 90) -> dict[str, Any]:
+        """The one fold runs and has come to this length."""
+
+        def there(states: list[dict[str, Any]]) -> bool:
+            return all(s["state"] == "running" and (s["length"] or 0) >= length for s in states)
+
+        return self.wait(there, limit_s)[0]
+
+    def logs(self) -> str:
+        return "\n".join(path.read_text() for path in self.folder.rglob("log.txt"))
+
+    def file(self, name: str, fold: str = "heart_disease/median/fold-1") -> dict[str, Any]:
+        """A JSON file of a fold."""
+        path = self.folder / "results" / "default" / fold / name
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found
+
+    def answers(self) -> dict[str, list[tuple[int, int, int, bool]]]:
+        """What every fold found, without times and hosts: equal however it got there."""
+        return {
+            str(path.parent.relative_to(self.folder / "results" / "default")): answer(path)
+            for path in sorted((self.folder / "results" / "default").rglob("result.json"))
+        }
+
+
+def answer(path: Path) -> list[tuple[int, int, int, bool]]:
+    """Length, size, errors and proof at every length, and of the final formula."""
+    done = json.loads(path.read_text())
+    lengths = [(e["length"], e["size"], e["errors"], e["proved"]) for e in done["lengths"]]
+    return [*lengths, (done["length_bound"], done["size"], done["errors"], done["proved"])]

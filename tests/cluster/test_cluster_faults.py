@@ -1,0 +1,96 @@
+"""What a cluster does to jobs, quickly: nothing is lost, and `status` says what happened."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from fsm_hpc.cluster import records
+from fsm_hpc.files import FoldPaths
+from slurm import daemons
+from tests.cluster.site import LONG, Site
+
+pytestmark = pytest.mark.slurm
+
+
+def test_a_signalled_job_saves_requeues_and_ends_as_if_never_interrupted(
+    site: Site, tmp_path: Path
+) -> None:
+    words = (*LONG, "scan.max_length=6")
+    site.fsm(*words, "-m")
+    running = site.wait_for_length(6)
+    site.shell("scancel", "--signal=USR2", running["job_id"])
+    requeued = site.wait_for("queued")[0]
+    assert requeued["why"].startswith("requeued after preempted, resumes at length 6")
+    site.shell("scontrol", "update", f"JobId={running['job_id']}", "StartTime=now")
+    site.wait_for("done")
+    assert site.file("result.json")["provenance"]["requeues"] == 1
+    here = Site(site.settings, tmp_path / "here")
+    here.folder.mkdir()
+    here.fsm(*(word for word in words if not word.startswith("cluster.")), limit_s=200)
+    assert here.answers() == site.answers()
+
+
+def test_a_signal_before_the_job_is_ready_is_kept(site: Site) -> None:
+    site.fsm(*LONG, "-m")
+    job_id = site.wait(lambda states: states[0]["state"] == "running")[0]["job_id"]
+    _wait_for_process(site, "begin.py", "submitit.core._submit")
+    site.shell("scancel", "--signal=USR2", job_id)
+    requeued = site.wait_for("queued")[0]
+    assert requeued["why"].startswith("requeued after preempted")
+
+
+def test_without_sacct_states_are_still_told(site: Site, tmp_path: Path) -> None:
+    fake = tmp_path / "bin"
+    fake.mkdir()
+    (fake / "sacct").write_text("#!/bin/sh\nexit 1\n")
+    (fake / "sacct").chmod(0o755)
+    blind = Site(site.settings, tmp_path, fake)
+    blind.fsm(*LONG, "-m", "cluster.sbatch={mem: 120M}")
+    blind.wait_for("out of memory")
+    blind.fsm("resume", "cluster.sbatch.mem=2G", "scan.max_length=3", "--wait")
+    assert blind.state()["done"]
+
+
+def test_with_slurmctld_away_states_are_unknown_and_the_job_goes_on(site: Site) -> None:
+    site.fsm(*LONG, "-m", "scan.max_length=6")
+    site.wait_for_length(4)
+    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGKILL, 5)
+    try:
+        told = site.fsm("status")
+        assert "squeue and sacct did not answer" in told or "squeue did not answer" in told
+        assert site.state()["state"] in ("unknown", "done")
+        again = site.fsm(*LONG, "-m", "scan.max_length=6")
+        assert "0 submitted, 1 skipped" in again
+    finally:
+        daemons.start_slurmctld(site.settings)
+    site.wait_for("done")
+
+
+def test_a_superseded_attempt_stops_and_writes_nothing_more(site: Site) -> None:
+    site.fsm(*LONG, "-m")
+    running = site.wait_for_length(5)
+    paths = FoldPaths(site.folder / running["folder"])
+    submission = records.load_submission(paths)
+    assert submission is not None
+    records.claim(paths, submission)  # as a copy on another node would
+    before = paths.scan.read_text()
+    _wait_for_log(paths, "another attempt has taken this fold over")
+    assert paths.scan.read_text() == before
+
+
+def _wait_for_log(paths: FoldPaths, words: str, limit_s: float = 30) -> None:
+    deadline = time.monotonic() + limit_s
+    while words not in paths.log.read_text():
+        assert time.monotonic() < deadline, paths.log.read_text()
+        time.sleep(0.2)
+
+
+def _wait_for_process(site: Site, *words: str) -> None:
+    deadline = time.monotonic() + 20
+    while not any(daemons.pids(site.settings, word) for word in words):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,83 @@
+"""Sweeps on a real SLURM: submitted, seen, and equal to a run without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slurm import trial
+from slurm.settings import Settings
+from tests.cluster.site import LONG, SMALL, Site
+
+pytestmark = pytest.mark.slurm
+TEN = ("dataset=hepatitis", "method=median", "scan.max_length=3", *SMALL)
+
+
+def test_ten_folds_run_detached_and_equal_a_local_run(site: Site, tmp_path: Path) -> None:
+    told = site.fsm(*TEN, "-m")
+    assert "10 submitted, 0 skipped" in told
+    assert {s["state"] for s in site.states()} <= {"queued", "running", "done"}
+    site.wait_for("done")
+    assert site.fsm("status", "--check", *TEN)
+    here = Site(site.settings, tmp_path / "here")
+    here.folder.mkdir()
+    here.fsm(*TEN, "cluster=local", "-m")
+    assert len(site.answers()) == 10
+    assert here.answers() == site.answers()
+
+
+def test_the_same_command_submits_only_what_is_missing(site: Site) -> None:
+    words = ("dataset=hepatitis", "method=median", "scan.max_length=1", *SMALL)
+    site.fsm(*words, "fold=0,1", "-m", "wait=true")
+    told = site.fsm(*words, "fold=0,1,2", "-m")
+    assert "1 submitted, 2 skipped" in told
+    assert "done: max length" in told
+    plan = site.fsm("plan", *words, "fold=0", "scan.max_length=2")
+    assert "changed: max_length: 1 -> 2" in plan
+
+
+def test_cancelled_folds_go_on_where_they_were(site: Site) -> None:
+    site.fsm(*LONG, "-m")
+    site.wait_for_length(5)
+    assert "would be cancelled" in site.fsm("cancel")
+    assert site.state()["state"] == "running"
+    site.fsm("cancel", "-y")
+    gone = site.wait_for("cancelled")[0]
+    assert "resumes at length" in gone["why"]
+    site.fsm("status", "--check", code=2)
+    site.fsm("resume", "scan.max_length=5", "--wait")
+    assert site.state()["done"]
+    assert len(site.file("result.json")["provenance"]["job_ids"]) == 2
+
+
+def test_arrays_are_split_at_the_limit_of_the_site(tmp_path: Path, cluster: Settings) -> None:
+    small = trial.up(cluster.folder / "small", nodes=1, max_array_size=4)
+    try:
+        site = Site(small, tmp_path)
+        told = site.fsm(*TEN, "-m", "cluster.max_parallel=3")
+        assert "10 submitted" in told
+        assert told.count("1 at a time") == 3
+        site.fsm("cancel", "-y")
+    finally:
+        trial.down(small.folder)
+
+
+def test_a_job_that_waits_says_what_for(site: Site) -> None:
+    site.fsm(*LONG, "-m", "cluster.sbatch={hold: true}")
+    assert site.state()["state"] == "queued"
+    assert site.state()["why"] == "JobHeldUser"
+    site.fsm("status", "--check", code=1)
+
+
+def test_a_job_that_cannot_start_is_failed_and_its_log_tells_why(site: Site) -> None:
+    site.fsm(*LONG, "-m", "cluster.setup=[no_such_command || exit 7]")
+    site.wait_for("failed")
+    assert "no_such_command" in site.fsm("logs")
+
+
+def test_what_sbatch_refuses_is_one_line(site: Site) -> None:
+    told = site.fsm(*LONG, "-m", "cluster.partition=nowhere", code=2)
+    assert "invalid partition specified: nowhere" in told
+    assert "Traceback" not in told
+    assert site.fsm("plan", *LONG).count("to submit") == 1
