@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from fsm_hpc import result
@@ -150,3 +151,38 @@ def _put_awkward(study: StudyPaths) -> None:
         fold_result(AWKWARD, "random_forest", 0, settings={"trials": 100}),
         fold_result(AWKWARD, "random_forest", 1, settings={"trials": 50}),
     )
+
+
+DATASETS = (
+    *("bank", "breast_cancer", "diabetes", "german_credit"),
+    *("heart_disease", "hepatitis", "student_dropout"),
+)
+METHODS = ("median", "pivot", "interval", "random_forest", "xgboost")
+
+
+def large_study(folder: Path) -> StudyPaths:
+    """As large as the paper's: 7 datasets x 5 methods x 10 folds, a few of them in trouble."""
+    study = StudyPaths(folder / "large")
+    random = Random(7)
+    for dataset in DATASETS:
+        base = random.uniform(0.7, 0.95)
+        for number, method in enumerate(METHODS):
+            for fold in range(10):
+                made = fold_result(dataset, method, fold)
+                test = min(1.0, random.gauss(base + 0.005 * number, 0.03))
+                spent = Seconds(10 ** random.uniform(-1, 4), 10 ** random.uniform(-1, 3))
+                changes: dict[str, Any] = {"seconds": spent}
+                if made.formula:
+                    changes |= {"length_bound": 4, "lengths": lengths(random.randint(5, 7))}
+                else:
+                    changes |= {"model": {**(made.model or {}), "nodes": random.randint(99, 99999)}}
+                accuracy = replace(made.accuracy, test=test)
+                put(study, replace(made, accuracy=accuracy, **changes))
+    put(
+        study,
+        fold_result("bank", "interval", 3, proved=False, lower_bound=9),
+        fold_result("bank", "interval", 4, stop_reason="timeout"),
+        replace(fold_result("diabetes", "pivot", 2), solver="clingo_dl"),
+    )
+    study.fold("hepatitis", "median", 9).result.unlink()
+    return study
