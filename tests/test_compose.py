@@ -1,0 +1,111 @@
+"""Hydra's words become jobs; what is wrong is said in one line with the near matches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fsm_hpc.compose import compose, expand, names_in, show
+from fsm_hpc.config import Config, Method, UserError, build
+
+BANK = ["dataset=bank", "method=interval"]
+
+
+def test_words_become_a_typed_job() -> None:
+    config = compose([*BANK, "fold=3", "solver=clingo_dl", "solver.threads=4"])
+    assert config.method.name is Method.INTERVAL
+    assert (config.dataset.name, config.fold, config.solver.threads) == ("bank", 3, 4)
+    assert (config.scan.patience, config.scan.budget_h, config.final.budget_h) == (2, 72.0, 72.0)
+
+
+def test_the_defaults_of_a_cluster_job_are_the_papers() -> None:
+    cluster = compose([*BANK, "cluster=slurm"]).cluster
+    assert (cluster.cpus, cluster.mem_gb, cluster.timeout_h) == (8, 64.0, 72.0)
+
+
+def test_a_job_survives_being_written_down() -> None:
+    config = compose([*BANK, "data_dir=somewhere", "scan.max_length=5"])
+    assert build(Config, config.to_dict()) == config
+
+
+def test_folds_expand_by_themselves() -> None:
+    assert [job.fold for job in expand(BANK)] == list(range(10))
+    assert [job.fold for job in expand([*BANK, "folds=3"])] == [0, 1, 2]
+    assert [job.fold for job in expand([*BANK, "fold=1,4"])] == [1, 4]
+    assert [job.fold for job in expand([*BANK, "fold=2"])] == [2]
+    assert [job.fold for job in expand([*BANK, "fold=range(3,6)"])] == [3, 4, 5]
+
+
+def test_lists_and_globs_multiply_out() -> None:
+    jobs = expand(["dataset=glob(h*)", "method=pivot,median", "fold=0"])
+    assert [job.job_name for job in jobs] == [
+        "heart_disease/pivot/fold-0",
+        "heart_disease/median/fold-0",
+        "hepatitis/pivot/fold-0",
+        "hepatitis/median/fold-0",
+    ]
+
+
+def test_the_papers_study_has_350_jobs_and_its_parts_can_be_chosen() -> None:
+    assert len(expand(["+experiment=paper"])) == 350
+    some = expand(["+experiment=paper", "dataset=bank", "fold=0"])
+    assert {job.method.name for job in some} == set(Method)
+    assert {job.study for job in some} == {"paper"}
+
+
+def test_the_papers_solver_is_one_word_away() -> None:
+    jobs = expand(["+experiment=paper_asp", "fold=0"])
+    assert {job.solver.name for job in jobs} == {"clingo_dl"}
+    assert len(jobs) == 21
+
+
+def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cluster").mkdir()
+    site = "defaults: [slurm]\npartition: long\n"
+    (tmp_path / "cluster" / "my_site.yaml").write_text(site)
+    monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path))
+    config = compose([*BANK, "cluster=my_site"])
+    assert (config.cluster.partition, config.cluster.cpus) == ("long", 8)
+    assert "my_site" in names_in("cluster")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["dataset=banc", "method=pivot"], "dataset=banc is not known, did you mean bank?"),
+        (["dataset=bank", "method=pivots"], "method=pivots is not known, did you mean pivot?"),
+        (["method=pivot"], "dataset is not given: expected dataset=NAME, one of: bank"),
+        ([*BANK, "scan.patienc=3"], "scan.patienc is not a setting, did you mean scan.patience"),
+        ([*BANK, "sover=native"], "sover is not a setting, did you mean solver"),
+        ([*BANK, "scan.patience=two"], "scan.patience: expected a whole number, found 'two'"),
+        ([*BANK, "scan.patience=0"], "scan.patience: expected at least 1, found 0"),
+        ([*BANK, "scan.max_length=0"], "scan.max_length: expected at least 1, found 0"),
+        ([*BANK, "fold=10"], "fold: expected 0 to 9, found 10"),
+        ([*BANK, "fold=-1"], "fold: expected 0 to 9, found -1"),
+        ([*BANK, "wait=maybe"], "wait: expected true or false, found 'maybe'"),
+        ([*BANK, "solver.threads"], "expected key=value or a verb first, found 'solver.threads'"),
+        (["statu"], "did you mean status?"),
+        ([*BANK, "+colour=red"], "colour is not a setting; expected one of"),
+        ([*BANK, "scan.budget_h=[1"], "cannot read scan.budget_h=[1"),
+        (["dataset=bank,hepatitis", "method=pivot"], "names several jobs; add -m"),
+        (["+experiment=papr"], "experiment=papr is not known, did you mean paper"),
+        ([*BANK, "validation_fraction=1"], "validation_fraction: expected between 0 and 1"),
+        ([*BANK, "solver=nativ"], "solver=nativ is not known, did you mean native"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_near_matches(words: list[str], complaint: str) -> None:
+    with pytest.raises(UserError) as caught:
+        compose(words)
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("words", [["dataset=banc,bank", "method=pivot"], [*BANK, "fold=11"]])
+def test_a_mistake_in_a_sweep_is_told_too(words: list[str]) -> None:
+    with pytest.raises(UserError):
+        expand(words)
+
+
+def test_the_composed_config_can_be_shown() -> None:
+    assert "patience: 2" in show(BANK)

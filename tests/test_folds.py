@@ -1,0 +1,36 @@
+"""Folds are a seeded partition, and their splits are the same for every method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fsm_hpc.config import UserError
+from fsm_hpc.folds import Fold, make_fold
+
+
+def _folds(rows: int, seed: int = 42) -> list[Fold]:
+    return [make_fold(rows, index, 10, seed, 0.3) for index in range(10)]
+
+
+def test_the_held_out_parts_are_a_partition() -> None:
+    held_out = np.concatenate([fold.test for fold in _folds(103)])
+    assert sorted(held_out.tolist()) == list(range(103))
+
+
+@pytest.mark.parametrize("fold", _folds(103))
+def test_the_rest_is_split_into_seventy_and_thirty_percent(fold: Fold) -> None:
+    assert sorted([*fold.train, *fold.validation, *fold.test]) == list(range(103))
+    assert len(fold.validation) == pytest.approx(0.3 * len(fold.fitted), abs=1)
+
+
+def test_the_seed_decides_the_folds() -> None:
+    assert all(
+        np.array_equal(a.train, b.train) for a, b in zip(_folds(60), _folds(60), strict=True)
+    )
+    assert not np.array_equal(_folds(60)[0].test, _folds(60, seed=1)[0].test)
+
+
+def test_too_few_rows_are_told() -> None:
+    with pytest.raises(UserError, match="expected at least 10 rows for 10 folds, found 7"):
+        make_fold(7, 0, 10, 42, 0.3)
