@@ -42,7 +42,7 @@ class Seconds:
 
     @property
     def total(self) -> float:
-        return self.scan + self.final
+        return round(self.scan + self.final, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,7 @@ class FoldResult:
 
     def to_dict(self) -> dict[str, Any]:
         values = asdict(self)
-        values["seconds"] = {
-            name: round(value, 3)
-            for name, value in {**values["seconds"], "total": self.seconds.total}.items()
-        }
+        values["seconds"]["total"] = self.seconds.total
         return {"format": FORMAT, **values}
 
 

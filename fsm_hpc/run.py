@@ -79,7 +79,11 @@ def _describe(job: Job, state: ScanState, train: Problem, validation: Problem) -
         best = state.under_way.best.formula
         lengths.append(describe_length(train, validation, open_, best, train.errors(best), False))
     return replace(
-        _common(job, formula.evaluate(test.table), Seconds(state.scan_s, final.seconds)),
+        _common(
+            job,
+            formula.evaluate(test.table),
+            Seconds(round(state.scan_s, 3), round(final.seconds, 3)),
+        ),
         accuracy=Accuracy(fitted.accuracy(formula), state.best_validation, test.accuracy(formula)),
         stop_reason=state.stop_reason.value,
         proved=final.end is End.PROVED,
@@ -114,7 +118,7 @@ def _run_baseline(job: Job, stop: threading.Event, on_trial: OnTrial) -> FoldRes
         return None
     labels = job.dataset.labels
     return replace(
-        _common(job, outcome.test, Seconds(outcome.scan_s, outcome.final_s)),
+        _common(job, outcome.test, Seconds(round(outcome.scan_s, 3), round(outcome.final_s, 3))),
         accuracy=Accuracy(
             float(np.mean(outcome.fitted == labels[job.fold.fitted])),
             outcome.validation_accuracy,
