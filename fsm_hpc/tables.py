@@ -169,7 +169,7 @@ class Maker:
             "Average wall-clock seconds per fold, length scan (or tuning) and final solve (or "
             "refit) apart; core-hours are seconds times threads, over all folds",
             (*columns, *(theirs if self.choices.paper else ())),
-            (*lines, Line(total, opens_group=True)),
+            (*lines, Line(total, is_total=True, opens_group=True)),
         )
 
     def _runtime_line(self, folds: Folds) -> Line:

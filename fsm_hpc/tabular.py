@@ -49,6 +49,7 @@ class Line:
 
     cells: tuple[Cell, ...]
     is_difference: bool = False  # numbers have a sign, and none is the best
+    is_total: bool = False  # stays below the others when they are sorted
     opens_group: bool = False  # a rule above, or a label that is not repeated below
 
 

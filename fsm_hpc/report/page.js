@@ -1,0 +1,60 @@
+"use strict";
+// Sort a table by the column whose name is clicked, again for the other direction.
+function sortBy(button) {
+  const head = button.closest("th");
+  const table = head.closest("table");
+  const ascending = head.getAttribute("aria-sort") !== "ascending";
+  for (const other of table.querySelectorAll("th[aria-sort]")) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  const body = table.tBodies[0];
+  const rows = [...body.rows].filter((row) => !row.classList.contains("total"));
+  const totals = [...body.rows].filter((row) => row.classList.contains("total"));
+  const key = (row) => {
+    const cell = row.cells[head.cellIndex];
+    return (cell.dataset.sort ?? cell.textContent).trim();
+  };
+  const isNumber = head.classList.contains("number");
+  const decorated = rows.map((row) => [key(row), row]);
+  decorated.sort(([a], [b]) => {
+    if (a === "" || b === "") return (a === "") - (b === ""); // what is missing comes last
+    const order = isNumber ? a - b : a.localeCompare(b, "en", { numeric: true });
+    return ascending ? order : -order;
+  });
+  body.append(...decorated.map(([, row]) => row), ...totals);
+}
+
+// Keep the rows that have every word of the box.
+function filterBy(box) {
+  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = box.closest("figure").querySelectorAll("tbody tr:not(.total)");
+  let shown = 0;
+  for (const row of rows) {
+    const text = row.textContent.toLowerCase();
+    row.hidden = !words.every((word) => text.includes(word));
+    if (!row.hidden) shown += 1;
+    if (row.dataset.fold) document.getElementById(row.dataset.fold).hidden = row.hidden;
+  }
+  if (box.id === "fold-filter") {
+    document.getElementById("fold-count").textContent = `${shown} of ${rows.length} folds`;
+  }
+}
+
+// A link to a fold opens its section.
+function openTarget() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  if (target && target.tagName === "DETAILS") {
+    target.hidden = false;
+    target.open = true;
+    target.querySelector("summary").focus({ preventScroll: true });
+    target.scrollIntoView();
+  }
+}
+
+for (const button of document.querySelectorAll("th button")) {
+  button.addEventListener("click", () => sortBy(button));
+}
+for (const box of document.querySelectorAll("input.filter")) {
+  box.addEventListener("input", () => filterBy(box));
+}
+addEventListener("hashchange", openTarget);
+openTarget();
