@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,18 +14,17 @@ from numpy.typing import NDArray
 from fsm_hpc.config import DatasetSpec, UserError
 from fsm_hpc.text_column import TextColumn
 
+_MOST_SPELLINGS = 20  # of true and false in one column: yes, Yes, YES, ...
 _TRUTHS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
-_EXPONENT = r"([eE][-+]?\d+)?"
-_WHOLE = re.compile(r"[-+]?\d+")
-_POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)" + _EXPONENT)  # 1234.5
-_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?" + _EXPONENT)  # 1.234,5
-_GROUPED = re.compile(r"[-+]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?")  # 1,234.5
+_SIGN, _EXPONENT = "[-+\u2212]?", r"([eE][-+]?\d+)?"  # with the typographic minus sign
+_WHOLE = re.compile(r"[-+]?\d{1,18}")
+_POINT = re.compile(_SIGN + r"(\d+\.?\d*|\.\d+)" + _EXPONENT)  # 1234.5
+_COMMA = re.compile(_SIGN + r"(\d+|\d{1,3}(\.\d{3})+)(,\d+)?" + _EXPONENT)  # 1.234,5
+_GROUPED = re.compile(_SIGN + r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?")  # 1,234.5
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4}|\d{1,2}:\d{2}(:\d{2})?"
 )
-
-
 _WITH_UNIT = re.compile(r"[-+]?([$€£]\s?\d[\d.,]*|\d[\d.,]*\s?([^\W\d_]{1,4}|[%°€$£]))")
 
 
@@ -52,8 +52,9 @@ def infer(column: TextColumn, spec: DatasetSpec) -> RawKind:
 
 def is_truth(values: Iterable[str]) -> bool:
     """Whether these are the words for true and false: yes and no, 1 and 0, ..."""
-    words = {_plain(value) for value in values}
-    return any(words <= set(pair) for pair in _TRUTHS)
+    first = list(itertools.islice(values, _MOST_SPELLINGS + 1))
+    words = set(map(_plain, first))
+    return len(first) <= _MOST_SPELLINGS and any(words <= set(pair) for pair in _TRUTHS)
 
 
 def means_true(value: str) -> bool:
@@ -75,7 +76,7 @@ def in_order(values: Iterable[str]) -> list[str]:
 
     def key(value: str) -> tuple[int, float, str]:
         is_number = _POINT.fullmatch(value) is not None
-        return (0, float(value), value) if is_number else (1, 0.0, value)
+        return (0, _number(value), value) if is_number else (1, 0.0, value)
 
     return sorted(set(values), key=key)
 
@@ -93,10 +94,12 @@ def numbers(column: TextColumn, spec: DatasetSpec) -> NDArray[np.int64] | NDArra
             "if it means missing, add it to dataset.missing_values; if these are categories, use "
             + column.setting("categorical"),
         )
-    texts = [_pointed(value, sign) for value in column.values]
-    if all(_WHOLE.fullmatch(text) and len(text) < 19 for text in texts):
-        return np.array([int(text) for text in texts], dtype=np.int64)
-    values = np.array([float(text) for text in texts], dtype=np.float64)
+    texts = {value: _pointed(value, sign) for value in column.distinct}
+    if all(map(_WHOLE.fullmatch, texts.values())):
+        whole = {value: int(text) for value, text in texts.items()}
+        return np.array([whole[value] for value in column.values], dtype=np.int64)
+    broken = {value: float(text) for value, text in texts.items()}
+    values = np.array([broken[value] for value in column.values], dtype=np.float64)
     if not np.isfinite(values).all():
         at = int(np.flatnonzero(~np.isfinite(values))[0])
         raise column.error(
@@ -110,10 +113,10 @@ def truths(column: TextColumn, spec: DatasetSpec) -> NDArray[np.bool_]:
     """The column as truth values: `true_values` hold, the one other value does not."""
     distinct = column.distinct
     stated = {match(value, distinct) for value in spec.true_values} - {None}
+    is_clear = len(stated) == 1 and len(distinct) <= 2
     if not stated and is_truth(distinct):
-        stated = {value for value in distinct if means_true(value)}
-    others = [value for value in distinct if value not in stated]
-    if len(stated) > 1 or len(others) > 1 or (not stated and not is_truth(distinct)):
+        stated, is_clear = {value for value in distinct if means_true(value)}, True
+    if not is_clear and not (spec.true_values and not stated and len(distinct) == 1):
         shown = ", ".join(in_order(distinct)[:5])
         raise column.error(
             f"expected two values, true and false, found {len(distinct)}: {shown}",
@@ -143,7 +146,11 @@ def categories(column: TextColumn, spec: DatasetSpec) -> list[str]:
 
 def _plain(value: str) -> str:
     """Lower case, and 1 for 1.0."""
-    return f"{float(value):.17g}" if _POINT.fullmatch(value) else value.casefold()
+    return f"{_number(value):.17g}" if _POINT.fullmatch(value) else value.casefold()
+
+
+def _number(value: str) -> float:
+    return float(_pointed(value, "."))
 
 
 def _looks_like_codes(distinct: Sequence[str]) -> bool:
@@ -159,7 +166,7 @@ def _looks_like_codes(distinct: Sequence[str]) -> bool:
 
 def _is_number(value: str, decimal: str) -> bool:
     patterns = {"point": (_POINT, _GROUPED), "comma": (_COMMA,)}.get(decimal, (_POINT, _COMMA))
-    return any(pattern.fullmatch(_minus(value)) for pattern in patterns)
+    return any(pattern.fullmatch(value) for pattern in patterns)
 
 
 def _decimal_sign(column: TextColumn, spec: DatasetSpec) -> str | None:
@@ -167,10 +174,9 @@ def _decimal_sign(column: TextColumn, spec: DatasetSpec) -> str | None:
     if spec.decimal not in ("auto", "point", "comma"):
         found = spec.decimal
         raise UserError(f"dataset.decimal: expected auto, point or comma, found {found!r}")
-    values = [_minus(value) for value in column.distinct]
-    with_point = all(_POINT.fullmatch(value) for value in values)
-    grouped = with_point or all(_GROUPED.fullmatch(value) for value in values)
-    with_comma = all(_COMMA.fullmatch(value) for value in values)
+    with_point = all(map(_POINT.fullmatch, column.distinct))
+    grouped = with_point or all(map(_GROUPED.fullmatch, column.distinct))
+    with_comma = all(map(_COMMA.fullmatch, column.distinct))
     if spec.decimal == "comma":
         return "," if with_comma else None
     if with_point or (spec.decimal == "point" and grouped):
@@ -186,12 +192,8 @@ def _decimal_sign(column: TextColumn, spec: DatasetSpec) -> str | None:
     return None
 
 
-def _minus(value: str) -> str:
-    return value.replace("\u2212", "-")  # the typographic minus sign
-
-
 def _pointed(value: str, sign: str) -> str:
-    value = _minus(value)
+    value = value.replace("\u2212", "-")
     return value.replace(",", "") if sign == "." else value.replace(".", "").replace(",", ".")
 
 
@@ -207,7 +209,7 @@ def _refuse_dates(column: TextColumn, distinct: Sequence[str]) -> None:
 def _refuse_mixtures(column: TextColumn, distinct: Sequence[str]) -> None:
     """A few words among numbers are mistakes or unknown missing values, not categories."""
     words = [value for value in distinct if not _is_number(value, "auto")]
-    cells = sum(not _is_number(value, "auto") for value in column.values)
+    cells = sum(map(set(words).__contains__, column.values))
     if cells * 2 < len(column.values):
         raise column.error(
             f"expected numbers, found {words[0]!r} in row {column.row_of(words[0])} (numbers in "

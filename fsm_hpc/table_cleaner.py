@@ -73,14 +73,7 @@ def complete_rows(
     """The rows to keep, and for each column how many of its cells are missing."""
     if spec.missing not in ("drop", "error"):
         raise UserError(f"dataset.missing: expected drop or error, found {spec.missing!r}")
-    absent = {"", *spec.missing_values}
-    is_missing = {
-        name: np.array(
-            [v in absent or (name in spec.zero_is_missing and _is_zero(v)) for v in cells]
-        )
-        for name, cells in raw.columns.items()
-        if name in set(names)
-    }
+    is_missing = {name: _missing(raw, name, spec) for name in raw.columns if name in set(names)}
     incomplete = np.logical_or.reduce(list(is_missing.values()))
     counts = {name: int(cells.sum()) for name, cells in is_missing.items() if cells.any()}
     worst = max(counts, key=lambda name: counts[name], default="")
@@ -98,6 +91,14 @@ def complete_rows(
             f"missing, and no row is complete; {todo}"
         )
     return [int(row) for row in np.flatnonzero(~incomplete)], counts
+
+
+def _missing(raw: RawTable, name: str, spec: DatasetSpec) -> NDArray[np.bool_]:
+    distinct = set(raw.columns[name])
+    absent = distinct & {"", *spec.missing_values}
+    if name in spec.zero_is_missing:
+        absent |= set(filter(_is_zero, distinct))
+    return np.fromiter(map(absent.__contains__, raw.columns[name]), dtype=bool, count=raw.rows)
 
 
 def _is_zero(value: str) -> bool:

@@ -57,7 +57,7 @@ def read(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
     if content[:4] == b"PAR1":
         return _table(*_parquet_records(content, path), path, ())
     for magic, what in _FOREIGN.items():
-        if content.lower().startswith(magic.lower()):
+        if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV or Parquet, found {what}")
     text, notes = _decode(content, path, spec.encoding)
     if spec.separator not in ("auto", *SEPARATORS):

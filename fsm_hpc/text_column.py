@@ -6,12 +6,13 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from fsm_hpc.config import UserError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextColumn:
     """A column without its missing rows; `rows` are the row numbers in the file, from 1."""
 
@@ -20,7 +21,7 @@ class TextColumn:
     values: Sequence[str]
     rows: Sequence[int]
 
-    @property
+    @cached_property
     def distinct(self) -> list[str]:
         return list(dict.fromkeys(self.values))
 

@@ -211,6 +211,11 @@ def test_a_column_without_a_name_gets_one_and_is_told(tmp_path: Path) -> None:
     assert "columns without a name are called column_1" in table.notes
 
 
+def test_spellings_of_yes_and_no_are_one_boolean_column(tmp_path: Path) -> None:
+    table = own_table(tmp_path, "x,y\nYes,a\nno,b\nYES,a\nyes,b\nNo,a\n")
+    assert _values(table, "x") == [True, False, True, True, False]
+
+
 def test_true_values_say_which_of_two_values_is_true(tmp_path: Path) -> None:
     text = "sex,y\n1,a\n2,b\n2,a\n"
     table = own_table(tmp_path, text, boolean=("sex",), true_values=("2",))
