@@ -46,7 +46,7 @@ function openTarget() {
     target.hidden = false;
     target.open = true;
     target.querySelector("summary").focus({ preventScroll: true });
-    target.scrollIntoView();
+    target.scrollIntoView({ behavior: "instant" });
   }
 }
 
