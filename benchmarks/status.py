@@ -1,0 +1,106 @@
+"""Seconds that `status` takes on ten thousand folds: `python -m benchmarks.status`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.cluster import records
+from fsm_hpc.cluster.records import Attempt, End
+from fsm_hpc.compose import compose
+from fsm_hpc.files import FoldPaths, StudyPaths
+from fsm_hpc.result import FORMAT
+
+PER_METHOD = 100  # folds of one dataset and method
+
+
+def main() -> None:
+    """Write folds, half of them done, and time the command a few times."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folds", type=int, default=10_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results"
+        write_folds(StudyPaths(results / "default"), options.folds)
+        times = [_time_status(results) for _ in range(options.repeat)]
+    told = ", ".join(f"{wall:.2f} s ({cpu:.2f} s of processor)" for wall, cpu in times)
+    print(f"status on {options.folds} folds: {told}")
+
+
+def write_folds(study: StudyPaths, count: int) -> None:
+    """Synthetic folds of finished and stopped local runs, as large as real ones."""
+    config = compose(["dataset=hepatitis", "method=median", "cluster=local"])
+    submission = asdict(records.new_submission(config, "local", ""))
+    submission["job_id"] = "local/elsewhere/1"
+    lengths = [_length(number) for number in range(1, 9)]
+    for number in range(count):
+        group, fold = divmod(number, PER_METHOD)
+        paths = study.fold(f"dataset{group // 5}", f"method{group % 5}", fold)
+        paths.folder.mkdir(parents=True)
+        paths.submission.write_text(json.dumps(submission))
+        is_done = number % 2 == 0
+        _write_attempt(paths, submission["token"], End.FINISHED if is_done else End.STOPPED)
+        state = {"lengths": lengths, "under_way": None, "scan_s": 9.0, "stop_reason": None}
+        paths.scan.write_text(json.dumps(state | {"final": None, "format": 1}))
+        if is_done:
+            paths.result.write_text(json.dumps(_result(lengths)))
+
+
+def _write_attempt(paths: FoldPaths, token: str, end: End) -> None:
+    attempt = Attempt(token, "local/elsewhere/2", 0, "elsewhere", 2, time.time(), end=end)
+    values = asdict(attempt) | {"end": end.value}
+    paths.attempt.write_text(json.dumps(values))
+
+
+def _length(number: int) -> dict[str, Any]:
+    return {
+        "length": number,
+        "size": number,
+        "formula": " or ".join(f"column_{i}" for i in range(number)),
+        "errors": 20 - number,
+        "train_accuracy": 0.8,
+        "validation_accuracy": 0.8,
+        "proved": True,
+        "seconds": 1.0,
+        "solver": "native",
+    }
+
+
+def _result(lengths: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "settings": {"data": "0" * 64, "folds": 10},
+        "accuracy": {"train": 0.9, "validation": 0.8, "test": 0.8},
+        "seconds": {"scan": 9.0, "final": 1.0, "total": 10.0},
+        "stop_reason": "early_stopping",
+        "proved": True,
+        "formula": "column_1",
+        "length_bound": 1,
+        "lengths": lengths,
+        "provenance": {"packages": {f"package{i}": "1.0" for i in range(8)}, "cpu": "x" * 40},
+    }
+
+
+def _time_status(results: Path) -> tuple[float, float]:
+    began = time.perf_counter()
+    code = "import sys, time; from fsm_hpc.__main__ import main; main(sys.argv[1:]); "
+    code += "print(time.process_time(), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "status", f"results_dir={results}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return time.perf_counter() - began, float(done.stderr.split()[-1])
+
+
+if __name__ == "__main__":
+    main()
