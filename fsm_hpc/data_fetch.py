@@ -18,9 +18,7 @@ _TIMEOUT_S = 60  # without a byte
 def fetch(spec: DatasetSpec) -> Path:
     """The path of the table in the cache, downloaded and converted unless it is there already."""
     if spec.url is None or spec.file is None:
-        raise UserError(
-            f"{spec.name} needs no fetching: it has no url; see `datasets show {spec.name}`"
-        )
+        raise UserError(f"{spec.name} cannot be fetched: expected a url in its config, found none")
     path = data_store.cache_dir() / spec.file
     if path.is_file() and data_store.digest(path.read_bytes()) == spec.sha256:
         return path

@@ -40,7 +40,7 @@ def main(args: Sequence[str], overrides: Sequence[str]) -> int:
 
 
 def _list(overrides: Sequence[str], as_json: bool) -> None:
-    entries = [_entry(name, overrides) for name in names_in("dataset") if name != "csv"]
+    entries = [_entry(_config(name, overrides)) for name in _named()]
     if as_json:
         print(json.dumps([summary(entry) for entry in entries], indent=1, ensure_ascii=False))
         return
@@ -71,24 +71,30 @@ def _show(name: str, overrides: Sequence[str], as_json: bool) -> None:
 
 
 def _fetch(names: Sequence[str], overrides: Sequence[str]) -> None:
-    chosen = names or [n for n in names_in("dataset") if _config(n, overrides).dataset.url]
+    chosen = names or [n for n in _named() if _config(n, overrides).dataset.url]
     for name in chosen:
         config = _config(name, overrides)
-        if config.dataset.url is None:
-            found = load(config.dataset, config.data_dir, config.allow_changed_data)
-            print(f"{name} needs no fetching: it is at {found.path} ({found.place})")
+        entry = _entry(config)
+        if entry.dataset is not None:
+            print(f"{name} needs no fetching: {entry.dataset.path} ({entry.dataset.place})")
             continue
+        if config.dataset.url is None:
+            raise UserError(str(entry.problem))
         path = data_fetch.fetch(config.dataset)
         rows = load(config.dataset, path.parent).rows
         print(f"{name}: {rows} rows, SHA-256 as expected, kept at {path}")
+
+
+def _named() -> list[str]:
+    """Datasets with a table of their own; csv stands for any."""
+    return [name for name in names_in("dataset") if name != "csv"]
 
 
 def _config(name: str, overrides: Sequence[str]) -> Config:
     return compose([f"dataset={name}", "method=pivot", *overrides])
 
 
-def _entry(name: str, overrides: Sequence[str]) -> Entry:
-    config = _config(name, overrides)
+def _entry(config: Config) -> Entry:
     try:
         return Entry(
             config.dataset, load(config.dataset, config.data_dir, config.allow_changed_data)
@@ -184,5 +190,6 @@ def _values(facts: dict[str, Any], rows: int) -> str:
         return shown + (f", and {more} more" if more > 0 else "")
     if "true_rows" in facts:
         return f"true: {facts['true_rows']}, false: {rows - facts['true_rows']}"
-    low, middle, high = (number(facts[word]) for word in ("min", "median", "max"))
+    low, high = number(facts["min"]), number(facts["max"])
+    middle = number(round(facts["median"], 6))  # the mean of two values may end in 0000000001
     return f"{low} to {high}, median {middle}"
