@@ -1,0 +1,303 @@
+"""The best literal, or pair of literals, to fill a hole with, for all cuts at once."""
+
+from __future__ import annotations
+
+from fsm_hpc.solvers.native.kernel import kernel
+
+# How a column is cut: category or Boolean (value = code), pivot (value >= cut), interval.
+POINT, SUFFIX, INTERVAL = range(3)
+NOTHING = -(1 << 30)
+
+
+@kernel
+def localise(ranks, items, weights, count, kind, card, merge, marks, local):
+    """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
+
+    Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
+    that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere.
+    """
+    if kind == POINT or not merge:
+        for k in range(count):
+            local[k] = ranks[items[k]]
+        return card
+    for value in range(card):
+        marks[value] = 0
+    for k in range(count):
+        marks[ranks[items[k]]] |= 1 if weights[k] > 0 else 2
+    blocks = 0
+    before = 3
+    for value in range(card):
+        sign = marks[value]
+        if sign == 0:
+            continue
+        if sign == 3 or sign != before:
+            blocks += 1
+        marks[value] = blocks - 1
+        before = sign
+    for k in range(count):
+        local[k] = marks[ranks[items[k]]]
+    return blocks
+
+
+@kernel
+def single(local, weights, count, kind, card, mask, empty, sums, where):
+    """The best score of one literal: mask bit 0 as it is, bit 1 negated; `where`: its cut.
+
+    `empty`: the literal may hold on none of the rows. In a relaxed hole that is a choice, since
+    rows where it holds may be left out; in an exact one, formulas of less size score the same.
+    """
+    total = 0
+    for value in range(card):
+        sums[value] = 0
+    for k in range(count):
+        sums[local[k]] += weights[k]
+        total += weights[k]
+    best = NOTHING
+    low = 0
+    high = 0
+    start_max = 0
+    start_min = 0
+    top = 0
+    bottom = 0
+    run = 0
+    for step in range(card):
+        value = card - 1 - step if kind == SUFFIX else step
+        if kind == POINT:
+            if value == 0:
+                continue
+            top = sums[value]
+            bottom = top
+            start_max = value
+            start_min = value
+        elif kind == SUFFIX:
+            run += sums[value]
+            top = run
+            bottom = run
+            start_max = value
+            start_min = value
+        else:
+            if step == 0 or top <= 0:
+                top = 0
+                start_max = value
+            if step == 0 or bottom >= 0:
+                bottom = 0
+                start_min = value
+            top += sums[value]
+            bottom += sums[value]
+        if mask & 1 and top > best:
+            best = top
+            low = start_max
+            high = value
+        if mask & 2 and total - bottom > best:
+            best = total - bottom
+            low = start_min
+            high = value
+    where[0] = low
+    where[1] = high
+    if empty and kind != POINT:
+        best = max(best, 0 if mask & 1 else NOTHING, total if mask & 2 else NOTHING)
+    return best
+
+
+@kernel
+def _answer(inside, sums, card, kind, in_total, total, mask):
+    """The best of the asked functions of x and y, for one x, over all literals of y.
+
+    `inside`: sums by value of y where x holds; `sums`: the same over all rows.
+    """
+    a = 0
+    b = 0
+    empty = NOTHING if kind == POINT else 0  # a literal that holds on no row, see `single`
+    max_in = empty
+    min_in = -empty
+    max_out = empty
+    min_out = -empty
+    if kind == SUFFIX:
+        for step in range(card):
+            value = card - 1 - step
+            a += inside[value]
+            b += sums[value] - inside[value]
+            max_in = max(max_in, a)
+            min_in = min(min_in, a)
+            max_out = max(max_out, b)
+            min_out = min(min_out, b)
+    elif kind == POINT:
+        for value in range(1, card):
+            a = inside[value]
+            b = sums[value] - a
+            max_in = max(max_in, a)
+            min_in = min(min_in, a)
+            max_out = max(max_out, b)
+            min_out = min(min_out, b)
+    else:
+        a2 = 0
+        b2 = 0
+        for value in range(card):
+            here = inside[value]
+            there = sums[value] - here
+            a = max(a, 0) + here
+            a2 = min(a2, 0) + here
+            b = max(b, 0) + there
+            b2 = min(b2, 0) + there
+            max_in = max(max_in, a)
+            min_in = min(min_in, a2)
+            max_out = max(max_out, b)
+            min_out = min(min_out, b2)
+    return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
+
+
+@kernel
+def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
+    """The best among the asked functions, given the extremes of `x and y` and `not x and y`."""
+    best = NOTHING
+    if mask & 1:
+        best = max(best, max_in)
+    if mask & 2:
+        best = max(best, in_total - min_in)
+    if mask & 4:
+        best = max(best, max_out)
+    if mask & 8:
+        best = max(best, total - in_total - min_out)
+    if mask & 16:
+        best = max(best, total - min_in)
+    if mask & 32:
+        best = max(best, total - in_total + max_in)
+    if mask & 64:
+        best = max(best, total - min_out)
+    if mask & 128:
+        best = max(best, in_total + max_out)
+    return best
+
+
+@kernel
+def pair(x, y, weights, count, kind_x, kind_y, card_x, card_y, mask, cells, inside, sums, where):
+    """The best score of two literals, from a table of sums by value of x and y."""
+    for cell in range(card_x * card_y):
+        cells[cell] = 0
+    for value in range(card_y):
+        sums[value] = 0
+        inside[value] = 0
+    total = 0
+    for k in range(count):
+        cells[x[k] * card_y + y[k]] += weights[k]
+        sums[y[k]] += weights[k]
+        total += weights[k]
+    best = NOTHING
+    if kind_x != POINT:
+        best = _answer(inside, sums, card_y, kind_y, 0, total, mask)
+    if kind_x == INTERVAL:
+        for low in range(card_x):
+            for value in range(card_y):
+                inside[value] = 0
+            in_total = 0
+            for high in range(low, card_x):
+                in_total += _add(inside, cells, high * card_y, card_y)
+                found = _answer(inside, sums, card_y, kind_y, in_total, total, mask)
+                if found > best:
+                    best = found
+                    where[0] = low
+                    where[1] = high
+        return best
+    in_total = 0
+    for step in range(card_x):
+        low = card_x - 1 - step
+        if kind_x == POINT:
+            if low == 0:
+                break
+            in_total = 0
+            for value in range(card_y):
+                inside[value] = 0
+        in_total += _add(inside, cells, low * card_y, card_y)
+        found = _answer(inside, sums, card_y, kind_y, in_total, total, mask)
+        if found > best:
+            best = found
+            where[0] = low
+            where[1] = low if kind_x == POINT else card_x - 1
+    return best
+
+
+@kernel
+def _add(inside, cells, start, card):
+    total = 0
+    for value in range(card):
+        inside[value] += cells[start + value]
+        total += cells[start + value]
+    return total
+
+
+@kernel
+def sweep(x, y, weights, count, card_x, card_y, mask, order, heads, tree, where):
+    """The same as `pair` for two pivots of many values: rows enter a tree as the cut falls.
+
+    `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
+    holds, and of the others.
+    """
+    size = 1
+    while size < card_y:
+        size *= 2
+    total = _prepare(y, weights, count, card_y, size, tree)
+    for value in range(card_x + 1):
+        heads[value] = -1
+    for k in range(count):
+        order[k] = heads[x[k]]
+        heads[x[k]] = k
+    best = combine(0, 0, max(0, tree[1, 4]), min(0, tree[1, 5]), 0, total, mask)
+    in_total = 0
+    for step in range(card_x):
+        low = card_x - 1 - step
+        k = heads[low]
+        while k >= 0:
+            _enter(tree, size + y[k], weights[k])
+            in_total += weights[k]
+            k = order[k]
+        max_in, min_in = max(0, tree[1, 1]), min(0, tree[1, 2])
+        max_out, min_out = max(0, tree[1, 4]), min(0, tree[1, 5])
+        found = combine(max_in, min_in, max_out, min_out, in_total, total, mask)
+        if found > best:
+            best = found
+            where[0] = low
+            where[1] = card_x - 1
+    return best
+
+
+@kernel
+def _prepare(y, weights, count, card_y, size, tree):
+    """All rows outside x: sums at the leaves, then upwards."""
+    total = 0
+    for node in range(size, 2 * size):
+        held = node - size < card_y
+        for offset in range(0, 6, 3):
+            tree[node, offset] = 0
+            tree[node, offset + 1] = 0 if held else NOTHING
+            tree[node, offset + 2] = 0 if held else -NOTHING
+    for k in range(count):
+        for field in range(3, 6):
+            tree[size + y[k], field] += weights[k]
+        total += weights[k]
+    for node in range(size - 1, 0, -1):
+        _pull(tree, node, 0)
+        _pull(tree, node, 3)
+    return total
+
+
+@kernel
+def _enter(tree, node, weight):
+    """A row passes from `not x` to `x`."""
+    for field in range(3):
+        tree[node, field] += weight
+        tree[node, field + 3] -= weight
+    node >>= 1
+    while node:
+        _pull(tree, node, 0)
+        _pull(tree, node, 3)
+        node >>= 1
+
+
+@kernel
+def _pull(tree, node, field):
+    left = 2 * node
+    right = left + 1
+    above = tree[right, field]
+    tree[node, field] = tree[left, field] + above
+    tree[node, field + 1] = max(tree[right, field + 1], above + tree[left, field + 1])
+    tree[node, field + 2] = min(tree[right, field + 2], above + tree[left, field + 2])

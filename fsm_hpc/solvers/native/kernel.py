@@ -1,0 +1,32 @@
+"""Compile a kernel once and keep it, for as long as no kernel of the package changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+KERNELS = ("bitsets.py", "boxes.py", "holes.py", "kernel.py", "plans.py")
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiled without the interpreter's lock, so that threads run side by side."""
+    compiled = njit(cache=True, nogil=True, boundscheck=False)(function)
+    try:
+        # numba renews a kept kernel when its own file changes, not when one that it calls does
+        compiled._cache._cache_file._source_stamp = _stamp()
+    except AttributeError:  # JIT disabled, or another numba: its own rule has to do
+        pass
+    return compiled
+
+
+@cache
+def _stamp() -> str:
+    digest = hashlib.sha256()
+    for name in KERNELS:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,180 @@
+"""The native solver behind the contract of all solvers: size by size, canonical, interruptible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fsm_hpc.formula import Atom, Formula
+from fsm_hpc.problem import Problem
+from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.solvers.native.engines import make_engine
+from fsm_hpc.solvers.native.functions import functions
+from fsm_hpc.solvers.native.records import Found, Literal, build
+from fsm_hpc.solvers.native.search import Search
+from fsm_hpc.solvers.native.table import Table
+
+LOWEST = -(1 << 22)  # below every score that the kernels' order of solutions can hold
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What is known about one problem; it lives on from length to length."""
+
+    problem: Problem
+    table: Table
+    search: Search
+    positives: int
+    optima: list[Found] = field(default_factory=list)  # of the bounds 1, 2, ...
+    literals: list[Literal] = field(default_factory=list)  # of good formulas, to try first
+
+    @staticmethod
+    def of(problem: Problem, threads: int) -> Knowledge:
+        table = Table(problem)
+        search = Search(make_engine(table), threads)
+        return Knowledge(problem, table, search, int(problem.labels.sum()))
+
+    @property
+    def ceiling(self) -> int:
+        """The score that no formula of any size exceeds."""
+        return self.positives - self.problem.fewest_errors
+
+    def errors(self, found: Found) -> int:
+        return self.positives - found.score
+
+
+class Native:
+    """Proves optima by branch and bound over contexts, holes answered in closed form."""
+
+    name = "native"
+
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
+        self._known: Knowledge | None = None
+
+    def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
+        """The formula of size <= `length` with the fewest errors, among those the smallest."""
+        return _Solve(self._knowledge(problem), length, start, control).outcome()
+
+    def close(self) -> None:
+        self._known = None
+
+    def _knowledge(self, problem: Problem) -> Knowledge:
+        known = self._known
+        if known is None or (
+            known.problem is not problem and known.problem.fingerprint != problem.fingerprint
+        ):
+            self._known = known = Knowledge.of(problem, self._threads)
+        return known
+
+
+class _Solve:
+    """One call of `solve`."""
+
+    def __init__(self, known: Knowledge, length: int, start: Incumbent, control: Control) -> None:
+        self._known = known
+        self._length = length
+        self._control = control
+        self._end: End | None = None
+        self._best = self._first_formula()
+        self._hint: Found | None = None
+        if start.formula is not None and start.errors is not None:
+            self._take_over(start.formula, start.errors, start.proved_length)
+
+    def outcome(self) -> Outcome:
+        known = self._known
+        while len(known.optima) < self._length and self._end is None:
+            if known.optima and known.optima[-1].score == known.ceiling:
+                known.optima.append(known.optima[-1])  # longer cannot be better
+            elif not self._is_over():
+                self._next_size()
+        if len(known.optima) >= self._length:
+            best = known.optima[self._length - 1]
+            errors = known.errors(best)
+            return Outcome(best.formula, errors, errors, self._length, End.PROVED, Native.name)
+        assert self._end is not None
+        if known.optima and known.optima[-1].score >= self._best.score:
+            self._best = known.optima[-1]
+        bound = known.problem.fewest_errors
+        return Outcome(
+            self._best.formula,
+            known.errors(self._best),
+            bound,
+            len(known.optima),
+            self._end,
+            Native.name,
+        )
+
+    # ------------------------------------------------------------------------------ one size
+
+    def _next_size(self) -> None:
+        """Prove the optimum of the next size, or find a reason to end."""
+        known = self._known
+        size = len(known.optima) + 1
+        before = known.optima[-1] if known.optima else None
+        to_beat = before.score if before else LOWEST
+        hint = self._hint.score if self._hint and self._hint.formula.size <= size else None
+        found = known.search.run(size, to_beat, hint, None, self._is_over, self._keep)
+        if self._end is not None:
+            return
+        best = max(
+            (f for f in (before, found, *self._constants(size)) if f is not None),
+            key=lambda f: (f.score, f is found),
+        )
+        best = before if before and before.score >= best.score else best
+        known.optima.append(best)
+        self._report(best, size)
+
+    def _constants(self, size: int) -> list[Found]:
+        """Formulas like `p or not p`, where no cut gives the constant."""
+        table = self._known.table
+        scores = {0: 0, 1: int(table.weights.sum())}
+        atom = self._first_atom()
+        return [
+            Found(build(f.tree, [atom]).canonical(), scores[f.table])
+            for f in functions(size)
+            if f.variables == 0
+        ]
+
+    def _keep(self, found: Found) -> None:
+        """A better formula turned up before its size is proved."""
+        if found.score > self._best.score:
+            self._best = found
+            self._report(found, len(self._known.optima))
+
+    # ---------------------------------------------------------------------------- beginnings
+
+    def _first_atom(self) -> Atom:
+        column = self._known.table.columns[0]
+        low = 0 if column.numeric else 1
+        return Atom(column.proposition(low, column.card - 1))
+
+    def _first_formula(self) -> Found:
+        atom = self._first_atom()
+        return self._as_found(atom, self._known.problem.errors(atom))
+
+    def _take_over(self, formula: Formula, errors: int, proved_length: int) -> None:
+        """An optimum to go on from, or else a score that some formula of its size has."""
+        known = self._known
+        found = self._as_found(formula, errors)
+        if formula.size <= proved_length:
+            while len(known.optima) < proved_length:
+                known.optima.append(found)  # only the last one is asked for from here on
+        else:
+            self._hint = found
+        if formula.size <= self._length and found.score > self._best.score:
+            self._best = found
+
+    def _as_found(self, formula: Formula, errors: int) -> Found:
+        return Found(formula.canonical(), self._known.positives - errors)
+
+    # -------------------------------------------------------------------------------- the rest
+
+    def _is_over(self) -> bool:
+        if self._end is None:
+            self._end = self._control.reason_to_end()
+        return self._end is not None
+
+    def _report(self, found: Found, proved_length: int) -> None:
+        errors = self._known.errors(found)
+        bound = self._known.problem.fewest_errors
+        self._control.report(Incumbent(found.formula, errors, proved_length, bound))

@@ -1,0 +1,140 @@
+"""A problem as arrays: merged rows with net weights, columns as small numbers, literal families."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.config import Method
+from fsm_hpc.formula import Proposition
+from fsm_hpc.problem import ALONE, NumericFeature, Problem
+from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX
+
+Array = NDArray[Any]
+WIDE_PAIR = 1 << 18  # cells of two interval columns beyond which one of them is boxed instead
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column of the search: a numeric one, or Booleans of which at most one holds on a row."""
+
+    kind: int
+    ranks: Array
+    card: int
+    numeric: NumericFeature | None
+    codes: tuple[Proposition, ...] = ()  # of the values 1, 2, ...; value 0: none of them
+
+    def proposition(self, low: int, high: int) -> Proposition:
+        if self.numeric is None:
+            return self.codes[low - 1]
+        return self.numeric.proposition(low, None if self.kind == SUFFIX else high)
+
+
+class Table:
+    """What the kernels see of a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        merged = problem.distinct_rows
+        net = merged.positives - merged.negatives
+        kept = np.flatnonzero(net)
+        self.rows = merged.first[kept]
+        self.weights: Array = net[kept].astype(np.int32)
+        self.negatives = int((~problem.labels).sum())
+        self.columns = [*self._numerics(problem), *self._booleans(problem)]
+
+    def errors(self, score: int, total_positives: int) -> int:
+        return total_positives - score
+
+    def _numerics(self, problem: Problem) -> list[TableColumn]:
+        kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
+        return [
+            TableColumn(kind, n.ranks[self.rows].astype(np.int32), len(n.cuts), n)
+            for n in problem.numerics
+        ]
+
+    def _booleans(self, problem: Problem) -> list[TableColumn]:
+        """Categories of one column together, where they exclude each other; equal ones once."""
+        groups: dict[Any, list[tuple[Proposition, Array]]] = {}
+        seen: set[bytes] = set()
+        for index, feature in enumerate(problem.booleans):
+            holds = feature.holds[self.rows]
+            if (key := np.packbits(holds).tobytes()) not in seen:
+                seen.add(key)
+                group = ("alone", index) if feature.group == ALONE else feature.group
+                groups.setdefault(group, []).append((feature.proposition, holds))
+        return [column for members in groups.values() for column in _joined(members)]
+
+    @cached_property
+    def ranks(self) -> Array:
+        empty = np.zeros((0, len(self.rows)), np.int32)
+        return np.stack([c.ranks for c in self.columns]) if self.columns else empty
+
+    @cached_property
+    def order(self) -> Array:
+        """Place of each column: those with few cuts first, to be boxed rather than asked."""
+        literals = [(c.kind != POINT, c.card, i) for i, c in enumerate(self.columns)]
+        places = np.zeros(len(literals), np.int32)
+        for place, (_, _, i) in enumerate(sorted(literals)):
+            places[i] = place
+        return places
+
+    @cached_property
+    def wide(self) -> Array:
+        """Pairs of interval columns too wide for a pair hole."""
+        out = np.zeros((len(self.columns), len(self.columns)), np.bool_)
+        for i, x in enumerate(self.columns):
+            for k, y in enumerate(self.columns):
+                small, large = sorted((x.card, y.card))
+                area = small * small * large // 2
+                out[i, k] = i != k and x.kind == y.kind == INTERVAL and area > WIDE_PAIR
+        return out
+
+    @cached_property
+    def families(self) -> Array:
+        """A row per choice for a boxed variable: column, bounds of low and high end, is numeric."""
+        out = []
+        for index in np.argsort(self.order):
+            column = self.columns[index]
+            last = column.card - 1
+            if column.kind == POINT:
+                out += [(index, v, v, v, v, 0) for v in range(1, column.card)]
+            elif column.kind == SUFFIX:
+                out.append((index, 0, last, last, last, 1))
+            else:
+                out.append((index, 0, last, 0, last, 1))
+        return np.array(out, np.int32).reshape(-1, 6)
+
+    @cached_property
+    def singles(self) -> Array:
+        """Columns for a hole of one literal, written like pairs."""
+        return np.array([(i, i) for i in np.argsort(self.order)], np.int32).reshape(-1, 2)
+
+    @cached_property
+    def pairs(self) -> Array:
+        """Columns (x, y) for a hole of two literals; x is the one with fewer literals."""
+        out = []
+        places = np.argsort(self.order)
+        for k, y in enumerate(places):
+            for x in places[: k + 1]:
+                twice = x == y and (self.columns[x].kind != POINT or self.columns[x].card < 3)
+                if not twice and not self.wide[x, y]:
+                    out.append((x, y))
+        return np.array(out, np.int32).reshape(-1, 2)
+
+    @cached_property
+    def data(self) -> tuple[Array, ...]:
+        kinds = np.array([c.kind for c in self.columns], np.int32)
+        cards = np.array([c.card for c in self.columns], np.int32)
+        return self.ranks, self.weights, kinds, cards, self.order, self.wide
+
+
+def _joined(members: list[tuple[Proposition, Array]]) -> list[TableColumn]:
+    if sum(holds.astype(np.int32) for _, holds in members).max(initial=0) > 1:
+        return [column for member in members for column in _joined([member])]
+    ranks = sum((code + 1) * holds.astype(np.int32) for code, (_, holds) in enumerate(members))
+    names = tuple(proposition for proposition, _ in members)
+    return [TableColumn(POINT, np.asarray(ranks, np.int32), len(members) + 1, None, names)]
