@@ -142,7 +142,7 @@ def _facts(entry: Entry, dataset: Dataset) -> RenderableType:
     spec = entry.spec
     dropped = f", {dataset.dropped_rows} more dropped" if dataset.dropped_rows else ""
     facts = {
-        spec.name: spec.title,
+        "dataset": ", ".join(filter(None, (spec.name, spec.title))),
         "rows": f"{dataset.rows}{dropped}",
         "target": f"{_balance(dataset)}; false: {dataset.negative}",
         "source": ", ".join(filter(None, (spec.source, spec.doi and f"doi {spec.doi}"))),

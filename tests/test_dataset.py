@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +125,25 @@ def test_in_hepatitis_two_means_true() -> None:
     raw = raw.drop(columns=["alk_phosphate", "protime"]).dropna()
     assert table.table()["ascites"].tolist() == (raw["ascites"] == 2).tolist()
     assert table.labels.tolist() == (raw["lives"] == 2).tolist()
+
+
+def test_the_documented_numbers_are_these() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")][1:8]
+    found = {}
+    for name, used, dropped, true, *kinds, _ in rows:
+        positive = int(true.rpartition(":")[2])
+        found[name.strip("` ")] = (int(used), positive, int(dropped), *map(int, kinds))
+    assert found == FACTS
+
+
+@pytest.mark.slow
+def test_the_shipped_tables_are_what_the_script_builds() -> None:
+    command = [sys.executable, "-m", "scripts.build_data", "--check"]
+    root = Path(__file__).parents[1]
+    ended = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, timeout=300, check=False
+    )
+    if "No matching distribution" in ended.stderr:
+        pytest.skip("the package registry cannot be reached, so this was not tested")
+    assert ended.returncode == 0, ended.stderr
