@@ -140,7 +140,8 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> dict[str, Any] | None:
     """The object in the file; None where there is no file or it is not whole."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb") as stream:  # noqa: PTH123 - half the time of Path.read_text
+            value = json.loads(stream.read())
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     return value if isinstance(value, dict) else None

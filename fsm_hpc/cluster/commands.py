@@ -9,15 +9,13 @@ from collections.abc import Callable, Sequence
 
 from rich.live import Live
 
-from fsm_hpc.cluster import local, resume, show
+from fsm_hpc.cluster import show
 from fsm_hpc.cluster.cancel import cancel
 from fsm_hpc.cluster.evidence import Target
-from fsm_hpc.cluster.launch import check_code, launch
 from fsm_hpc.cluster.logs import logs
-from fsm_hpc.cluster.plan import decide, kind_of, lay_out, to_dict
 from fsm_hpc.cluster.selection import select
 from fsm_hpc.cluster.slurm import max_array_size
-from fsm_hpc.cluster.states import FoldStatus, look
+from fsm_hpc.cluster.states import FoldStatus, check_code, look
 
 WATCH_S = 2.0
 
@@ -33,6 +31,8 @@ def command(verb: str, words: Sequence[str]) -> int:
 
 
 def _plan(flags: argparse.Namespace, words: list[str]) -> int:
+    from fsm_hpc.cluster import local
+    from fsm_hpc.cluster.plan import decide, kind_of, lay_out, to_dict
     from fsm_hpc.compose import expand
 
     jobs = expand(words)
@@ -94,6 +94,9 @@ def _logs(flags: argparse.Namespace, words: list[str]) -> int:
 
 
 def _resume(flags: argparse.Namespace, words: list[str]) -> int:
+    from fsm_hpc.cluster import resume
+    from fsm_hpc.cluster.launch import launch
+
     jobs = resume.configs(words)
     return launch(jobs, wait=flags.wait or jobs[0].wait)
 

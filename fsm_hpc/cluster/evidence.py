@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,6 @@ from fsm_hpc.cluster import records
 from fsm_hpc.cluster.records import Attempt, Submission
 from fsm_hpc.config import Config
 from fsm_hpc.files import FoldPaths, StudyPaths
-from fsm_hpc.job import fold_paths
 
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
@@ -58,7 +58,10 @@ class Evidence:
     def job_id(self) -> str | None:
         if self.submission is not None and self.submission.job_id is not None:
             return self.submission.job_id
-        return self.attempt.job_id if self.attempt is not None else None
+        if self.attempt is not None:
+            return self.attempt.job_id
+        ids = self.result.get("provenance", {}).get("job_ids") if self.result else None
+        return ids[-1] if ids else None
 
     @property
     def needs_slurm(self) -> bool:
@@ -79,6 +82,8 @@ class Evidence:
 
 def of_jobs(jobs: Sequence[Config]) -> list[Target]:
     """The folds of a sweep."""
+    from fsm_hpc.job import fold_paths  # loads numpy, which folds on disk do without
+
     return [
         Target(job.dataset.name, job.method.name.value, job.fold, fold_paths(job), job)
         for job in jobs
@@ -92,14 +97,20 @@ def on_disk(study: Path) -> Iterator[Target]:
 
 
 def gather(target: Target) -> Evidence:
-    """Read the files of a fold; those of a finished one are its result and its submission."""
+    """Read the files of a fold; a result that is newer than the last submission says it all."""
     paths = target.paths
-    done = files.read_json(paths.result)
+    done = _complete(files.read_json(paths.result))
+    if done is not None and not _is_newer(paths.submission, paths.result):
+        return Evidence(target, done)
     submission, attempt = records.load_submission(paths), records.load_attempt(paths)
-    found = Evidence(target, _complete(done), submission, attempt)
-    if found.result is not None and not found.needs_slurm:
-        return found
-    return Evidence(target, found.result, submission, attempt, read_scan(paths))
+    return Evidence(target, done, submission, attempt, read_scan(paths))
+
+
+def _is_newer(path: Path, than: Path) -> bool:
+    try:
+        return os.stat(path).st_mtime_ns > os.stat(than).st_mtime_ns  # noqa: PTH116 - quick
+    except FileNotFoundError:
+        return False
 
 
 def read_scan(paths: FoldPaths) -> ScanFacts:

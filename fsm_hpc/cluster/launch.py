@@ -10,7 +10,7 @@ from rich.console import Console
 from fsm_hpc.cluster import local, sbatch, show, watch
 from fsm_hpc.cluster.evidence import Target
 from fsm_hpc.cluster.plan import Decision, decide, kind_of
-from fsm_hpc.cluster.states import FoldStatus, look
+from fsm_hpc.cluster.states import check_code, look
 from fsm_hpc.config import Config
 
 SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues it
@@ -72,10 +72,3 @@ def stay(console: Console, targets: Sequence[Target]) -> int:
     statuses, _ = look(targets)
     show.folds(console, statuses)
     return check_code(statuses)
-
-
-def check_code(statuses: Sequence[FoldStatus]) -> int:
-    """0 when every fold is done, 2 when some failed, 1 while some are not done."""
-    if all(status.is_done for status in statuses):
-        return 0
-    return 2 if any(status.is_failed for status in statuses) else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import secrets
@@ -9,8 +10,8 @@ import shlex
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def _submit_array(array: Array) -> Submitted:
     for decision, submission in zip(array.jobs, made, strict=True):
         records.save_submission(decision.target.paths, submission)
     try:
-        ids = _sbatch(first, output, [asdict(submission) for submission in made], array.at_a_time)
+        ids = _sbatch(first, output, supervise.work, [(asdict(s),) for s in made], array.at_a_time)
     except UserError:
         for decision in array.jobs:
             decision.target.paths.submission.unlink(missing_ok=True)
@@ -54,7 +55,11 @@ def _submit_array(array: Array) -> Submitted:
 
 
 def _sbatch(
-    config: Config, output: Path, submissions: list[dict[str, Any]], at_a_time: int
+    config: Config,
+    output: Path,
+    task: Callable[..., Any],
+    arguments: list[tuple[Any, ...]],
+    at_a_time: int,
 ) -> list[str]:
     import submitit
 
@@ -64,11 +69,16 @@ def _sbatch(
         )
         executor.update_parameters(**parameters(config, at_a_time))
         try:
-            with executor.batch():
-                jobs = [executor.submit(supervise.work, values) for values in submissions]
+            with redirect_stderr(io.StringIO()), executor.batch():  # said once, by us
+                jobs = [executor.submit(task, *values) for values in arguments]
             return [job.job_id for job in jobs]
         except (submitit.core.utils.FailedJobError, OSError) as error:
-            raise UserError(f"sbatch refused {len(submissions)} jobs: {_why(error)}") from None
+            raise UserError(f"sbatch refused {len(arguments)} jobs: {_why(error)}") from None
+
+
+def send(config: Config, output: Path, task: Callable[..., Any], *values: Any) -> str:
+    """Submit a single call of a function; its job id."""
+    return _sbatch(config, output, task, [values], 1)[0]
 
 
 def parameters(config: Config, at_a_time: int) -> dict[str, Any]:
@@ -137,5 +147,5 @@ def _outside_of_any_job() -> Iterator[None]:
 
 
 def _why(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if "error" in line.lower()]
-    return (lines or str(error).splitlines() or [type(error).__name__])[-1].strip()
+    lines = [line.removeprefix("sbatch: error: ").strip() for line in str(error).splitlines()]
+    return "; ".join(lines) or type(error).__name__

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from fsm_hpc.cluster.plan import Array, Decision
 from fsm_hpc.cluster.slurm import Hints
 from fsm_hpc.cluster.states import FoldStatus, State
-from fsm_hpc.progress import clock, percent
+
+if TYPE_CHECKING:  # plan loads numpy, which `status` does without
+    from fsm_hpc.cluster.plan import Array, Decision
 
 COLOURS = {
     State.DONE: "green",
@@ -90,6 +92,7 @@ def overview(statuses: Sequence[FoldStatus], height: int) -> Group:
 
 
 def fold_table(statuses: Iterable[FoldStatus]) -> Table:
+    """One row per fold."""
     table = _table("dataset", "method", "fold", "state", "length", "validation", "test", "elapsed")
     table.add_column("job")
     table.add_column("why", overflow="fold")
@@ -146,6 +149,15 @@ def ranges(numbers: Iterable[int]) -> str:
         else:
             parts.append([number, number])
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def _coloured(state: State) -> str:

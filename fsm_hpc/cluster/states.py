@@ -256,3 +256,10 @@ def _is_process(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def check_code(statuses: Sequence[FoldStatus]) -> int:
+    """0 when every fold is done, 2 when some failed, 1 while some are not done."""
+    if all(status.is_done for status in statuses):
+        return 0
+    return 2 if any(status.is_failed for status in statuses) else 1
