@@ -99,7 +99,9 @@ class ClingoDl:
                 return end
 
     def _options(self) -> tuple[str, ...]:
-        return (f"--parallel-mode={self._threads},compete",)
+        if self._encoding is Encoding.PLAIN:
+            return (f"--parallel-mode={self._threads},compete",)  # what clingo does by itself
+        return (f"--parallel-mode={self._threads},split", "--heuristic=Domain")
 
     def _failure(self, failed: Failed) -> End:
         self._process.end()
