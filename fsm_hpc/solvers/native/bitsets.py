@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-untyped-def"
 """The same search where every literal is Boolean: row sets as bits, pairs as population counts."""
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
+# mypy: disable-error-code="no-untyped-def"
 """Branch and bound over boxes of cuts for a context, with its hole answered in closed form."""
 
 from __future__ import annotations
 
 from fsm_hpc.solvers.native.holes import (
+    INTERVAL,
     NOTHING,
     SUFFIX,
     localise,
@@ -10,11 +12,13 @@ from fsm_hpc.solvers.native.holes import (
     single,
     sweep,
 )
+from fsm_hpc.solvers.native.intervals import pair_of_intervals
 from fsm_hpc.solvers.native.kernel import kernel
 from fsm_hpc.solvers.native.plans import ANTIHOLE, TRUE
 
 UNIT_BITS = 40
 UNITS = (1 << UNIT_BITS) - 1
+HOLES_OF_A_UNIT = 4
 DONE, PAUSED, STOPPED = range(3)
 AT, OPEN, STACKED, NODES, ASKED = range(5)  # of `control`
 LIVE, LIVE_COUNT, ACTIVE, ACTIVE_COUNT, BASE = range(5)  # of a stack entry
@@ -55,12 +59,17 @@ def choose_families(index, families, plan, chosen):
 
 
 @kernel
-def open_holes(data, families, plan, pairs, chosen, entries, masks):
-    """The columns (pairs) that may fill the hole, each with the functions to ask; their number."""
+def open_holes(data, families, plan, pairs, index, chosen, entries, masks):
+    """The columns (pairs) that may fill the hole, each with the functions to ask; their number.
+
+    Where nothing is boxed, every unit asks a few of them, so that threads can share the work.
+    """
     order, wide = data[4], data[5]
     cross, after, partner = plan[3], plan[2], plan[4]
     count = 0
-    for entry in range(len(pairs)):
+    first = index * HOLES_OF_A_UNIT if len(after) == 0 else 0
+    end = min(len(pairs), first + HOLES_OF_A_UNIT) if len(after) == 0 else len(pairs)
+    for entry in range(first, end):
         x = pairs[entry, 0]
         y = pairs[entry, 1]
         usable = True
@@ -71,7 +80,7 @@ def open_holes(data, families, plan, pairs, chosen, entries, masks):
                 mask |= 1 << f
         for i in range(len(after)):
             column = families[chosen[i], 0]
-            if families[chosen[i], 5] == 1 and (column == x or column == y):
+            if families[chosen[i], 5] == 1 and column in (x, y):
                 usable = False
             if i == partner and not wide[column, x]:
                 usable = False
@@ -157,11 +166,25 @@ def split(data, columns, box, live, start, count, open_rows, marks):
 
 @kernel
 def ask(
-    data, pairs, hole, empty, entry, mask, rows, row_weights, count, fresh, cards, scratch, where
+    data,
+    pairs,
+    hole,
+    empty,
+    entry,
+    mask,
+    rows,
+    row_weights,
+    count,
+    goal,
+    any_will_do,
+    fresh,
+    cards,
+    scratch,
+    where,
 ):
-    """The best score that the columns of an entry can fill the hole with."""
+    """The best score that the columns of an entry can fill the hole with, if above the goal."""
     ranks, kinds, sizes = data[0], data[2], data[3]
-    marks, local, cells, inside, sums, order, heads, tree = scratch
+    marks, local, cells, losses, inside, sums, order, heads, tree, ends = scratch
     x = pairs[entry, 0]
     y = pairs[entry, 1]
     for column in (x, y):
@@ -180,8 +203,26 @@ def ask(
             )
     if hole == 1:
         return single(local[x], row_weights, count, kinds[x], cards[x], mask, empty, sums, where)
+    if kinds[x] == INTERVAL:
+        return pair_of_intervals(
+            local[x],
+            local[y],
+            row_weights,
+            count,
+            cards[x],
+            cards[y],
+            mask,
+            goal,
+            any_will_do,
+            cells,
+            losses,
+            inside,
+            sums,
+            ends,
+            where,
+        )
     area = cards[x] * cards[y]
-    if kinds[x] == SUFFIX and kinds[y] == SUFFIX and (area > len(cells) or area > 30 * count + 256):
+    if kinds[x] == SUFFIX and (area > len(cells) or area > 30 * count + 256):
         return sweep(
             local[x],
             local[y],
@@ -190,6 +231,8 @@ def ask(
             cards[x],
             cards[y],
             mask,
+            goal,
+            any_will_do,
             order,
             heads,
             tree,
@@ -205,6 +248,8 @@ def ask(
         cards[x],
         cards[y],
         mask,
+        goal,
+        any_will_do,
         cells,
         inside,
         sums,
@@ -235,7 +280,7 @@ def search(
     leader, `record` its solution: unit, entry, mask, score, x's cut, then a box per variable.
     """
     weights, kinds = data[1], data[2]
-    positive, negative, after, cross, partner, hole = plan
+    positive, negative, after, hole = plan[0], plan[1], plan[2], plan[5]
     live, entries, masks, boxes, frames, digits, open_rows, rows, row_weights, fresh, cards = memory
     boxed = len(after)
     total_rows = len(weights)
@@ -256,7 +301,7 @@ def search(
             if not choose_families(control[AT], families, plan, chosen):
                 control[AT] += 1
                 continue
-            count = open_holes(data, families, plan, pairs, chosen, entries, masks)
+            count = open_holes(data, families, plan, pairs, control[AT], chosen, entries, masks)
             if count == 0:
                 control[AT] += 1
                 continue
@@ -331,6 +376,9 @@ def search(
             continue
         for column in range(len(kinds)):
             fresh[column] = True
+        goal = (threshold >> UNIT_BITS) - bound  # what is not enough
+        if rank_of(goal + bound, unit) > threshold:
+            goal -= 1
         kept_active = active + active_count
         kept_active_count = 0
         score = NOTHING
@@ -352,6 +400,8 @@ def search(
                 rows,
                 row_weights,
                 asked,
+                goal,
+                unsettled > 0,
                 fresh,
                 cards,
                 scratch,

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-untyped-def"
 """The best literal, or pair of literals, to fill a hole with, for all cuts at once."""
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def single(local, weights, count, kind, card, mask, empty, sums, where):
 
 
 @kernel
-def _answer(inside, sums, card, kind, in_total, total, mask):
+def answer(inside, sums, card, kind, in_total, total, mask):
     """The best of the asked functions of x and y, for one x, over all literals of y.
 
     `inside`: sums by value of y where x holds; `sums`: the same over all rows.
@@ -170,8 +171,27 @@ def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
 
 
 @kernel
-def pair(x, y, weights, count, kind_x, kind_y, card_x, card_y, mask, cells, inside, sums, where):
-    """The best score of two literals, from a table of sums by value of x and y."""
+def pair(
+    x,
+    y,
+    weights,
+    count,
+    kind_x,
+    kind_y,
+    card_x,
+    card_y,
+    mask,
+    goal,
+    any_will_do,
+    cells,
+    inside,
+    sums,
+    where,
+):
+    """The best score of two literals, x no interval, from a table of sums by value of x and y.
+
+    `any_will_do`: the first score above `goal` is as good as the best.
+    """
     for cell in range(card_x * card_y):
         cells[cell] = 0
     for value in range(card_y):
@@ -184,20 +204,7 @@ def pair(x, y, weights, count, kind_x, kind_y, card_x, card_y, mask, cells, insi
         total += weights[k]
     best = NOTHING
     if kind_x != POINT:
-        best = _answer(inside, sums, card_y, kind_y, 0, total, mask)
-    if kind_x == INTERVAL:
-        for low in range(card_x):
-            for value in range(card_y):
-                inside[value] = 0
-            in_total = 0
-            for high in range(low, card_x):
-                in_total += _add(inside, cells, high * card_y, card_y)
-                found = _answer(inside, sums, card_y, kind_y, in_total, total, mask)
-                if found > best:
-                    best = found
-                    where[0] = low
-                    where[1] = high
-        return best
+        best = answer(inside, sums, card_y, kind_y, 0, total, mask)
     in_total = 0
     for step in range(card_x):
         low = card_x - 1 - step
@@ -208,11 +215,13 @@ def pair(x, y, weights, count, kind_x, kind_y, card_x, card_y, mask, cells, insi
             for value in range(card_y):
                 inside[value] = 0
         in_total += _add(inside, cells, low * card_y, card_y)
-        found = _answer(inside, sums, card_y, kind_y, in_total, total, mask)
+        found = answer(inside, sums, card_y, kind_y, in_total, total, mask)
         if found > best:
             best = found
             where[0] = low
             where[1] = low if kind_x == POINT else card_x - 1
+            if any_will_do and best > goal:
+                return best
     return best
 
 
@@ -226,7 +235,7 @@ def _add(inside, cells, start, card):
 
 
 @kernel
-def sweep(x, y, weights, count, card_x, card_y, mask, order, heads, tree, where):
+def sweep(x, y, weights, count, card_x, card_y, mask, goal, any_will_do, order, heads, tree, where):
     """The same as `pair` for two pivots of many values: rows enter a tree as the cut falls.
 
     `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
@@ -257,6 +266,8 @@ def sweep(x, y, weights, count, card_x, card_y, mask, order, heads, tree, where)
             best = found
             where[0] = low
             where[1] = card_x - 1
+            if any_will_do and best > goal:
+                return best
     return best
 
 

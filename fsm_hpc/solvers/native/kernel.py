@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba import njit
 
-KERNELS = ("bitsets.py", "boxes.py", "holes.py", "kernel.py", "plans.py")
+KERNELS = ("bitsets.py", "boxes.py", "holes.py", "intervals.py", "kernel.py", "plans.py")
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compiled without the interpreter's lock, so that threads run side by side."""
     compiled = njit(cache=True, nogil=True, boundscheck=False)(function)
-    try:
-        # numba renews a kept kernel when its own file changes, not when one that it calls does
+    # numba renews a kept kernel when its own file changes, not when one that it calls does;
+    # without a cache, or in another numba, its own rule has to do
+    with suppress(AttributeError):
         compiled._cache._cache_file._source_stamp = _stamp()
-    except AttributeError:  # JIT disabled, or another numba: its own rule has to do
-        pass
     return compiled
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +17,6 @@ FALSE, TRUE, HOLE, ANTIHOLE = range(4)
 # Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
 PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
 SWAPPED = (0, 2, 1, 3, 4, 6, 5, 7)  # the same functions with x and y exchanged
-MAX_FUNCTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +73,18 @@ def plans(size: int, wide_pairs: bool) -> tuple[Plan, ...]:
             continue
         for plan in _plans_of(function, wide_pairs):
             key = (plan.hole, plan.states, plan.partner)
-            known = merged.get(key)
-            if known is not None:
-                plan = Plan(
-                    plan.boxed,
-                    plan.hole,
-                    plan.states,
-                    known.trees | plan.trees,
-                    known.cross | plan.cross,
-                    plan.after,
-                    plan.partner,
-                )
-            merged[key] = plan
+            known = merged.get(key, plan)
+            merged[key] = replace(
+                plan, trees=known.trees | plan.trees, cross=known.cross | plan.cross
+            )
     return tuple(merged[key] for key in sorted(merged))
 
 
 def _plans_of(function: Function, wide_pairs: bool) -> Iterator[Plan]:
     pairs = [
-        plan
+        found
         for x, y in itertools.combinations(range(function.variables), 2)
-        if (plan := _pair_plan(function, x, y)) is not None
+        if (found := _pair_plan(function, x, y)) is not None
     ]
     if not pairs:
         holes = [_single_plan(function, x) for x in range(function.variables)]
@@ -119,7 +110,7 @@ def _pair_plan(function: Function, x: int, y: int) -> tuple[Plan, int, int] | No
     h = min(inner)
     if not inner <= {h, h ^ 0b1111} or h not in PAIRS:
         return None
-    plan = _finish(function, boxed, (x, y), residuals, h, -1)
+    plan = _finish(function, boxed, (x, y), residuals, h, None)
     return plan, x, y
 
 
@@ -153,38 +144,51 @@ def _finish(
     """Name the boxed variables so that equal contexts of different functions become one plan."""
     full = (1 << (1 << len(hole))) - 1
     code = {0: FALSE, full: TRUE, h: HOLE, h ^ full: ANTIHOLE}
-    states = [code[r] for r in residuals]
-    options = []
-    for order in itertools.permutations(range(len(boxed))):
-        named = [0] * len(states)
-        for index, state in enumerate(states):
-            named[sum((index >> i & 1) << order[i] for i in range(len(order)))] = state
-        flipped = next(s for s in named if s >= HOLE) == ANTIHOLE
-        if flipped:
-            named = [s ^ 1 if s >= HOLE else s for s in named]
-        options.append((tuple(named), order, flipped))
+    states = tuple(code[r] for r in residuals)
+    orders = itertools.permutations(range(len(boxed)))
     # a partner is the last among its interchangeable variables, so that columns stay in order
-    key = partner if partner is not None and partner >= 0 else None
-    best = min(options, key=lambda o: (o[0], -o[1][boxed.index(key)] if key is not None else 0))
-    named, order, flipped = best
+    last = None if partner is None else boxed.index(partner)
+    named, order, flipped = min(
+        (_named(states, order) for order in orders),
+        key=lambda option: (option[0], 0 if last is None else -option[1][last]),
+    )
     names = {v: order[i] for i, v in enumerate(boxed)}
-    h = h ^ full if flipped else h
-    trees: dict[int, Tree] = {}
-    cross: dict[int, int] = {}
+    trees, cross = _fillings(function, names, hole, h ^ full if flipped else h)
+    if partner is not None:
+        cross = {f: bits | 1 << names[partner] for f, bits in cross.items()}
+    after = tuple(_before(named, i) for i in range(len(boxed)))
+    place = -1 if partner is None else names[partner]
+    return Plan(len(boxed), len(hole), named, trees, cross, after, place)
+
+
+def _named(
+    states: tuple[int, ...], order: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
+    """The states with variable i called order[i], the first hole upright; whether it was not."""
+    named = [0] * len(states)
+    for index, state in enumerate(states):
+        named[sum((index >> i & 1) << order[i] for i in range(len(order)))] = state
+    flipped = next(s for s in named if s >= HOLE) == ANTIHOLE
+    if flipped:
+        named = [s ^ 1 if s >= HOLE else s for s in named]
+    return tuple(named), order, flipped
+
+
+def _fillings(
+    function: Function, names: dict[int, int], hole: tuple[int, ...], h: int
+) -> tuple[dict[int, Tree], dict[int, int]]:
+    """Trees and interchangeable variables by the functions of x, or of x and y, that fill it."""
     mates = _mates(function, names, hole)
+    x, y = len(names), len(names) + 1
     if len(hole) == 1:
         f = 0 if h == 0b10 else 1
-        trees[f] = rename(function.tree, names | {hole[0]: len(boxed)})
-        cross[f] = mates | (1 << names[key] if key is not None else 0)
-    else:
-        f = PAIRS[h]
-        for g, (first, second) in ((SWAPPED[f], hole[::-1]), (f, hole)):
-            trees[g] = rename(function.tree, names | {first: len(boxed), second: len(boxed) + 1})
-            cross[g] = mates
-    after = tuple(_before(named, i) for i in range(len(boxed)))
-    return Plan(
-        len(boxed), len(hole), named, trees, cross, after, names[key] if key is not None else -1
-    )
+        return {f: rename(function.tree, names | {hole[0]: x})}, {f: mates}
+    f = PAIRS[h]
+    trees = {
+        SWAPPED[f]: rename(function.tree, names | {hole[1]: x, hole[0]: y}),
+        f: rename(function.tree, names | {hole[0]: x, hole[1]: y}),
+    }
+    return trees, dict.fromkeys(trees, mates)
 
 
 def _mates(function: Function, names: dict[int, int], hole: tuple[int, ...]) -> int:

@@ -56,7 +56,7 @@ def fill_single(table: Table, hole: Hole, x: Literal, mask: int) -> int:
     inside = int(hole.weights[holds(table, x)[hole.rows]].sum())
     if mask & 1 and inside == hole.goal:
         return 0
-    assert mask & 2 and int(hole.weights.sum()) - inside == hole.goal
+    assert int(hole.weights.sum()) - inside == hole.goal
     return 1
 
 
@@ -130,7 +130,7 @@ def found(table: Table, tree: Tree, literals: list[Literal], score: int) -> Foun
 def build(tree: Tree, atoms: list[Atom]) -> Formula:
     if isinstance(tree, int):
         return atoms[tree]
-    parts = [build(part, atoms) for part in tree[1:]]  # type: ignore[arg-type]
+    parts = [build(part, atoms) for part in tree[1:]]
     if tree[0] == "not":
         return Not(parts[0])
     return And(*parts) if tree[0] == "and" else Or(*parts)

@@ -24,6 +24,7 @@ class Search:
         self.shared = Shared(np.zeros(threads, np.int64), np.zeros(1, np.int32))
         self._lock = threading.Lock()
         self._failures: list[BaseException] = []
+        self.share = threads  # threads that may take new work; may be lowered while it runs
 
     def run(
         self,
@@ -83,7 +84,7 @@ class Search:
         worker = self.workers[slot]
         for job in work:
             chunk = 1
-            while (taken := self._take(job, chunk)) is not None:
+            while slot < self.share and (taken := self._take(job, chunk)) is not None:
                 began = time.perf_counter()
                 worker.control[:3] = taken[0], 0, 0
                 status = boxes.PAUSED

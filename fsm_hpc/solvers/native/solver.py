@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from fsm_hpc.formula import Atom, Formula
 from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.solvers.native.engines import make_engine
+from fsm_hpc.solvers.native.bit_engine import BitEngine
+from fsm_hpc.solvers.native.box_engine import BoxEngine
 from fsm_hpc.solvers.native.functions import functions
+from fsm_hpc.solvers.native.holes import POINT
 from fsm_hpc.solvers.native.records import Found, Literal, build
 from fsm_hpc.solvers.native.search import Search
 from fsm_hpc.solvers.native.table import Table
@@ -30,7 +32,9 @@ class Knowledge:
     @staticmethod
     def of(problem: Problem, threads: int) -> Knowledge:
         table = Table(problem)
-        search = Search(make_engine(table), threads)
+        is_boolean = all(column.kind == POINT for column in table.columns)
+        engine = BitEngine(table) if is_boolean else BoxEngine(table)
+        search = Search(engine, threads)
         return Knowledge(problem, table, search, int(problem.labels.sum()))
 
     @property
@@ -49,11 +53,18 @@ class Native:
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
+        self._share = threads
         self._known: Knowledge | None = None
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
         return _Solve(self._knowledge(problem), length, start, control).outcome()
+
+    def share(self, threads: int) -> None:
+        """Use only so many of the threads from now on, also in a search that is running."""
+        self._share = threads
+        if self._known is not None:
+            self._known.search.share = threads
 
     def close(self) -> None:
         self._known = None
@@ -64,6 +75,7 @@ class Native:
             known.problem is not problem and known.problem.fingerprint != problem.fingerprint
         ):
             self._known = known = Knowledge.of(problem, self._threads)
+        known.search.share = self._share
         return known
 
 

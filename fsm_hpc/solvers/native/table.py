@@ -15,7 +15,7 @@ from fsm_hpc.problem import ALONE, NumericFeature, Problem
 from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX
 
 Array = NDArray[Any]
-WIDE_PAIR = 1 << 18  # cells of two interval columns beyond which one of them is boxed instead
+WIDE_PAIR = 1 << 22  # cells of two interval columns beyond which one of them is boxed instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,7 @@ class Table:
         kept = np.flatnonzero(net)
         self.rows = merged.first[kept]
         self.weights: Array = net[kept].astype(np.int32)
-        self.negatives = int((~problem.labels).sum())
         self.columns = [*self._numerics(problem), *self._booleans(problem)]
-
-    def errors(self, score: int, total_positives: int) -> int:
-        return total_positives - score
 
     def _numerics(self, problem: Problem) -> list[TableColumn]:
         kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
@@ -88,8 +84,7 @@ class Table:
         out = np.zeros((len(self.columns), len(self.columns)), np.bool_)
         for i, x in enumerate(self.columns):
             for k, y in enumerate(self.columns):
-                small, large = sorted((x.card, y.card))
-                area = small * small * large // 2
+                area = (x.card + 1) * (y.card + 1)
                 out[i, k] = i != k and x.kind == y.kind == INTERVAL and area > WIDE_PAIR
         return out
 
@@ -115,14 +110,18 @@ class Table:
 
     @cached_property
     def pairs(self) -> Array:
-        """Columns (x, y) for a hole of two literals; x is the one with fewer literals."""
+        """Columns (x, y) for a hole of two literals.
+
+        x has fewer values, since it is gone through; of two intervals it has more, since its
+        ends are searched by branch and bound while those of y are gone through every time.
+        """
         out = []
         places = np.argsort(self.order)
         for k, y in enumerate(places):
             for x in places[: k + 1]:
                 twice = x == y and (self.columns[x].kind != POINT or self.columns[x].card < 3)
                 if not twice and not self.wide[x, y]:
-                    out.append((x, y))
+                    out.append((y, x) if self.columns[x].kind == INTERVAL else (x, y))
         return np.array(out, np.int32).reshape(-1, 2)
 
     @cached_property
@@ -133,8 +132,10 @@ class Table:
 
 
 def _joined(members: list[tuple[Proposition, Array]]) -> list[TableColumn]:
-    if sum(holds.astype(np.int32) for _, holds in members).max(initial=0) > 1:
-        return [column for member in members for column in _joined([member])]
-    ranks = sum((code + 1) * holds.astype(np.int32) for code, (_, holds) in enumerate(members))
+    ranks = np.zeros(len(members[0][1]), np.int32)
+    for code, (_, holds) in enumerate(members):
+        if ranks[holds].any():
+            return [column for member in members for column in _joined([member])]
+        ranks[holds] = code + 1
     names = tuple(proposition for proposition, _ in members)
-    return [TableColumn(POINT, np.asarray(ranks, np.int32), len(members) + 1, None, names)]
+    return [TableColumn(POINT, ranks, len(members) + 1, None, names)]

@@ -1,0 +1,92 @@
+"""Tables where every literal is Boolean: row sets as bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fsm_hpc.solvers.native import bitsets
+from fsm_hpc.solvers.native.engines import BUDGET, Job, Shared, Worker, chosen_families
+from fsm_hpc.solvers.native.plans import PAIRS, Plan
+from fsm_hpc.solvers.native.records import Found, Hole, Literal, fill_single, found, holds, hole_of
+from fsm_hpc.solvers.native.table import Array, Table
+
+
+class BitEngine:
+    """Row sets as bits, for tables where every literal is Boolean."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.literals = [(int(f[0]), int(f[1]), int(f[3])) for f in table.families]
+        copies = np.abs(table.weights)
+        rows = np.repeat(np.arange(len(copies)), copies)
+        positive = table.weights[rows] > 0
+        self._parts = rows[positive], rows[~positive]
+        self.positives = -(-len(self._parts[0]) // 64)
+        truths = [table.columns[c].ranks == low for c, low, _ in self.literals]
+        self.bits = np.stack([self._packed(truth) for truth in truths])
+        self.full = self._packed(np.ones(len(table.rows), bool))
+
+    def _packed(self, truth: Array) -> Array:
+        """Positive rows, then negative rows, each padded to whole words."""
+        out = []
+        for rows in self._parts:
+            padded = np.zeros(-(-len(rows) // 64) * 64, bool)
+            padded[: len(rows)] = truth[rows]
+            out.append(np.packbits(padded, bitorder="little").view(np.uint64))
+        return np.concatenate(out)
+
+    def families(self, literals: list[Literal] | None) -> Array:
+        chosen = self.literals if literals is None else literals
+        indices = sorted(self.literals.index(literal) for literal in chosen)
+        rows = [(i, 0, 0, 0, 0, 0) for i in indices]
+        return np.array(rows, np.int32).reshape(-1, 6)
+
+    def worker(self) -> Worker:
+        words, features = len(self.full), len(self.literals)
+        sets = [np.zeros(words, np.uint64) for _ in range(4)]
+        counts = [np.zeros(features, np.int64) for _ in range(4)]
+        chosen = np.zeros(32, np.int32)
+        return Worker.of([*sets[:2], *counts, chosen, *sets[2:]], [])
+
+    def parts(self, plan: Plan) -> int:
+        return 1
+
+    def search(self, worker: Worker, job: Job, end: int, shared: Shared, slot: int) -> int:
+        status: int = bitsets.search_bits(
+            self.bits,
+            self.full,
+            self.positives,
+            job.families,
+            job.arrays,
+            np.array(job.plan.states, np.int8),
+            worker.memory,
+            worker.control,
+            shared.best,
+            slot,
+            shared.flag,
+            worker.record,
+            job.first,
+            end,
+            BUDGET,
+        )
+        return status
+
+    def decode(self, job: Job, record: Array) -> Found:
+        unit, x, mask, score, y = (int(v) for v in record[:5])
+        literals = [self.literals[family[0]] for family in chosen_families(job, unit)]
+        hole = hole_of(self.table, job.plan, literals, score)
+        literals.append(self.literals[x])
+        if job.plan.hole == 1:
+            f = fill_single(self.table, hole, literals[-1], mask)
+        else:
+            f = self._function(hole_of(self.table, job.plan, literals[:-1], score), x, y, mask)
+            literals.append(self.literals[y])
+        return found(self.table, job.plan.trees[f], literals, score)
+
+    def _function(self, hole: Hole, x: int, y: int, mask: int) -> int:
+        a, b = (holds(self.table, self.literals[i])[hole.rows].astype(int) for i in (x, y))
+        for values, f in sorted(PAIRS.items(), key=lambda item: item[1]):
+            truth = values >> (a + 2 * b) & 1
+            if mask >> f & 1 and int((hole.weights * truth).sum()) == hole.goal:
+                return f
+        raise AssertionError("the kernel reported a score that no function has")
