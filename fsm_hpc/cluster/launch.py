@@ -23,7 +23,6 @@ def launch(jobs: Sequence[Config], wait: bool) -> int:
     decisions, hints = decide(jobs)
     show.silence(console, hints)
     is_local = kind_of(jobs[0]) == "local"
-    show.decisions(console, decisions, "runs here" if is_local else "submitted")
     if is_local:
         return _run_here(console, decisions)
     _submit(console, decisions)
@@ -35,6 +34,7 @@ def launch(jobs: Sequence[Config], wait: bool) -> int:
 
 
 def _run_here(console: Console, decisions: Sequence[Decision]) -> int:
+    show.decisions(console, decisions, "runs here")
     if any(decision.is_submitted for decision in decisions):
         at_a_time = local.side_by_side(decisions[0].config)
         console.print(f"{at_a_time} at a time; Ctrl-C saves them, and the same command goes on")
@@ -52,6 +52,7 @@ def _submit(console: Console, decisions: Sequence[Decision]) -> None:
         console.print(
             f"job {first}: {len(sent.job_ids)} jobs, {sent.array.at_a_time} at a time", style="bold"
         )
+    show.decisions(console, decisions, "submitted")
     console.print(f"{count} submitted, {len(decisions) - count} skipped")
 
 

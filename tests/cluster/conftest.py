@@ -13,7 +13,7 @@ import pytest
 from slurm import trial
 from slurm.install import install, missing_programs
 from slurm.settings import Settings
-from tests.cluster.site import Site
+from tests.cluster.site import LONG, SHORT, Answers, Site
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +33,14 @@ def site(cluster: Settings, tmp_path: Path) -> Iterator[Site]:
     here = Site(cluster, tmp_path)
     yield here
     here.shell("scancel", "--user", str(os.getuid()), "--quiet")
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(cluster: Settings, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """The answer of the long fold up to its short end, without any cluster."""
+    site = Site(cluster, tmp_path_factory.mktemp("uninterrupted"))
+    site.fsm(*LONG, SHORT, limit_s=400)
+    return site.answers()
 
 
 def _provide_slurm() -> None:

@@ -11,27 +11,22 @@ import pytest
 from fsm_hpc.cluster import records
 from fsm_hpc.files import FoldPaths
 from slurm import daemons
-from tests.cluster.site import LONG, Site
+from tests.cluster.site import LONG, SHORT, SMALL, Answers, Site
 
 pytestmark = pytest.mark.slurm
 
 
 def test_a_signalled_job_saves_requeues_and_ends_as_if_never_interrupted(
-    site: Site, tmp_path: Path
+    site: Site, uninterrupted: Answers
 ) -> None:
-    words = (*LONG, "scan.max_length=6")
-    site.fsm(*words, "-m")
-    running = site.wait_for_length(6)
+    site.fsm(*LONG, "-m")
+    running = site.wait_for_length(5)
     site.shell("scancel", "--signal=USR2", running["job_id"])
     requeued = site.wait_for("queued")[0]
-    assert requeued["why"].startswith("requeued after preempted, resumes at length 6")
-    site.shell("scontrol", "update", f"JobId={running['job_id']}", "StartTime=now")
-    site.wait_for("done")
-    assert site.file("result.json")["provenance"]["requeues"] == 1
-    here = Site(site.settings, tmp_path / "here")
-    here.folder.mkdir()
-    here.fsm(*(word for word in words if not word.startswith("cluster.")), limit_s=200)
-    assert here.answers() == site.answers()
+    assert requeued["why"].startswith("requeued after preempted, resumes at length")
+    site.wait_for_restart()
+    site.finish(uninterrupted)
+    assert site.file("result.json")["provenance"]["requeues"] == 2
 
 
 def test_a_signal_before_the_job_is_ready_is_kept(site: Site) -> None:
@@ -56,14 +51,14 @@ def test_without_sacct_states_are_still_told(site: Site, tmp_path: Path) -> None
 
 
 def test_with_slurmctld_away_states_are_unknown_and_the_job_goes_on(site: Site) -> None:
-    site.fsm(*LONG, "-m", "scan.max_length=6")
-    site.wait_for_length(4)
+    site.fsm(*LONG, "-m", SHORT)
+    site.wait_for_length(3)
     daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGKILL, 5)
     try:
         told = site.fsm("status")
         assert "squeue and sacct did not answer" in told or "squeue did not answer" in told
         assert site.state()["state"] in ("unknown", "done")
-        again = site.fsm(*LONG, "-m", "scan.max_length=6")
+        again = site.fsm(*LONG, "-m", SHORT)
         assert "0 submitted, 1 skipped" in again
     finally:
         daemons.start_slurmctld(site.settings)
@@ -72,7 +67,7 @@ def test_with_slurmctld_away_states_are_unknown_and_the_job_goes_on(site: Site) 
 
 def test_a_superseded_attempt_stops_and_writes_nothing_more(site: Site) -> None:
     site.fsm(*LONG, "-m")
-    running = site.wait_for_length(5)
+    running = site.wait_for_length(4)
     paths = FoldPaths(site.folder / running["folder"])
     submission = records.load_submission(paths)
     assert submission is not None
@@ -94,3 +89,18 @@ def _wait_for_process(site: Site, *words: str) -> None:
     while not any(daemons.pids(site.settings, word) for word in words):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_a_spent_budget_falls_back_and_a_larger_one_goes_on_to_the_end(site: Site) -> None:
+    words = ("dataset=hepatitis", "method=pivot", "fold=1", *SMALL)
+    site.fsm(*words, "-m", "wait=true", "scan.budget_h=0.00003")
+    short = site.file("result.json", "hepatitis/pivot/fold-1")
+    assert short["stop_reason"] == "timeout"
+    assert short["formula"]
+    assert short["proved"]
+    assert site.state()["state"] == "timeout"
+    assert "0 submitted, 1 skipped" in site.fsm("resume")
+    site.fsm("resume", "scan.budget_h=1", "--wait")
+    whole = site.file("result.json", "hepatitis/pivot/fold-1")
+    assert whole["stop_reason"] == "early_stopping"
+    assert whole["seconds"]["scan"] > short["seconds"]["scan"]

@@ -39,14 +39,14 @@ def test_the_same_command_submits_only_what_is_missing(site: Site) -> None:
 
 def test_cancelled_folds_go_on_where_they_were(site: Site) -> None:
     site.fsm(*LONG, "-m")
-    site.wait_for_length(5)
+    site.wait_for_length(4)
     assert "would be cancelled" in site.fsm("cancel")
     assert site.state()["state"] == "running"
     site.fsm("cancel", "-y")
     gone = site.wait_for("cancelled")[0]
     assert "resumes at length" in gone["why"]
     site.fsm("status", "--check", code=2)
-    site.fsm("resume", "scan.max_length=5", "--wait")
+    site.fsm("resume", "scan.max_length=3", "--wait")
     assert site.state()["done"]
     assert len(site.file("result.json")["provenance"]["job_ids"]) == 2
 
