@@ -147,7 +147,7 @@ def _explain(words: list[str]) -> int:
 
     parser = argparse.ArgumentParser(prog="python -m fsm_hpc explain")
     explain.add_arguments(parser)
-    return explain.main(parser.parse_args(words))
+    return explain.main(parser.parse_intermixed_args(words))
 
 
 def _datasets(words: list[str]) -> int:
