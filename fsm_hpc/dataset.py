@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc import column_kinds, data_store, table_cleaner, table_reader
-from fsm_hpc.column_kinds import RawKind
 from fsm_hpc.config import DatasetSpec, UserError
-from fsm_hpc.table_reader import RawTable
-from fsm_hpc.text_column import TextColumn
+from fsm_hpc.source import cleaner, kinds, reader, store
+from fsm_hpc.source.kinds import RawKind
+from fsm_hpc.source.reader import RawTable
+from fsm_hpc.source.text_column import TextColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,18 +92,18 @@ class Dataset:
 
 def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False) -> Dataset:
     """The table of a dataset config, checked, without missing values, one-hot."""
-    found = data_store.find(spec, data_dir, allow_changed_data)
-    raw = table_reader.read(found.content, found.path, spec)
+    found = store.find(spec, data_dir, allow_changed_data)
+    raw = reader.read(found.content, found.path, spec)
     dataset = from_table(raw, spec)
     return replace(dataset, path=found.path, place=found.place)
 
 
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     """Columns as the spec lists them, rows with missing values dropped and counted."""
-    names = table_cleaner.used_columns(raw, spec)
-    kept, missing = table_cleaner.complete_rows(raw, (*names, spec.target), spec)
+    names = cleaner.used_columns(raw, spec)
+    kept, missing = cleaner.complete_rows(raw, (*names, spec.target), spec)
     texts = {name: _kept(raw, name, kept) for name in (*names, spec.target)}
-    labels, positive, negative = table_cleaner.labels(texts[spec.target], spec)
+    labels, positive, negative = cleaner.labels(texts[spec.target], spec)
     kinds = tuple((name, _kind(texts[name], spec)) for name in names)
     columns = tuple(c for name, kind in kinds for c in _columns(texts[name], kind, spec))
     _refuse_same_names(columns, raw.path)
@@ -126,17 +126,17 @@ def _kind(column: TextColumn, spec: DatasetSpec) -> RawKind:
     for kind in RawKind:
         if column.name in getattr(spec, kind.value):
             return kind
-    return column_kinds.infer(column, spec)
+    return kinds.infer(column, spec)
 
 
 def _columns(text: TextColumn, kind: RawKind, spec: DatasetSpec) -> Iterator[Column]:
     if kind is RawKind.NUMERIC:
-        yield Column(text.name, Kind.NUMERIC, column_kinds.numbers(text, spec))
+        yield Column(text.name, Kind.NUMERIC, kinds.numbers(text, spec))
     elif kind is RawKind.BOOLEAN:
-        yield Column(text.name, Kind.BOOLEAN, column_kinds.truths(text, spec))
+        yield Column(text.name, Kind.BOOLEAN, kinds.truths(text, spec))
     else:
         values = np.array(text.values, dtype=object)
-        for category in column_kinds.categories(text, spec):
+        for category in kinds.categories(text, spec):
             name = f"{text.name}_{category}"
             yield Column(name, Kind.BOOLEAN, values == category, text.name, category)
 
@@ -187,5 +187,5 @@ def _doubts(text: TextColumn, kind: RawKind) -> Iterator[str]:
     ):
         yield f"{text.name} has another value in every row; if it is an id, {todo}"
     if kind is RawKind.CATEGORICAL:
-        for group in column_kinds.spellings(distinct):
+        for group in kinds.spellings(distinct):
             yield f"{text.name}: {' and '.join(group)} count as different categories"

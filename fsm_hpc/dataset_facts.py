@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fsm_hpc.column_kinds import RawKind
 from fsm_hpc.config import DatasetSpec
 from fsm_hpc.dataset import Dataset
+from fsm_hpc.source.kinds import RawKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fsm_hpc import data_fetch
 from fsm_hpc.compose import compose, names_in
 from fsm_hpc.config import Config, UserError
 from fsm_hpc.dataset import Dataset, load
 from fsm_hpc.dataset_facts import Entry, columns, summary
 from fsm_hpc.formula import number
+from fsm_hpc.source import fetch
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -80,7 +80,7 @@ def _fetch(names: Sequence[str], overrides: Sequence[str]) -> None:
             continue
         if config.dataset.url is None:
             raise UserError(str(entry.problem))
-        path = data_fetch.fetch(config.dataset)
+        path = fetch.fetch(config.dataset)
         rows = load(config.dataset, path.parent).rows
         print(f"{name}: {rows} rows, SHA-256 as expected, kept at {path}")
 

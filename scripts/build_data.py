@@ -14,8 +14,8 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from fsm_hpc.data_store import decompress, digest
 from fsm_hpc.files import conf_dir, shipped_data_dir
+from fsm_hpc.source.store import decompress, digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsm_hpc import datasets_command, table_reader
+from fsm_hpc import datasets_command
 from fsm_hpc.config import UserError
-from fsm_hpc.data_store import decompress
 from fsm_hpc.dataset import from_table, load
-from fsm_hpc.text_column import setting
+from fsm_hpc.source import reader
+from fsm_hpc.source.store import decompress
+from fsm_hpc.source.text_column import setting
 from tests.bad_tables import BAD_TABLES, GOOD, BadTable
 from tests.data_helpers import spec_of
 
@@ -119,4 +120,4 @@ def test_a_damaged_table_is_read_or_refused_but_never_crashes(data: st.DataObjec
     spec = replace(spec_of("csv"), target="y")
     with contextlib.suppress(UserError):
         path = Path("damaged.csv")
-        from_table(table_reader.read(decompress(bytes(content), path), path, spec), spec)
+        from_table(reader.read(decompress(bytes(content), path), path, spec), spec)

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc import data_fetch
 from fsm_hpc.config import DatasetSpec, UserError
-from fsm_hpc.data_store import digest
 from fsm_hpc.dataset import load
+from fsm_hpc.source import fetch
+from fsm_hpc.source.store import digest
 from tests.data_helpers import shared_file, spec_of
 
 PUBLISHED = "\ufeffMarks;Passed;Target\r\n12.5;1;Graduate\r\n3;0;Dropout\r\n".encode()
@@ -96,7 +96,7 @@ def test_uci_697_is_fetched_over_http_and_becomes_the_papers_table(tmp_path: Pat
     paper = shared_file("student_dropout.csv").read_bytes()
     web = _offer(tmp_path / "web", _zipped(_as_published_by_uci(paper)))
     with _server(web) as address:
-        path = data_fetch.fetch(replace(spec_of("student_dropout"), url=f"{address}/set.zip"))
+        path = fetch.fetch(replace(spec_of("student_dropout"), url=f"{address}/set.zip"))
     assert path.read_bytes() == paper
     assert load(spec_of("student_dropout"), None).place == "cache"
 
@@ -105,8 +105,8 @@ def test_what_was_fetched_is_not_fetched_again(tmp_path: Path) -> None:
     web = _offer(tmp_path / "web", _zipped(PUBLISHED))
     with _server(web) as address:
         before = _Quiet.requests
-        first = data_fetch.fetch(_small(f"{address}/set.zip"))
-        again = data_fetch.fetch(_small(f"{address}/set.zip"))
+        first = fetch.fetch(_small(f"{address}/set.zip"))
+        again = fetch.fetch(_small(f"{address}/set.zip"))
         assert _Quiet.requests == before + 1
     assert first == again
     assert first.read_bytes() == CONVERTED
@@ -115,7 +115,7 @@ def test_what_was_fetched_is_not_fetched_again(tmp_path: Path) -> None:
 def test_a_download_of_another_file_is_refused_with_both_sums(tmp_path: Path, cache: Path) -> None:
     web = _offer(tmp_path / "web", _zipped(b"something else"))
     with _server(web) as address, pytest.raises(UserError) as refused:
-        data_fetch.fetch(_small(f"{address}/set.zip"))
+        fetch.fetch(_small(f"{address}/set.zip"))
     assert digest(b"something else") in str(refused.value)
     assert str(_small("").published_sha256) in str(refused.value)
     assert not (cache / "student_dropout.csv").exists()
@@ -124,7 +124,7 @@ def test_a_download_of_another_file_is_refused_with_both_sums(tmp_path: Path, ca
 def test_a_file_that_was_downloaded_by_hand_is_taken(tmp_path: Path) -> None:
     folder = _offer(tmp_path / "mine", _zipped(PUBLISHED))
     for url in (str(folder / "set.zip"), f"file://{folder}/set.zip"):
-        assert data_fetch.fetch(_small(url)).read_bytes() == CONVERTED
+        assert fetch.fetch(_small(url)).read_bytes() == CONVERTED
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_a_download_that_is_no_such_archive_is_refused(
 ) -> None:
     web = _offer(tmp_path / "web", content)
     with _server(web) as address, pytest.raises(UserError, match=words):
-        data_fetch.fetch(_small(f"{address}/set.zip"))
+        fetch.fetch(_small(f"{address}/set.zip"))
 
 
 def test_a_missing_page_is_told_in_one_line(tmp_path: Path) -> None:
     with _server(_offer(tmp_path / "web", b"")) as address, pytest.raises(UserError) as told:
-        data_fetch.fetch(_small(f"{address}/gone.zip"))
+        fetch.fetch(_small(f"{address}/gone.zip"))
     assert "the server answered 404" in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -154,7 +154,7 @@ def test_no_network_is_told_in_one_line(tmp_path: Path) -> None:
     with _server(_offer(tmp_path / "web", b"")) as address:
         pass  # the server has ended: nobody listens at this address any more
     with pytest.raises(UserError) as told:
-        data_fetch.fetch(_small(f"{address}/set.zip"))
+        fetch.fetch(_small(f"{address}/set.zip"))
     assert "no connection" in str(told.value)
     assert "\n" not in str(told.value)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from fsm_hpc import data_store
 from fsm_hpc.config import DatasetSpec, UserError
 from fsm_hpc.files import write_atomically
+from fsm_hpc.source import store
 
 _TIMEOUT_S = 60  # without a byte
 
@@ -19,11 +19,11 @@ def fetch(spec: DatasetSpec) -> Path:
     """The path of the table in the cache, downloaded and converted unless it is there already."""
     if spec.url is None or spec.file is None:
         raise UserError(f"{spec.name} cannot be fetched: expected a url in its config, found none")
-    path = data_store.cache_dir() / spec.file
-    if path.is_file() and data_store.digest(path.read_bytes()) == spec.sha256:
+    path = store.cache_dir() / spec.file
+    if path.is_file() and store.digest(path.read_bytes()) == spec.sha256:
         return path
     published = _published(spec, spec.url)
-    table = data_store.as_in_the_paper(spec, published)
+    table = store.as_in_the_paper(spec, published)
     _require(spec.sha256, table, f"{spec.url}, converted")
     try:
         write_atomically(path, table.decode())
@@ -38,13 +38,13 @@ def _published(spec: DatasetSpec, url: str) -> bytes:
     """The file as its creators published it, out of the archive that it comes in."""
     is_remote = url.startswith(("http://", "https://"))
     content = _download(url, spec.name) if is_remote else _local(url)
-    content = data_store.decompress(content, Path(url), spec.published_file)
+    content = store.decompress(content, Path(url), spec.published_file)
     _require(spec.published_sha256, content, f"{spec.published_file} of {url}")
     return content
 
 
 def _require(expected: str | None, content: bytes, what: str) -> None:
-    found = data_store.digest(content)
+    found = store.digest(content)
     if expected is not None and found != expected:
         raise UserError(
             f"{what}: expected SHA-256 {expected}, found {found}; nothing was kept. If the "

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc import column_kinds
 from fsm_hpc.config import DatasetSpec, UserError
-from fsm_hpc.table_reader import RawTable
-from fsm_hpc.text_column import TextColumn, setting
+from fsm_hpc.source import kinds
+from fsm_hpc.source.reader import RawTable
+from fsm_hpc.source.text_column import TextColumn, setting
 
 # ------------------------------------------------------------------------ columns of the file
 
@@ -109,7 +109,7 @@ def _is_zero(value: str) -> bool:
 
 
 def labels(target: TextColumn, spec: DatasetSpec) -> tuple[NDArray[np.bool_], str, str]:
-    values = column_kinds.in_order(target.values)
+    values = kinds.in_order(target.values)
     shown = ", ".join(values[:6]) + (", ..." if len(values) > 6 else "")
     if len(values) == 1:
         raise target.error(
@@ -119,7 +119,7 @@ def labels(target: TextColumn, spec: DatasetSpec) -> tuple[NDArray[np.bool_], st
     chosen = {key: getattr(spec, key) for key in ("positive", "negative")}
     for key, wanted in chosen.items():
         if wanted is not None and (key, wanted) != ("negative", "rest"):
-            chosen[key] = column_kinds.match(wanted, values)
+            chosen[key] = kinds.match(wanted, values)
             if chosen[key] is None:
                 found = f"expected {wanted!r} among the target's values, found: {shown}"
                 raise target.error(found, f"set dataset.{key} to one of them")
@@ -131,7 +131,7 @@ def labels(target: TextColumn, spec: DatasetSpec) -> tuple[NDArray[np.bool_], st
         )
     if positive is None:
         others = [v for v in values if v != negative]
-        positive = next((v for v in others if column_kinds.means_true(v)), others[-1])
+        positive = next((v for v in others if kinds.means_true(v)), others[-1])
     rest = [value for value in values if value != positive]
     negative = rest[0] if len(rest) == 1 else f"not {positive}"
     return np.array([value == positive for value in target.values], dtype=bool), positive, negative

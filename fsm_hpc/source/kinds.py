@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.config import DatasetSpec, UserError
-from fsm_hpc.text_column import TextColumn
+from fsm_hpc.source.text_column import TextColumn
 
 _MOST_SPELLINGS = 20  # of true and false in one column: yes, Yes, YES, ...
 _TRUTHS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
