@@ -25,7 +25,7 @@ def configs(words: Sequence[str]) -> list[Config]:
         raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
     sections = _sections([word for word in changes if _key(word) in GROUPS])
     values = [word for word in changes if _key(word) not in GROUPS]
-    return [_changed(_stored(target, asked), sections, values) for target in targets]
+    return [changed(_stored(target, asked), sections, values) for target in targets]
 
 
 def _stored(target: Target, asked: selection.Words) -> Config:
@@ -61,7 +61,8 @@ def _sections(words: Sequence[str]) -> dict[str, Any]:
     return {_key(word): getattr(composed, _key(word)) for word in words}
 
 
-def _changed(config: Config, sections: dict[str, Any], words: Sequence[str]) -> Config:
+def changed(config: Config, sections: dict[str, Any], words: Sequence[str]) -> Config:
+    """The config with other groups and values."""
     from omegaconf import OmegaConf
 
     changes = OmegaConf.from_dotlist([word.lstrip("+") for word in words])

@@ -193,7 +193,7 @@ def _open(
         return (State.RUNNING, "") if alive else (State.LOST, f"process {attempt.pid} is gone")
     if hint is not None and hint.is_live:
         if hint.is_waiting:
-            return State.QUEUED, f"requeued, {found.resumes}"
+            return State.QUEUED, f"requeued, {found.resumes}{_held(hint)}"
         return State.RUNNING, ""
     return _gone(found, hint, hints)
 
@@ -218,8 +218,14 @@ def _ended(
         return State.PARTIAL, f"stopped, {found.resumes}"
     if hint is not None and hint.is_live:
         cause = attempt.end.value if attempt.end else ""
-        return State.QUEUED, f"requeued after {cause}, {found.resumes}"
+        return State.QUEUED, f"requeued after {cause}, {found.resumes}{_held(hint)}"
     return _gone(found, hint, hints)
+
+
+def _held(hint: Hint) -> str:
+    """A held job does not start by itself."""
+    is_held = "held" in hint.reason.lower()
+    return f" once `scontrol release` lets it ({hint.reason})" if is_held else ""
 
 
 def _gone(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[State, str]:

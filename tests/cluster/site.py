@@ -93,8 +93,14 @@ class Site:
         deadline = time.monotonic() + limit_s
         while self.restarts() == 0:
             assert time.monotonic() < deadline, self.fsm("status") + self.logs()
-            self.shell("scontrol", "update", f"JobId={self.state()['job_id']}", "StartTime=now")
+            if self._old_attempt_is_gone():  # else the node finds the job twice and drains
+                job = f"JobId={self.state()['job_id']}"
+                self.shell("scontrol", "update", job, "StartTime=now")
             time.sleep(1)
+
+    def _old_attempt_is_gone(self) -> bool:
+        path = next(self.folder.rglob("attempt.json"))
+        return not Path(f"/proc/{json.loads(path.read_text())['pid']}/cmdline").exists()
 
     def finish(self, expected: Answers) -> None:
         """End an attempt at long lengths, resume it as a short scan, and compare."""

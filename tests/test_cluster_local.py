@@ -1,0 +1,99 @@
+"""Folds side by side on this machine: stopped, seen and taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# the paper's plain rules need some ten seconds for length 5 of these folds, and minutes for more
+LONG = ("dataset=heart_disease", "method=median", "fold=0,1,2", "solver=clingo_dl")
+PLAIN = ("solver.encoding=plain", "cluster=local", "-m")
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "fsm_hpc", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def run(folder: Path, *words: str) -> str:
+    output, _ = start(folder, *words).communicate(timeout=200)
+    return output
+
+
+def states(folder: Path) -> list[dict[str, Any]]:
+    if not (folder / "results").exists():
+        return []
+    found: list[dict[str, Any]] = json.loads(run(folder, "status", "--json"))
+    return found
+
+
+def wait(folder: Path, ready: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+    deadline = time.monotonic() + 90
+    while not ready(found := states(folder)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+    return found
+
+
+def some_run_at_length_4(found: list[dict[str, Any]]) -> bool:
+    return any(s["state"] == "running" and (s["length"] or 0) >= 4 for s in found)
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Any:
+    process = start(tmp_path, *LONG, *PLAIN)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_ctrl_c_saves_the_folds_and_the_command_again_goes_on(
+    tmp_path: Path, sweep: subprocess.Popen[str]
+) -> None:
+    wait(tmp_path, some_run_at_length_4)
+    sweep.send_signal(signal.SIGINT)
+    told, _ = sweep.communicate(timeout=90)
+    assert sweep.returncode == 130, told
+    stopped = states(tmp_path)
+    assert {s["state"] for s in stopped} <= {"partial", "missing"}
+    assert any("resumes at length" in s["why"] for s in stopped)
+    again = run(tmp_path, *LONG, *PLAIN, "scan.max_length=3")
+    assert "3 done" in again
+    assert "resumes at length" in again
+
+
+def test_workers_whose_parent_is_killed_save_and_stop(
+    tmp_path: Path, sweep: subprocess.Popen[str]
+) -> None:
+    wait(tmp_path, some_run_at_length_4)
+    sweep.kill()
+    sweep.wait()
+    found = wait(tmp_path, lambda found: all(s["state"] in ("partial", "missing") for s in found))
+    assert any("resumes at length" in s["why"] for s in found)
+
+
+def test_a_fold_that_fails_is_told_and_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10)
+    words = ["dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median"]
+    common = ["solver=clingo_dl", "cluster=local", "scan.max_length=1", "fold=0,1", "-m"]
+    blocked = tmp_path / "results" / "default" / "csv" / "median" / "fold-0" / "scan.json"
+    blocked.mkdir(parents=True)  # a folder where the state should go
+    told = run(tmp_path, *words, *common)
+    assert "1 failed" in told, told
+    assert "1 done" in told
