@@ -140,7 +140,13 @@ def _parse(words: Sequence[str]) -> list[Any]:
         try:
             return list(OverridesParser.create(config_loader=loader).parse_overrides(list(words)))
         except HydraException as error:
-            raise UserError(f"cannot read {' '.join(words)}: {_first_line(error)}") from None
+            raise UserError(f"{_first_line(error)}; {_how_to_quote(words)}") from None
+
+
+def _how_to_quote(words: Sequence[str]) -> str:
+    word = max(words, key=lambda word: sum(not c.isalnum() for c in word))
+    key, _, value = word.partition("=")
+    return f"cannot read {word}; a value with blanks or signs needs quotes: '{key}=\"{value}\"'"
 
 
 @contextmanager
@@ -186,6 +192,9 @@ def _plain(words: Sequence[str]) -> dict[str, Any]:
         )
     except OmegaConfBaseException as error:
         raise UserError(_first_line(error)) from None
+    table = plain["dataset"]
+    if table["name"] is None:  # a table of the user's is called like its file
+        table["name"] = Path(table["path"] or "csv").name.partition(".")[0] or "csv"
     return {str(key): value for key, value in plain.items()}
 
 

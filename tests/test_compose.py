@@ -87,7 +87,10 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         ([*BANK, "solver.threads"], "expected key=value or a verb first, found 'solver.threads'"),
         (["statu"], "did you mean status?"),
         ([*BANK, "+colour=red"], "colour is not a setting; expected one of"),
-        ([*BANK, "scan.budget_h=[1"], "cannot read scan.budget_h=[1"),
+        (
+            [*BANK, "scan.budget_h=[1"],
+            "cannot read scan.budget_h=[1; a value with blanks or signs needs quotes",
+        ),
         (["dataset=bank,hepatitis", "method=pivot"], "names several jobs; add -m"),
         (["+experiment=papr"], "experiment=papr is not known, did you mean paper"),
         ([*BANK, "validation_fraction=1"], "validation_fraction: expected between 0 and 1"),
@@ -105,6 +108,13 @@ def test_a_mistake_is_one_line_with_the_near_matches(words: list[str], complaint
 def test_a_mistake_in_a_sweep_is_told_too(words: list[str]) -> None:
     with pytest.raises(UserError):
         expand(words)
+
+
+def test_a_table_of_the_users_is_called_like_its_file() -> None:
+    words = ["dataset=csv", "dataset.target=y", "method=pivot"]
+    assert compose([*words, "dataset.path=some/my.csv.gz"]).dataset.name == "my"
+    assert compose([*words, 'dataset.path="my data (1).csv"']).dataset.name == "my data (1)"
+    assert compose([*words, "dataset.path=my.csv", "dataset.name=rents"]).dataset.name == "rents"
 
 
 def test_the_composed_config_can_be_shown() -> None:
