@@ -88,12 +88,13 @@ def test_workers_whose_parent_is_killed_save_and_stop(
     assert any("resumes at length" in s["why"] for s in found)
 
 
-def test_a_fold_that_fails_is_told_and_does_not_stop_the_others(tmp_path: Path) -> None:
+def test_a_fold_that_cannot_be_read_is_told_and_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10)
     words = ["dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median"]
     common = ["solver=clingo_dl", "cluster=local", "scan.max_length=1", "fold=0,1", "-m"]
-    blocked = tmp_path / "results" / "default" / "csv" / "median" / "fold-0" / "scan.json"
-    blocked.mkdir(parents=True)  # a folder where the state should go
+    blocked = tmp_path / "results" / "default" / "own" / "median" / "fold-0" / "result.json"
+    blocked.mkdir(parents=True)  # a folder where the result should go
+    (blocked / "file").touch()
     told = run(tmp_path, *words, *common)
-    assert "1 failed" in told, told
-    assert "1 done" in told
+    assert "1 done, 1 unknown" in told, told
+    assert "Is a directory" in told

@@ -53,6 +53,7 @@ class Evidence:
     submission: Submission | None = None
     attempt: Attempt | None = None
     scan: ScanFacts = field(default_factory=ScanFacts)
+    trouble: str = ""  # why the files could not be read
 
     @property
     def job_id(self) -> str | None:
@@ -97,7 +98,15 @@ def on_disk(study: Path) -> Iterator[Target]:
 
 
 def gather(target: Target) -> Evidence:
-    """Read the files of a fold; a result that is newer than the last submission says it all."""
+    """Read the files of a fold; one that cannot be read is told, and does not hide the others."""
+    try:
+        return _gather(target)
+    except OSError as error:
+        return Evidence(target, trouble=str(error))
+
+
+def _gather(target: Target) -> Evidence:
+    """A result that is newer than the last submission says it all."""
     paths = target.paths
     done = _complete(files.read_json(paths.result))
     if done is not None and not _is_newer(paths.submission, paths.result):

@@ -99,6 +99,8 @@ def look(targets: Sequence[Target]) -> tuple[list[FoldStatus], Hints]:
 
 def judge(found: Evidence, hints: Hints) -> FoldStatus:
     """The state of one fold."""
+    if found.trouble:
+        return FoldStatus(found.target, State.UNKNOWN, found.trouble)
     hint = hints.jobs.get(found.job_id or "")
     if found.result is not None and not _is_reopened(found, hint, hints):
         return _with_result(found, found.result)

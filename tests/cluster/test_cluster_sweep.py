@@ -81,3 +81,27 @@ def test_what_sbatch_refuses_is_one_line(site: Site) -> None:
     assert "invalid partition specified: nowhere" in told
     assert "Traceback" not in told
     assert site.fsm("plan", *LONG).count("to submit") == 1
+
+
+def test_a_table_that_is_gone_when_the_job_starts_is_bad_input(site: Site) -> None:
+    table = site.folder / "own.csv"
+    table.write_text("a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10)
+    words = ("dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median")
+    site.fsm(*words, *SMALL, "fold=0", "-m", "cluster.sbatch={hold: true}")
+    table.unlink()
+    site.shell("scontrol", "release", site.state()["job_id"])
+    failed = site.wait_for("failed")[0]
+    assert failed["why"].startswith("bad input:")
+    assert "own.csv" in failed["why"]
+
+
+def test_queued_jobs_keep_their_config_and_tell_of_changed_code(site: Site) -> None:
+    site.fsm(*LONG, "scan.max_length=2", "-m", "cluster.sbatch={hold: true}")
+    then = site.file("submission.json")["code"]["digest"]
+    (pickle,) = (site.folder / "results").rglob("*_submitted.pkl")
+    # as if it had been submitted by other code
+    pickle.write_bytes(pickle.read_bytes().replace(then.encode(), b"0" * len(then)))
+    site.shell("scontrol", "release", site.state()["job_id"])
+    done = site.wait_for("done")[0]
+    assert "the code has changed since this job was submitted" in done["warnings"][0]
+    assert site.file("result.json")["settings"]["max_length"] == 2
