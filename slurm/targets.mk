@@ -1,17 +1,17 @@
 # The one-machine SLURM; included by the Makefile.
 .PHONY: cluster-install cluster-up cluster-down cluster-env test-cluster-slow
 
-cluster-install:  ## install SLURM's packages (apt, root)
+cluster-install: $(READY)  ## install SLURM's packages (apt, root)
 	@$(PYTHON) -m slurm.trial install
 
-cluster-up:  ## start a SLURM of three nodes on this machine
+cluster-up: $(READY)  ## start a SLURM of three nodes on this machine
 	@$(PYTHON) -m slurm.trial up
 
-cluster-down:  ## stop it; nothing is left behind
+cluster-down: $(READY)  ## stop it; nothing is left behind
 	@$(PYTHON) -m slurm.trial down
 
-cluster-env:  ## eval "$(make -s cluster-env)" points a shell at it
+cluster-env: $(READY)  ## eval "$(make -s cluster-env)" points a shell at it
 	@$(PYTHON) -m slurm.trial env
 
-test-cluster-slow:  ## time limits, node failures, preemption: several minutes
+test-cluster-slow: $(READY)  ## time limits, node failures, preemption: several minutes
 	$(PYTHON) -m pytest tests/cluster -m slow
