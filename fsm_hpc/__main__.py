@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -30,6 +31,9 @@ python -m fsm_hpc doctor                                         check a site be
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; a user's mistake is one line and exit code 2."""
+    # Before scikit-learn or XGBoost is loaded, and for every job that is started from here:
+    # threads that spin while they wait slow each other down where there are more than cores.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = list(sys.argv[1:] if words is None else words)
     verb = words[0] if words and words[0] in VERBS else "run"
     try:

@@ -23,7 +23,7 @@ Parameters = dict[str, Any]
 OnTrial = Callable[[int, float], None]
 
 _TREES_AT_ONCE = 100  # a forest is grown in such steps, and may be stopped between two of them
-_ROWS_PER_THREAD = 1000  # with fewer, XGBoost's threads wait for each other more than they work
+_ROWS_PER_THREAD = 500  # with fewer, XGBoost's threads wait for each other more than they work
 
 
 @dataclass(frozen=True, slots=True)
