@@ -105,6 +105,8 @@ def slurm_conf(settings: Settings) -> str:
         f"RealMemory={settings.memory_mb}"
         for index, node in enumerate(settings.node_names)
     )
+    # cred_expire is also the delay before a requeued job restarts: longer than KillWait, or a node
+    # that still ends the old copy refuses the new one and drains
     return f"""\
 ClusterName={settings.name}
 FirstJobId={first_job}
@@ -116,7 +118,7 @@ SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={settings.munge_socket},cred_expire=5
+AuthInfo=socket={settings.munge_socket},cred_expire=10
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmctldLogFile={folder}/slurmctld.log
@@ -134,7 +136,7 @@ JobAcctGatherFrequency=2
 SwitchType=switch/none
 MpiDefault=none
 JobRequeue=1
-KillWait=5
+KillWait=3
 SlurmdTimeout=10
 TCPTimeout=2
 MessageTimeout=10
