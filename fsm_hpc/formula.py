@@ -309,13 +309,16 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
     **{character: "\\" + character for character in "_%&#${}"},
 }
+_LIGATURE = re.compile(r"([-<>,'])(?=\1)")  # two of them would be set as one other sign
 
 
 def escape_latex(text: str) -> str:
     """Text that LaTeX prints as it is."""
-    return "".join(_LATEX.get(character, character) for character in text)
+    escaped = "".join(_LATEX.get(character, character) for character in text)
+    return _LIGATURE.sub(r"\1{}", escaped)
 
 
 _TOKEN = re.compile(

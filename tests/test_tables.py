@@ -102,6 +102,14 @@ def test_a_table_longer_than_a_page_is_broken_over_pages(tmp_path: Path) -> None
     assert "n149" in shown
 
 
+@needs_latex
+def test_signs_that_tex_would_join_stay_apart(tmp_path: Path) -> None:
+    odd = "a--b ---c <<d>> e,,f ''g'' `h`"
+    tables.write(tmp_path, [Table("odd", odd, (Column("x", is_text=True),), ())], ["tex"])
+    compile_latex(tmp_path / "all.tex")
+    assert odd.replace("'", "’") in text_of(tmp_path / "all.pdf")
+
+
 def test_text_is_escaped_for_latex() -> None:
     assert latex_text("a_b %&#${}") == r"a\_b \%\&\#\$\{\}"
 
