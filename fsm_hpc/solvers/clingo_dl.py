@@ -64,6 +64,11 @@ class ClingoDl:
     def close(self) -> None:
         self._process.end()
 
+    @property
+    def worker_pid(self) -> int | None:
+        """The process that clingo runs in; None while there is none."""
+        return self._process.pid
+
     def instance(self, problem: Problem) -> Instance:
         """The facts of a problem, kept until another problem comes."""
         if self._instance is None or self._instance.problem is not problem:

@@ -45,6 +45,10 @@ class ClingoProcess:
         return None
 
     @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    @property
     def memory_mb(self) -> float:
         """What the worker holds, together with this process."""
         worker = 0.0 if self._process is None else resident_mb(self._process.pid)
