@@ -28,6 +28,7 @@ from fsm_hpc.solvers.base import End, Solver
 if TYPE_CHECKING:
     import pandas as pd
 
+LONGEST = 10  # a scan looks no further: longer formulas are not read any more, and take long
 _METHODS = [method.value for method in Method if method.finds_formula]
 
 
@@ -52,8 +53,8 @@ class _Source:
 class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A short Boolean formula as a binary classifier, proved optimal for its length.
 
-    `method` is median, pivot or interval; `length=None` chooses the length on a validation part,
-    an integer fits the optimum of at most that size on all rows.
+    `method` is median, pivot or interval; `length=None` chooses the length (up to 10) on a
+    validation part, an integer fits the optimum of at most that size on all rows.
 
         >>> FormulaClassifier(method="pivot").fit(X, y).formula_   # doctest: +SKIP
         duration >= 767 or poutcome_success
@@ -128,7 +129,7 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Problem.build(fitted.columns, fitted.labels, fitted.method, rows) for rows in parts
         )
         half = None if self.time_limit_s is None else self.time_limit_s / 2
-        limits = Limits(StoppingRule(self.patience), scan_budget_s=half)
+        limits = Limits(StoppingRule(self.patience, LONGEST), scan_budget_s=half)
         state = _last(scan(train, validation, solver, state, limits), state)
         left = None if self.time_limit_s is None else self.time_limit_s - state.scan_s
         return _last(finish(fitted, solver, state, Limits(final_budget_s=left)), state)

@@ -35,7 +35,7 @@ def _classifier(**changes: Any) -> FormulaClassifier:
     return FormulaClassifier(**{"solver": "native", "threads": 1, **changes})
 
 
-@parametrize_with_checks([_classifier(time_limit_s=20)])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([FormulaClassifier(threads=1, time_limit_s=10)])  # type: ignore[untyped-decorator]
 def test_it_passes_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
