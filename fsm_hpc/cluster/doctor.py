@@ -67,8 +67,12 @@ def _examine(config: Config) -> Iterator[Finding]:
     if plan.kind_of(config) == "local":
         yield _here(config)
         return
-    yield from _controller(config)
-    yield from _on_a_node(config)
+    found = []
+    for finding in _controller(config):
+        found.append(finding)
+        yield finding
+    if all(finding.grade is not Grade.FAILED for finding in found):
+        yield from _on_a_node(config)
 
 
 def _python() -> Finding:

@@ -71,5 +71,4 @@ class SweepProgress:
             Text.from_markup(show.sums(self.statuses)),
         )
         active = [s for s in self.statuses if s.state is State.RUNNING or s.is_failed]
-        rows = show.fold_table(active[:MOST_ROWS])
-        return Group(rows, bar)
+        return Group(show.fold_table(active[:MOST_ROWS]), bar) if active else bar

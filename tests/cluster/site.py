@@ -58,7 +58,9 @@ class Site:
         )
 
     def states(self, *words: str) -> list[dict[str, Any]]:
-        """`status --json`."""
+        """`status --json`; nothing before the first submission."""
+        if not (self.folder / "results").exists():
+            return []
         found: list[dict[str, Any]] = json.loads(self.fsm("status", "--json", *words))
         return found
 
@@ -115,7 +117,8 @@ class Site:
         """The one fold runs and has come to this length."""
 
         def there(states: list[dict[str, Any]]) -> bool:
-            return all(s["state"] == "running" and (s["length"] or 0) >= length for s in states)
+            found = [s["state"] == "running" and (s["length"] or 0) >= length for s in states]
+            return bool(found) and all(found)
 
         return self.wait(there, limit_s)[0]
 

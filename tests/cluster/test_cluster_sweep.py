@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +109,31 @@ def test_queued_jobs_keep_their_config_and_tell_of_changed_code(site: Site) -> N
     done = site.wait_for("done")[0]
     assert "the code has changed since this job was submitted" in done["warnings"][0]
     assert site.file("result.json")["settings"]["max_length"] == 2
+
+
+def test_ctrl_c_while_waiting_leaves_the_jobs_running(site: Site) -> None:
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "fsm_hpc", *LONG, "-m", "wait=true"],
+        cwd=site.folder,
+        env=site.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    site.wait_for_length(3)
+    waiting.send_signal(signal.SIGINT)
+    told, _ = waiting.communicate(timeout=30)
+    assert "left; the jobs go on" in told
+    assert waiting.returncode == 1
+    assert site.state()["state"] == "running"
+
+
+def test_a_working_site_passes_the_doctor(site: Site) -> None:
+    found = json.loads(site.fsm("doctor", "--json", *SMALL, code=None))
+    grades = {finding["check"]: finding["grade"] for finding in found}
+    for check in ("slurmctld", "sacct", "partition", "sbatch", "cores", "requeue", "signal"):
+        assert grades[check] == "ok", found
+
+
+def test_the_doctor_names_what_the_site_cannot_give(site: Site) -> None:
+    told = site.fsm("doctor", "cluster.cpus=99", code=1)
+    assert "cores: asked for 99, at most 16" in told
