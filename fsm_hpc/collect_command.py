@@ -11,7 +11,7 @@ from fsm_hpc.collect import Key, Status, Study
 from fsm_hpc.files import StudyPaths
 from fsm_hpc.mixture import Mixture
 from fsm_hpc.tables import FORMATS, Choices, Maker
-from fsm_hpc.tabular_text import to_markdown
+from fsm_hpc.tabular_text import to_terminal
 
 SHOWN = 30  # problems on the screen; folds.csv has them all
 
@@ -62,7 +62,7 @@ def main(paths: StudyPaths, expected: Iterable[Key] | None, options: argparse.Na
     if len(found) > SHOWN:
         print(f"  and {len(found) - SHOWN} more in {paths.folds_csv}")
     maker = Maker(study, mixtures, choices(options))
-    print(f"\n{to_markdown(maker.accuracy())}")
+    print(f"\n{to_terminal(maker.accuracy())}")
     _write(paths, study, maker, options)
     return 1 if options.strict and found else 0
 

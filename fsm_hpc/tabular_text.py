@@ -1,13 +1,27 @@
-"""Write a table in Markdown, for people, and in CSV, for programs."""
+"""Write a table in Markdown and for a terminal, for people, and in CSV, for programs."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from fsm_hpc.tabular import Column, Line, Math, Table, show_number
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How the pieces of a table are marked up."""
+
+    text: Callable[[str], str]
+    formula: Callable[[str], str]
+    best: str
+    note: str
+    end_of_line: str = ""
+
 
 _MARKDOWN = {character: "\\" + character for character in "\\`*_{}[]#|~$"} | {
     "&": "&amp;",
@@ -19,78 +33,87 @@ _MARKDOWN = {character: "\\" + character for character in "\\`*_{}[]#|~$"} | {
 
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return "".join(_MARKDOWN.get(character, character) for character in " ".join(text.split()))
+    return "".join(_MARKDOWN.get(character, character) for character in text)
+
+
+def _markdown_formula(text: str) -> str:
+    runs = re.findall("`+", text)
+    fence = "`" * (max(map(len, runs), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return fence + pad + text.replace("|", "\\|") + pad + fence
+
+
+_IN_MARKDOWN = _Style(markdown_text, _markdown_formula, "**{}**", "<sup>{}</sup>", "  ")
+_IN_TERMINAL = _Style(str, str, "*{}", "[{}]")
 
 
 def to_markdown(table: Table) -> str:
     """The table with its caption and notes, aligned to be read as plain text too."""
-    rows = [[markdown_text(column.label) for column in table.columns]]
-    rows += [_markdown_line(table, line) for line in table.lines]
-    widths = [max(3, *(len(row[n]) for row in rows)) for n in range(len(table.columns))]
+    rows, widths = _cells(table, _IN_MARKDOWN)
     ruler = [
         "-" * width if column.is_text else "-" * (width - 1) + ":"
         for width, column in zip(widths, table.columns, strict=True)
     ]
-    body = [_markdown_row(row, widths, table.columns) for row in rows]
-    body.insert(1, "| " + " | ".join(ruler) + " |")
-    below = _markdown_notes(table)
-    return _joined(f"**{markdown_text(table.caption)}**", "", *body, *below)
+    body = [f"| {' | '.join(_padded(row, widths, table.columns))} |" for row in rows]
+    body.insert(1, f"| {' | '.join(ruler)} |")
+    caption = f"**{markdown_text(table.caption)}**"
+    return _joined(caption, "", *body, *_below(table, _IN_MARKDOWN))
 
 
-def _markdown_row(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
-    padded = [
+def to_terminal(table: Table) -> str:
+    """The table as plain text; the best of a row has an asterisk."""
+    rows, widths = _cells(table, _IN_TERMINAL)
+    body = ["  ".join(_padded(row, widths, table.columns)).rstrip() for row in rows]
+    body.insert(1, "  ".join("-" * width for width in widths))
+    has_best = any(table.best(line) for line in table.lines)
+    caption = table.caption + (" (*: best of a row)" if has_best else "")
+    return _joined(caption, *body, *_below(table, _IN_TERMINAL))
+
+
+def _cells(table: Table, style: _Style) -> tuple[list[list[str]], list[int]]:
+    """All cells as text, the header first, and the width of each column."""
+    rows = [[style.text(column.label) for column in table.columns]]
+    rows += [_line(table, line, style) for line in table.lines]
+    return rows, [max(3, *(len(row[n]) for row in rows)) for n in range(len(table.columns))]
+
+
+def _padded(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> list[str]:
+    return [
         text.ljust(width) if column.is_text else text.rjust(width)
         for text, width, column in zip(row, widths, columns, strict=True)
     ]
-    return "| " + " | ".join(padded) + " |"
 
 
-def _markdown_line(table: Table, line: Line) -> list[str]:
+def _line(table: Table, line: Line, style: _Style) -> list[str]:
     best = table.best(line)
-    return [_markdown_cell(table, line, number, best) for number in range(len(table.columns))]
+    return [_cell(table, line, number, best, style) for number in range(len(table.columns))]
 
 
-def _markdown_cell(table: Table, line: Line, number: int, best: set[int]) -> str:
+def _cell(table: Table, line: Line, number: int, best: set[int], style: _Style) -> str:
     cell = line.cells[number]
-    mark = f"<sup>{table.notes[cell.note]}</sup>" if cell.note else ""
+    mark = style.note.format(table.notes[cell.note]) if cell.note else ""
     if cell.content is None:
         return "–" + mark
     if cell.value is None:
-        return _markdown_piece(cell.content) + mark  # type: ignore[arg-type]
+        return _piece(cell.content, style) + mark  # type: ignore[arg-type]
     text = show_number(cell.value, table.columns[number], line.is_difference)
-    text = f"**{text}**" if number in best else text
+    text = style.best.format(text) if number in best else text
     if cell.deviation is not None:
         text += f" ± {show_number(cell.deviation, table.columns[number])}"
     return text + mark
 
 
-def _markdown_piece(piece: str | Math) -> str:
-    if not isinstance(piece, Math):
-        return markdown_text(piece)
-    fence = "`" * (_longest_run(piece.text, "`") + 1)
-    pad = " " if piece.text.startswith("`") or piece.text.endswith("`") else ""
-    return fence + pad + piece.text.replace("|", "\\|") + pad + fence
-
-
-def _longest_run(text: str, character: str) -> int:
-    longest = run = 0
-    for found in text:
-        run = run + 1 if found == character else 0
-        longest = max(longest, run)
-    return longest
-
-
-def _markdown_notes(table: Table) -> list[str]:
-    lines = ["".join(_markdown_remark(p) for p in remark) for remark in table.remarks]
-    lines += [f"<sup>{mark}</sup> {markdown_text(text)}" for text, mark in table.notes.items()]
-    return ["", "  \n".join(lines)] if lines else []
-
-
-def _markdown_remark(piece: str | Math) -> str:
+def _piece(piece: str | Math, style: _Style) -> str:
     if isinstance(piece, Math):
-        return _markdown_piece(piece)
-    before, after = (" " if piece[:1] == " " else ""), (" " if piece[-1:] == " " else "")
-    return before + markdown_text(piece) + after
+        return style.formula(piece.text)
+    return style.text(re.sub(r"\s+", " ", piece))
+
+
+def _below(table: Table, style: _Style) -> list[str]:
+    """Remarks and notes, set off by an empty line."""
+    lines = ["".join(_piece(piece, style) for piece in remark) for remark in table.remarks]
+    lines += [f"{style.note.format(m)} {style.text(text)}" for text, m in table.notes.items()]
+    return ["", f"{style.end_of_line}\n".join(lines)] if lines else []
 
 
 def to_csv(table: Table) -> str:

@@ -14,7 +14,7 @@ from fsm_hpc.files import StudyPaths
 from fsm_hpc.tables import FORMATS, Choices, Maker
 from fsm_hpc.tabular import Cell, Column, Line, Math, Table, show_number
 from fsm_hpc.tabular_latex import latex_text, to_latex
-from fsm_hpc.tabular_text import markdown_text, to_csv, to_markdown
+from fsm_hpc.tabular_text import markdown_text, to_csv, to_markdown, to_terminal
 from tests import golden_files
 from tests.latex import compile_latex, needs_latex, text_of
 from tests.made_studies import AWKWARD, AWKWARD_COLUMN, fold_result, put, small_study
@@ -40,6 +40,11 @@ def test_a_table_is_the_one_that_was_looked_at(
 ) -> None:
     table = made(study, VARIANTS[variant])[name]
     golden_files.check(f"{variant}/{name}.{extension}", FORMATS[extension](table))
+
+
+@pytest.mark.parametrize("name", ["accuracy", "formulas_pivot"])
+def test_a_terminal_shows_names_as_they_are(study: Study, name: str) -> None:
+    golden_files.check(f"terminal/{name}.txt", to_terminal(made(study, Choices())[name]))
 
 
 def test_the_golden_files_cover_every_table(study: Study) -> None:
