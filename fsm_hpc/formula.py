@@ -85,6 +85,8 @@ class Proposition:
             Relation.AT_LEAST: (f"at least {low}", f"below {low}"),
             Relation.WITHIN: (f"from {low} to {high}", f"outside {low} to {high}"),
         }[self.relation]
+        if self.relation is Relation.WITHIN and self.low == self.high:
+            said = (low, f"not {low}")
         return f"{self.column} is {said[0 if is_true else 1]}"
 
 

@@ -224,3 +224,8 @@ def test_a_file_that_is_no_result_is_the_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(UserError, match=r"expected a result\.json of this version"):
         run_explain(str(tmp_path))
+
+
+def test_an_interval_of_one_value_is_said_as_that_value() -> None:
+    assert parse("3.5 <= albumin <= 3.5").words() == "albumin is 3.5"
+    assert parse("not 3.5 <= albumin <= 3.5").words() == "albumin is not 3.5"
