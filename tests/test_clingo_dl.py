@@ -97,7 +97,7 @@ def test_grounding_is_interrupted(solver: ClingoDl) -> None:
 
 def test_growth_beyond_the_memory_limit_ends_the_search(solver: ClingoDl) -> None:
     problem, start = nearly_twelve(20_000)
-    control = Control(memory_mb=resident_mb() + 300)
+    control = Control(memory_mb=resident_mb() + 100)
     outcome = solver.solve(problem, 12, start, control)
     assert outcome.end is End.OUT_OF_MEMORY
     assert outcome.errors == problem.errors(outcome.formula)

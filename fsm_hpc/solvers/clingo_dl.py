@@ -54,6 +54,7 @@ class ClingoDl:
         self._encoding = Encoding(encoding)
         self._process = ClingoProcess()
         self._instance: Instance | None = None
+        self.conflicts = 0  # of all searches that came to their end
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
@@ -96,6 +97,7 @@ class ClingoDl:
             if isinstance(message, Model):
                 tell(message)
             elif isinstance(message, Exhausted):
+                self.conflicts += message.conflicts
                 return None
             elif isinstance(message, Failed):
                 return self._failure(message)

@@ -37,7 +37,9 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """Nothing better than the last model is left."""
+    """Nothing better than the last model is left; conflicts tell the work, whatever the machine."""
+
+    conflicts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def solve(job: Job, send: Callable[[Message], None]) -> None:
             pass
         if not handle.get().exhausted:
             raise RuntimeError("clingo stopped before its search was over")
-    send(Exhausted())
+    send(Exhausted(int(control.statistics["solving"]["solvers"]["conflicts"])))
 
 
 def _load(control: Any, job: Job) -> Any:
