@@ -193,7 +193,7 @@ def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         cuts = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
         arrays = scratch(10), scratch(20), scratch(40, 6), scratch(4)
-        found = sweep(x, y, weights, len(x), card_x, card_y, mask, 0, False, *arrays)
+        found = sweep(x, y, weights, len(x), card_x, card_y, mask, 0, False, *arrays, scratch(1))
         assert found == best_pair(*cuts, weights, mask)
 
 

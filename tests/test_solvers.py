@@ -25,6 +25,7 @@ FACTORIES: dict[str, Callable[[], Solver]] = {
     "clingo_dl": lambda: make_solver("clingo_dl", threads=2),
     "clingo_dl-plain": lambda: make_solver("clingo_dl", threads=1, encoding="plain"),
     "native": lambda: make_solver("native", threads=2),
+    "portfolio": lambda: make_solver("portfolio", threads=2),
 }
 
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -7,7 +7,7 @@ import numpy as np
 from fsm_hpc.solvers.native import bitsets
 from fsm_hpc.solvers.native.engines import BUDGET, Job, Shared, Worker, chosen_families
 from fsm_hpc.solvers.native.plans import PAIRS, Plan
-from fsm_hpc.solvers.native.records import Found, Hole, Literal, fill_single, found, holds, hole_of
+from fsm_hpc.solvers.native.records import Found, Hole, fill_single, found, holds, hole_of
 from fsm_hpc.solvers.native.table import Array, Table
 
 
@@ -35,11 +35,11 @@ class BitEngine:
             out.append(np.packbits(padded, bitorder="little").view(np.uint64))
         return np.concatenate(out)
 
-    def families(self, literals: list[Literal] | None) -> Array:
-        chosen = self.literals if literals is None else literals
-        indices = sorted(self.literals.index(literal) for literal in chosen)
-        rows = [(i, 0, 0, 0, 0, 0) for i in indices]
-        return np.array(rows, np.int32).reshape(-1, 6)
+    @property
+    def families(self) -> Array:
+        out = np.zeros((len(self.literals), 6), np.int32)
+        out[:, 0] = np.arange(len(self.literals))
+        return out
 
     def worker(self) -> Worker:
         words, features = len(self.full), len(self.literals)

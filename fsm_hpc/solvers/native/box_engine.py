@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from fsm_hpc.solvers.native import boxes
+from fsm_hpc.solvers.native.coarse import MAX_BINS
 from fsm_hpc.solvers.native.engines import BUDGET, Job, Shared, Worker, chosen_families
 from fsm_hpc.solvers.native.holes import INTERVAL, POINT
 from fsm_hpc.solvers.native.plans import Plan
 from fsm_hpc.solvers.native.records import (
     Found,
-    Literal,
     cut_of,
     fill_pair,
     fill_single,
@@ -29,13 +29,9 @@ class BoxEngine:
     def __init__(self, table: Table) -> None:
         self.table = table
 
-    def families(self, literals: list[Literal] | None) -> Array:
-        if literals is None:
-            return self.table.families
-        numeric = [self.table.columns[c].numeric is not None for c, _, _ in literals]
-        rows = [(c, a, a, b, b, n) for (c, a, b), n in zip(literals, numeric, strict=True)]
-        rows.sort(key=lambda row: (self.table.order[row[0]], row))
-        return np.array(rows, np.int32).reshape(-1, 6)
+    @property
+    def families(self) -> Array:
+        return self.table.families
 
     def worker(self) -> Worker:
         table = self.table
@@ -52,7 +48,7 @@ class BoxEngine:
         memory += [np.zeros((depth + 4, 5), np.int64), np.zeros(rows, np.int32)]
         memory += [np.zeros(rows, kind) for kind in (np.bool_, np.int32, np.int32)]
         memory += [np.zeros(columns, kind) for kind in (np.bool_, np.int32)]
-        losses = cells if self._has_intervals else 1
+        losses = cells if self._has_intervals else (MAX_BINS + 1) ** 2
         shapes = [card, (columns, rows), cells, losses, card, card, rows, card, (tree, 6), (256, 4)]
         scratch = [np.zeros(shape, np.int32) for shape in shapes]
         return Worker.of(memory, scratch)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fsm_hpc.solvers.native.coarse import MAX_BINS, coarse_bound
 from fsm_hpc.solvers.native.holes import (
     INTERVAL,
     NOTHING,
@@ -181,6 +182,7 @@ def ask(
     cards,
     scratch,
     where,
+    flag,
 ):
     """The best score that the columns of an entry can fill the hole with, if above the goal."""
     ranks, kinds, sizes = data[0], data[2], data[3]
@@ -223,6 +225,21 @@ def ask(
         )
     area = cards[x] * cards[y]
     if kinds[x] == SUFFIX and (area > len(cells) or area > 30 * count + 256):
+        bins = 32 if count < 50_000 else MAX_BINS
+        hope = coarse_bound(
+            local[x],
+            local[y],
+            row_weights,
+            count,
+            cards[x],
+            cards[y],
+            mask,
+            bins,
+            cells,
+            losses,
+        )
+        if hope <= goal:
+            return hope
         return sweep(
             local[x],
             local[y],
@@ -237,6 +254,7 @@ def ask(
             heads,
             tree,
             where,
+            flag,
         )
     return pair(
         local[x],
@@ -406,6 +424,7 @@ def search(
                 cards,
                 scratch,
                 where,
+                flag,
             )
             work += asked * hole + 64
             if rank_of(found, unit) > threshold:

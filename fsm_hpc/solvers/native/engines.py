@@ -10,7 +10,7 @@ import numpy as np
 
 from fsm_hpc.solvers.native import boxes
 from fsm_hpc.solvers.native.plans import Plan, plans
-from fsm_hpc.solvers.native.records import Found, Literal
+from fsm_hpc.solvers.native.records import Found
 from fsm_hpc.solvers.native.table import Array, Table
 
 BUDGET = 20_000_000  # steps of work in one call, some 20 ms
@@ -57,8 +57,9 @@ class Engine(Protocol):
 
     def worker(self) -> Worker: ...
 
-    def families(self, literals: list[Literal] | None) -> Array:
-        """Choices for a boxed variable: all, or these literals only."""
+    @property
+    def families(self) -> Array:
+        """Choices for a boxed variable, a row each."""
         ...
 
     def parts(self, plan: Plan) -> int:
@@ -70,9 +71,9 @@ class Engine(Protocol):
     def decode(self, job: Job, record: Array) -> Found: ...
 
 
-def jobs(engine: Engine, size: int, literals: list[Literal] | None = None) -> Iterator[Job]:
-    """All units of a size, or those whose boxed variables are among some literals."""
-    families = engine.families(literals)
+def jobs(engine: Engine, size: int) -> Iterator[Job]:
+    """All units of a size, numbered in canonical order."""
+    families = engine.families
     first = 0
     for plan in plans(size, bool(engine.table.wide.any())):
         units = len(families) ** plan.boxed * engine.parts(plan)

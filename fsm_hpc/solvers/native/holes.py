@@ -235,7 +235,9 @@ def _add(inside, cells, start, card):
 
 
 @kernel
-def sweep(x, y, weights, count, card_x, card_y, mask, goal, any_will_do, order, heads, tree, where):
+def sweep(
+    x, y, weights, count, card_x, card_y, mask, goal, any_will_do, order, heads, tree, where, flag
+):
     """The same as `pair` for two pivots of many values: rows enter a tree as the cut falls.
 
     `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
@@ -253,6 +255,8 @@ def sweep(x, y, weights, count, card_x, card_y, mask, goal, any_will_do, order, 
     best = combine(0, 0, max(0, tree[1, 4]), min(0, tree[1, 5]), 0, total, mask)
     in_total = 0
     for step in range(card_x):
+        if flag[0] != 0:
+            return best
         low = card_x - 1 - step
         k = heads[low]
         while k >= 0:

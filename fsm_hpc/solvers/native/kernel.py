@@ -11,7 +11,15 @@ from typing import Any
 
 from numba import njit
 
-KERNELS = ("bitsets.py", "boxes.py", "holes.py", "intervals.py", "kernel.py", "plans.py")
+KERNELS = (
+    "bitsets.py",
+    "boxes.py",
+    "coarse.py",
+    "holes.py",
+    "intervals.py",
+    "kernel.py",
+    "plans.py",
+)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -21,7 +21,6 @@ class Found:
 
     formula: Formula
     score: int
-    literals: tuple[Literal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def _literal_with(table: Table, y: int, hole: Hole, part: Array, target: int) ->
 
 def found(table: Table, tree: Tree, literals: list[Literal], score: int) -> Found:
     atoms = [Atom(table.columns[c].proposition(low, high)) for c, low, high in literals]
-    return Found(build(tree, atoms).canonical(), score, tuple(literals))
+    return Found(build(tree, atoms).canonical(), score)
 
 
 def build(tree: Tree, atoms: list[Atom]) -> Formula:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
 from fsm_hpc.formula import Atom, Formula
@@ -11,10 +13,11 @@ from fsm_hpc.solvers.native.bit_engine import BitEngine
 from fsm_hpc.solvers.native.box_engine import BoxEngine
 from fsm_hpc.solvers.native.functions import functions
 from fsm_hpc.solvers.native.holes import POINT
-from fsm_hpc.solvers.native.records import Found, Literal, build
-from fsm_hpc.solvers.native.search import Search
+from fsm_hpc.solvers.native.records import Found, build
+from fsm_hpc.solvers.native.search import LOOK_S, Search
 from fsm_hpc.solvers.native.table import Table
 
+SMALL = 20_000  # rows that are taken in within milliseconds
 LOWEST = -(1 << 22)  # below every score that the kernels' order of solutions can hold
 
 
@@ -27,7 +30,6 @@ class Knowledge:
     search: Search
     positives: int
     optima: list[Found] = field(default_factory=list)  # of the bounds 1, 2, ...
-    literals: list[Literal] = field(default_factory=list)  # of good formulas, to try first
 
     @staticmethod
     def of(problem: Problem, threads: int) -> Knowledge:
@@ -58,7 +60,11 @@ class Native:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
-        return _Solve(self._knowledge(problem), length, start, control).outcome()
+        end = self._prepare(problem, control)
+        if self._known is None:
+            return _unprepared(problem, length, start, end or End.STOPPED)
+        self._known.search.share = self._share
+        return _Solve(self._known, length, start, control).outcome()
 
     def share(self, threads: int) -> None:
         """Use only so many of the threads from now on, also in a search that is running."""
@@ -69,14 +75,43 @@ class Native:
     def close(self) -> None:
         self._known = None
 
-    def _knowledge(self, problem: Problem) -> Knowledge:
+    def _prepare(self, problem: Problem, control: Control) -> End | None:
+        """Get to know the problem; on a large one, even that may have to be given up."""
         known = self._known
-        if known is None or (
-            known.problem is not problem and known.problem.fingerprint != problem.fingerprint
+        if known is not None and (
+            known.problem is problem or known.problem.fingerprint == problem.fingerprint
         ):
-            self._known = known = Knowledge.of(problem, self._threads)
-        known.search.share = self._share
-        return known
+            return None
+        self._known = None
+        if problem.rows < SMALL:
+            self._known = Knowledge.of(problem, self._threads)
+            return None
+        made: Future[Knowledge] = Future()
+        threading.Thread(target=self._fulfil, args=(made, problem), daemon=True).start()
+        while not made.done():
+            wait([made], timeout=LOOK_S)
+            if (end := control.reason_to_end()) is not None:
+                return end
+        self._known = made.result()
+        return None
+
+    def _fulfil(self, promise: Future[Knowledge], problem: Problem) -> None:
+        try:
+            promise.set_result(Knowledge.of(problem, self._threads))
+        except BaseException as failure:
+            promise.set_exception(failure)
+
+
+def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Outcome:
+    """What can be said about a problem before it has been looked at."""
+    if start.formula is not None and start.formula.size <= length:
+        errors = problem.errors(start.formula)
+        return Outcome(start.formula, errors, 0, 0, end, Native.name)
+    if problem.booleans:
+        formula = Atom(problem.booleans[0].proposition)
+    else:
+        formula = Atom(problem.numerics[0].proposition(0))
+    return Outcome(formula, problem.errors(formula), 0, 0, end, Native.name)
 
 
 class _Solve:
@@ -125,7 +160,7 @@ class _Solve:
         before = known.optima[-1] if known.optima else None
         to_beat = before.score if before else LOWEST
         hint = self._hint.score if self._hint and self._hint.formula.size <= size else None
-        found = known.search.run(size, to_beat, hint, None, self._is_over, self._keep)
+        found = known.search.run(size, to_beat, hint, self._is_over, self._keep)
         if self._end is not None:
             return
         best = max(

@@ -15,6 +15,7 @@ from fsm_hpc.problem import ALONE, NumericFeature, Problem
 from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX
 
 Array = NDArray[Any]
+MANY_VALUES = 1 << 12
 WIDE_PAIR = 1 << 22  # cells of two interval columns beyond which one of them is boxed instead
 
 
@@ -112,8 +113,9 @@ class Table:
     def pairs(self) -> Array:
         """Columns (x, y) for a hole of two literals.
 
-        x has fewer values, since it is gone through; of two intervals it has more, since its
-        ends are searched by branch and bound while those of y are gone through every time.
+        x has fewer values, since it is gone through. Of two intervals it has more, since its
+        ends are searched by branch and bound while those of y are gone through every time; of
+        two pivots with many values as well, since y is then a tree.
         """
         out = []
         places = np.argsort(self.order)
@@ -121,7 +123,9 @@ class Table:
             for x in places[: k + 1]:
                 twice = x == y and (self.columns[x].kind != POINT or self.columns[x].card < 3)
                 if not twice and not self.wide[x, y]:
-                    out.append((y, x) if self.columns[x].kind == INTERVAL else (x, y))
+                    kind, card = self.columns[x].kind, self.columns[y].card
+                    turn = kind == INTERVAL or (kind == SUFFIX and card > MANY_VALUES)
+                    out.append((y, x) if turn else (x, y))
         return np.array(out, np.int32).reshape(-1, 2)
 
     @cached_property
