@@ -79,6 +79,15 @@ def test_one_process_serves_many_lengths(solver: ClingoDl) -> None:
     assert len(pids) == 1
 
 
+def test_files_in_the_folder_of_the_user_are_not_taken_for_ours(
+    solver: ClingoDl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "input.lp").write_text("this is no program")
+    (tmp_path / "clingo.py").write_text("raise ImportError('not the one')")
+    monkeypatch.chdir(tmp_path)
+    assert solver.solve(problem_of(30), 2, Incumbent(), Control()).end is End.PROVED
+
+
 def test_closing_ends_the_process(solver: ClingoDl) -> None:
     solver.solve(problem_of(30), 1, Incumbent(), Control())
     pid = worker(solver)

@@ -12,10 +12,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
 
+from fsm_hpc.files import encodings_dir
 from fsm_hpc.machine import resident_mb
 from fsm_hpc.solvers.clingo_worker import Failed, Job, Message
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 class ClingoProcess:
@@ -72,6 +73,7 @@ class ClingoProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "fsm_hpc.solvers.clingo_worker", str(theirs.fileno())],
             env={**os.environ, "PYTHONPATH": path},
+            cwd=encodings_dir(),  # clingo looks for included files here first
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._errors,
