@@ -163,10 +163,17 @@ class Supervisor:
 
     def may_write(self) -> bool:
         """Asked before every write: nothing that a fenced attempt knows may reach the disk."""
-        if not self.is_fenced and not records.is_mine(self.paths, self.attempt):
+        if not self.is_fenced and not self.is_mine():
             self.is_fenced = True
             self.stop.set()
         return not self.is_fenced
+
+    def is_mine(self) -> bool:
+        try:
+            return records.is_mine(self.paths, self.attempt)
+        except OSError as error:  # a shared folder has its moments; nobody has taken the fold
+            print(f"cannot look at {self.paths.folder}: {error}")
+            return True
 
     def save(self) -> None:
         if self.may_write():
@@ -190,6 +197,12 @@ class Supervisor:
         if count % 10 == 0:
             self.log(f"trial {count}: best validation {best:.4f}")
 
+    def is_overdue(self) -> bool:
+        """The signal before the time limit should have come, and has not: some sites send none."""
+        cluster = self.submission.config["cluster"]
+        limit_s = cluster["timeout_h"] * 3600 - cluster["signal_delay_s"] / 2
+        return self.is_slurm and time.time() - self.attempt.started_at > limit_s
+
     @contextmanager
     def signals(self) -> Iterator[None]:
         def stop(number: int, frame: FrameType | None) -> None:
@@ -212,9 +225,11 @@ class Supervisor:
         def guard() -> None:
             while not over.wait(FENCE_S):
                 orphaned = not self.is_slurm and os.getppid() != self.parent
-                if orphaned:
+                if self.is_overdue():
+                    self.signal = self.signal or signal.SIGUSR2
+                if orphaned or self.is_overdue():
                     self.stop.set()
-                if orphaned or not self.may_write():
+                if self.stop.is_set() or not self.may_write():
                     return
 
         thread = threading.Thread(target=guard, daemon=True)

@@ -91,18 +91,11 @@ class Site:
         return 0 if path is None else int(json.loads(path.read_text())["restart"])
 
     def wait_for_restart(self, limit_s: float = 180) -> None:
-        """A second attempt has begun; the delay that SLURM puts before it is cut short."""
+        """A second attempt has begun."""
         deadline = time.monotonic() + limit_s
         while self.restarts() == 0:
             assert time.monotonic() < deadline, self.fsm("status") + self.logs()
-            if self._old_attempt_is_gone():  # else the node finds the job twice and drains
-                job = f"JobId={self.state()['job_id']}"
-                self.shell("scontrol", "update", job, "StartTime=now")
-            time.sleep(1)
-
-    def _old_attempt_is_gone(self) -> bool:
-        path = next(self.folder.rglob("attempt.json"))
-        return not Path(f"/proc/{json.loads(path.read_text())['pid']}/cmdline").exists()
+            time.sleep(0.5)
 
     def finish(self, expected: Answers) -> None:
         """End an attempt at long lengths, resume it as a short scan, and compare."""
