@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -34,7 +35,8 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
-        values = daemons.environment(self.settings) | {"PYTHONPATH": str(ROOT)}
+        values = daemons.environment(self.settings)
+        values |= {"PYTHONPATH": str(ROOT), "PWD": str(self.folder)}
         if self.first_on_path is not None:
             values["PATH"] = f"{self.first_on_path}{os.pathsep}{values['PATH']}"
         return values
@@ -114,6 +116,15 @@ class Site:
             return bool(found) and all(found)
 
         return self.wait(there, limit_s)[0]
+
+    def processes(self) -> list[str]:
+        """Command lines of what commands of this shell have left running, jobs included."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if f"PWD={self.folder}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append((entry / "cmdline").read_bytes().decode(errors="replace"))
+        return found
 
     def logs(self) -> str:
         return "\n".join(path.read_text() for path in self.folder.rglob("log.txt"))

@@ -137,3 +137,12 @@ def test_a_working_site_passes_the_doctor(site: Site) -> None:
 def test_the_doctor_names_what_the_site_cannot_give(site: Site) -> None:
     told = site.fsm("doctor", "cluster.cpus=99", code=1)
     assert "cores: asked for 99, at most 16" in told
+
+
+def test_350_jobs_are_one_command_and_leave_no_process_behind(site: Site) -> None:
+    words = ("dataset=hepatitis", "method=glob(*)", "folds=70", "cluster.sbatch={hold: true}")
+    assert "350 submitted, 0 skipped" in site.fsm(*words, *SMALL, "-m")
+    assert site.processes() == []
+    assert len(site.states()) == 350
+    site.fsm("cancel", "-y")
+    assert {s["state"] for s in site.states()} == {"cancelled"}
