@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fsm_hpc.solvers.native import bitsets
-from fsm_hpc.solvers.native.engines import BUDGET, Job, Shared, Worker, chosen_families
+from fsm_hpc.solvers.native.engines import Job, Shared, Worker, chosen_families
 from fsm_hpc.solvers.native.plans import PAIRS, Plan
 from fsm_hpc.solvers.native.records import Found, Hole, fill_single, found, holds, hole_of
 from fsm_hpc.solvers.native.table import Array, Table
@@ -51,7 +51,9 @@ class BitEngine:
     def parts(self, plan: Plan) -> int:
         return 1
 
-    def search(self, worker: Worker, job: Job, end: int, shared: Shared, slot: int) -> int:
+    def search(
+        self, worker: Worker, job: Job, end: int, shared: Shared, slot: int, budget: int
+    ) -> int:
         status: int = bitsets.search_bits(
             self.bits,
             self.full,
@@ -67,7 +69,7 @@ class BitEngine:
             worker.record,
             job.first,
             end,
-            BUDGET,
+            budget,
         )
         return status
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from fsm_hpc.solvers.native import boxes
 from fsm_hpc.solvers.native.coarse import MAX_BINS
-from fsm_hpc.solvers.native.engines import BUDGET, Job, Shared, Worker, chosen_families
-from fsm_hpc.solvers.native.holes import INTERVAL, POINT
+from fsm_hpc.solvers.native.engines import Job, Shared, Worker, chosen_families
+from fsm_hpc.solvers.native.holes import INTERVAL
 from fsm_hpc.solvers.native.plans import Plan
 from fsm_hpc.solvers.native.records import (
     Found,
@@ -39,7 +39,7 @@ class BoxEngine:
         card = max(c.card for c in table.columns) + 2
         depth = 16 * (int(np.log2(np.abs(table.weights).sum() + 2)) + 3)
         holes = (len(table.pairs) + len(table.singles) + 1) * depth
-        cells = max([CELLS, *(self._area(x, y) for x, y in table.pairs)])
+        cells = max(CELLS, table.largest_table)
         tree = 4 << int(np.log2(card))
         live = min(48 * rows, max(4 * rows, LIVE_ROWS))
         ints = [(live,), (holes,), (holes,), (depth + 4, 48)]
@@ -59,16 +59,13 @@ class BoxEngine:
     def _holes(self, plan: Plan) -> Array:
         return self.table.pairs if plan.hole == 2 else self.table.singles
 
-    def _area(self, x: int, y: int) -> int:
-        """Cells of a pair that is never swept."""
-        a, b = self.table.columns[x], self.table.columns[y]
-        return (a.card + 1) * (b.card + 1) if POINT in (a.kind, b.kind) or a.kind == INTERVAL else 0
-
     @property
     def _has_intervals(self) -> bool:
         return any(column.kind == INTERVAL for column in self.table.columns)
 
-    def search(self, worker: Worker, job: Job, end: int, shared: Shared, slot: int) -> int:
+    def search(
+        self, worker: Worker, job: Job, end: int, shared: Shared, slot: int, budget: int
+    ) -> int:
         status: int = boxes.search(
             self.table.data,
             job.families,
@@ -83,7 +80,7 @@ class BoxEngine:
             worker.record,
             job.first,
             end,
-            BUDGET,
+            budget,
         )
         return status
 

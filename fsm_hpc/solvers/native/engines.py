@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,8 +13,6 @@ from fsm_hpc.solvers.native import boxes
 from fsm_hpc.solvers.native.plans import Plan, plans
 from fsm_hpc.solvers.native.records import Found
 from fsm_hpc.solvers.native.table import Array, Table
-
-BUDGET = 20_000_000  # steps of work in one call, some 20 ms
 
 
 @dataclass(slots=True)
@@ -66,7 +65,11 @@ class Engine(Protocol):
         """Into how many units each choice of the boxed variables falls."""
         ...
 
-    def search(self, worker: Worker, job: Job, end: int, shared: Shared, slot: int) -> int: ...
+    def search(
+        self, worker: Worker, job: Job, end: int, shared: Shared, slot: int, budget: int
+    ) -> int:
+        """Search up to unit `end`; come back after `budget` steps of work, PAUSED or DONE."""
+        ...
 
     def decode(self, job: Job, record: Array) -> Found: ...
 
@@ -75,10 +78,15 @@ def jobs(engine: Engine, size: int) -> Iterator[Job]:
     """All units of a size, numbered in canonical order."""
     families = engine.families
     first = 0
-    for plan in plans(size, bool(engine.table.wide.any())):
+    for plan, arrays in _prepared(size, bool(engine.table.wide.any())):
         units = len(families) ** plan.boxed * engine.parts(plan)
-        yield Job(plan, _arrays(plan), families, first, units)
+        yield Job(plan, arrays, families, first, units)
         first += units
+
+
+@cache
+def _prepared(size: int, wide_pairs: bool) -> tuple[tuple[Plan, tuple[Any, ...]], ...]:
+    return tuple((plan, _arrays(plan)) for plan in plans(size, wide_pairs))
 
 
 def _arrays(plan: Plan) -> tuple[Any, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Thread
 
 import numpy as np
 
@@ -14,6 +17,10 @@ from fsm_hpc.solvers.native.records import Found
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
 LOOK_S = 0.01  # how often to look whether to stop
+ALONE_S = 0.02  # the caller's thread works alone for so long before others are started
+BUDGET = 20_000_000  # steps of work between two looks at the clock, some 20 ms
+QUICK_BUDGET = 2_000_000
+QUICK_SIZE = 10  # up to here the functions of a size are listed within milliseconds
 PART_S = 0.05  # how long threads are waited for once they are told to stop
 
 
@@ -52,25 +59,30 @@ class Search:
         return race.decode(int(np.argmax(race.shared.best)))
 
 
+@dataclass(slots=True)
+class Lane:
+    """One thread's place in the work: its job, the chunk that is open, how many units to take."""
+
+    worker: Worker
+    job: int = 0
+    end: int = -1  # of the open chunk; -1: none is open
+    chunk: int = 1
+
+
 class _Race:
     """One run: the threads, the work that is left, and their leaders."""
 
     def __init__(
         self, search: Search, size: int, start: int, improved: Callable[[Found], None]
     ) -> None:
-        threads = len(search.workers)
-        self.shared = Shared(np.full(threads, start, np.int64), np.zeros(1, np.int32))
         self._search = search
-        self._workers = search.workers
         self._size = size
         self._improved = improved
         self._lock = threading.Lock()
         self._work: list[Job] | None = None
         self._failures: list[BaseException] = []
-        self._threads = [
-            threading.Thread(target=self._guarded, args=(slot,), daemon=True)
-            for slot in range(threads)
-        ]
+        self._lanes = [Lane(worker) for worker in search.workers]
+        self.shared = Shared(np.full(len(self._lanes), start, np.int64), np.zeros(1, np.int32))
 
     @property
     def leader(self) -> int:
@@ -78,31 +90,39 @@ class _Race:
 
     def wait(self, watch: Callable[[], bool]) -> bool:
         """Run to the end, or until there is a wish to stop (False)."""
-        for thread in self._threads:
+        if self._size <= QUICK_SIZE:
+            before = self.leader
+            if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
+                return True
+            if self.leader != before:
+                self._tell(0)
+        slots = range(len(self._lanes))
+        threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
+        for thread in threads:
             thread.start()
-        for thread in self._threads:
+        for thread in threads:
             while thread.is_alive() and not self.shared.flag[0]:
                 thread.join(LOOK_S)
                 if watch():
                     self.shared.flag[0] = 1
-        self._part()
+        self._part(threads)
         if self._failures:
             raise self._failures[0]
         return not self.shared.flag[0]
 
-    def _part(self) -> None:
+    def decode(self, slot: int) -> Found:
+        record = self._lanes[slot].worker.record
+        unit = record[0]
+        job = next(job for job in self._jobs() if job.first <= unit < job.first + job.units)
+        return self._search.engine.decode(job, record)
+
+    def _part(self, threads: list[Thread]) -> None:
         """Leave no thread behind that could write into arrays of the next run."""
         until = time.monotonic() + PART_S
-        for thread in self._threads:
+        for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
-        if any(thread.is_alive() for thread in self._threads):
+        if any(thread.is_alive() for thread in threads):
             self._search.renew()
-
-    def decode(self, slot: int) -> Found:
-        worker = self._workers[slot]
-        unit = worker.record[0]
-        job = next(job for job in self._jobs() if job.first <= unit < job.first + job.units)
-        return self._search.engine.decode(job, worker.record)
 
     def _jobs(self) -> list[Job]:
         """The work of this size, listed by whoever asks first."""
@@ -116,8 +136,7 @@ class _Race:
             work = self._jobs()
             if work and work[-1].first + work[-1].units > boxes.UNITS:
                 self._despair()
-            for job in work:
-                self._run(slot, job)
+            self._advance(slot, math.inf, BUDGET)
         except BaseException as failure:  # raised again by the thread that waits
             self._failures.append(failure)
             self.shared.flag[0] = 1
@@ -127,33 +146,42 @@ class _Race:
         while not self.shared.flag[0]:
             time.sleep(LOOK_S)
 
-    def _run(self, slot: int, job: Job) -> None:
-        """Take chunks of the job's units until none are left."""
-        worker = self._workers[slot]
-        chunk = 1
-        while slot < self._search.share and not self.shared.flag[0]:
-            begin, end = self._take(job, chunk)
-            if begin == end:
-                return
+    def _advance(self, slot: int, until: float, budget: int) -> bool:
+        """Work until nothing is left to do in this lane (True), or until that time."""
+        lane = self._lanes[slot]
+        work = self._jobs()
+        while not self.shared.flag[0]:
+            if lane.end < 0 and not (slot < self._search.share and self._take(lane, work)):
+                return True
             started = time.perf_counter()
-            worker.control[:3] = begin, 0, 0
-            self._search_units(slot, worker, job, end)
-            took = time.perf_counter() - started
-            chunk = max(1, min(4 * chunk, int(chunk * CHUNK_S / max(took, 1e-6))))
-
-    def _search_units(self, slot: int, worker: Worker, job: Job, end: int) -> None:
-        status = boxes.PAUSED
-        while status == boxes.PAUSED:
             before = self.shared.best[slot]
-            status = self._search.engine.search(worker, job, end, self.shared, slot)
-            if self.shared.best[slot] != before:
+            status = self._search.engine.search(
+                lane.worker, work[lane.job], lane.end, self.shared, slot, budget
+            )
+            if self.shared.best[slot] != before and until == math.inf:
                 self._tell(slot)
+            now = time.perf_counter()
+            if status == boxes.DONE:
+                lane.end = -1
+            # as many units as fill some milliseconds, so that threads end together
+            wanted = int(lane.chunk * CHUNK_S / max(now - started, 1e-6))
+            lane.chunk = max(1, min(4 * lane.chunk, wanted))
+            if now >= until:
+                return False
+        return True
 
-    def _take(self, job: Job, chunk: int) -> tuple[int, int]:
+    def _take(self, lane: Lane, work: list[Job]) -> bool:
+        """Open the next chunk of units; False when there are none."""
         with self._lock:
-            begin = job.at
-            job.at = min(job.units, begin + chunk)
-            return begin, job.at
+            while lane.job < len(work) and work[lane.job].at == work[lane.job].units:
+                lane.job += 1
+                lane.chunk = 1
+            if lane.job == len(work):
+                return False
+            job = work[lane.job]
+            lane.worker.control[:3] = job.at, 0, 0
+            job.at = lane.end = min(job.units, job.at + lane.chunk)
+            return True
 
     def _tell(self, slot: int) -> None:
         found = self.decode(slot)

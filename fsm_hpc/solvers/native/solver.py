@@ -42,7 +42,7 @@ class Knowledge:
     @property
     def ceiling(self) -> int:
         """The score that no formula of any size exceeds."""
-        return self.positives - self.problem.fewest_errors
+        return self.positives - self.table.fewest_errors
 
     def errors(self, found: Found) -> int:
         return self.positives - found.score
@@ -141,7 +141,7 @@ class _Solve:
         assert self._end is not None
         if known.optima and known.optima[-1].score >= self._best.score:
             self._best = known.optima[-1]
-        bound = known.problem.fewest_errors
+        bound = known.table.fewest_errors
         return Outcome(
             self._best.formula,
             known.errors(self._best),
@@ -223,5 +223,5 @@ class _Solve:
 
     def _report(self, found: Found, proved_length: int) -> None:
         errors = self._known.errors(found)
-        bound = self._known.problem.fewest_errors
+        bound = self._known.table.fewest_errors
         self._control.report(Incumbent(found.formula, errors, proved_length, bound))

@@ -13,6 +13,7 @@ from fsm_hpc.config import Method
 from fsm_hpc.formula import Proposition
 from fsm_hpc.problem import ALONE, NumericFeature, Problem
 from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX
+from fsm_hpc.solvers.native.merge import merge
 
 Array = NDArray[Any]
 MANY_VALUES = 1 << 12
@@ -39,11 +40,12 @@ class Table:
     """What the kernels see of a problem."""
 
     def __init__(self, problem: Problem) -> None:
-        merged = problem.distinct_rows
+        merged = merge(problem)
         net = merged.positives - merged.negatives
         kept = np.flatnonzero(net)
         self.rows = merged.first[kept]
         self.weights: Array = net[kept].astype(np.int32)
+        self.fewest_errors = int(np.minimum(merged.positives, merged.negatives).sum())
         self.columns = [*self._numerics(problem), *self._booleans(problem)]
 
     def _numerics(self, problem: Problem) -> list[TableColumn]:
@@ -82,11 +84,9 @@ class Table:
     @cached_property
     def wide(self) -> Array:
         """Pairs of interval columns too wide for a pair hole."""
-        out = np.zeros((len(self.columns), len(self.columns)), np.bool_)
-        for i, x in enumerate(self.columns):
-            for k, y in enumerate(self.columns):
-                area = (x.card + 1) * (y.card + 1)
-                out[i, k] = i != k and x.kind == y.kind == INTERVAL and area > WIDE_PAIR
+        cards = np.array([c.card + 1 if c.kind == INTERVAL else 0 for c in self.columns])
+        out = np.outer(cards, cards) > WIDE_PAIR
+        np.fill_diagonal(out, False)
         return out
 
     @cached_property
@@ -127,6 +127,15 @@ class Table:
                     turn = kind == INTERVAL or (kind == SUFFIX and card > MANY_VALUES)
                     out.append((y, x) if turn else (x, y))
         return np.array(out, np.int32).reshape(-1, 2)
+
+    @cached_property
+    def largest_table(self) -> int:
+        """Cells of the largest pair that is never swept."""
+        cards = np.array([c.card + 1 for c in self.columns])
+        kinds = np.array([c.kind for c in self.columns])
+        x, y = self.pairs.T
+        tabled = (kinds[x] == POINT) | (kinds[y] == POINT) | (kinds[x] == INTERVAL)
+        return int((cards[x] * cards[y])[tabled].max(initial=1))
 
     @cached_property
     def data(self) -> tuple[Array, ...]:
