@@ -8,22 +8,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsm_hpc.config import Method
 from fsm_hpc.dataset import Dataset
+from fsm_hpc.ensembles import Model, Parameters, Task
 from fsm_hpc.folds import Fold
 from fsm_hpc.formula import Truth
 
-Values = NDArray[np.float64]
-Parameters = dict[str, Any]
 OnTrial = Callable[[int, float], None]
-
-_TREES_AT_ONCE = 100  # a forest is grown in such steps, and may be stopped between two of them
-_ROWS_PER_THREAD = 500  # with fewer, XGBoost's threads wait for each other more than they work
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +31,6 @@ class BaselineOutcome:
     test: Truth  # and on the held-out rows
     scan_s: float  # tuning, all attempts together
     final_s: float  # the refit
-
-
-class Model(Protocol):
-    """A fitted ensemble of trees."""
-
-    @property
-    def trees(self) -> int: ...
-
-    @property
-    def nodes(self) -> int: ...
-
-    def predict(self, rows: Values) -> Truth: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """What every fit of one fold shares."""
-
-    values: Values
-    labels: Truth
-    method: Method
-    seed: int
-    threads: int
-    stop: threading.Event
-
-    def fit(self, rows: NDArray[np.int64], parameters: Parameters) -> Model | None:
-        """The model of these rows; None when it was asked to stop."""
-        fit = _fit_forest if self.method is Method.RANDOM_FOREST else _fit_xgboost
-        return fit(self, self.values[rows], self.labels[rows], parameters)
 
 
 def fit(
@@ -84,7 +50,7 @@ def fit(
     with them to the very result of a run that was never stopped.
     """
     values = dataset.table().to_numpy(dtype=np.float64)
-    task = _Task(values, dataset.labels, method, seed, threads, stop)
+    task = Task(values, dataset.labels, method, seed, threads, stop)
     study = _open_study(journal, _name(dataset, fold, method, seed))
     if not _tune(study, task, fold, trials, on_trial):
         return None
@@ -97,7 +63,7 @@ def fit(
 
 
 def _outcome(
-    task: _Task, fold: Fold, study: Any, model: Model, trials: int, final_s: float
+    task: Task, fold: Fold, study: Any, model: Model, trials: int, final_s: float
 ) -> BaselineOutcome:
     tried = _finished(study)[:trials]
     best = _best(tried)
@@ -158,7 +124,7 @@ def _xgboost_space(trial: Any) -> Parameters:
     }
 
 
-def _tune(study: Any, task: _Task, fold: Fold, trials: int, on_trial: OnTrial) -> bool:
+def _tune(study: Any, task: Task, fold: Fold, trials: int, on_trial: OnTrial) -> bool:
     """Whether the study has all its trials; False when it was asked to stop before."""
     while (done := len(_finished(study))) < trials:
         if task.stop.is_set():
@@ -235,69 +201,3 @@ def _drop_torn_line(journal: Path) -> None:
         if whole < len(content):
             with journal.open("r+b") as stream:
                 stream.truncate(whole)
-
-
-# ---------------------------------------------------------------------------------------- models
-
-
-@dataclass(frozen=True, slots=True)
-class _Forest:
-    forest: Any
-    trees: int
-    nodes: int
-
-    def predict(self, rows: Values) -> Truth:
-        return np.asarray(self.forest.predict(rows), dtype=bool)
-
-
-def _fit_forest(task: _Task, rows: Values, labels: Truth, chosen: Parameters) -> Model | None:
-    """Grown in steps to be stoppable; scikit-learn makes the same trees as in one go."""
-    from sklearn.ensemble import RandomForestClassifier
-
-    forest = RandomForestClassifier(
-        **chosen, random_state=task.seed, n_jobs=task.threads, warm_start=True
-    )
-    total = chosen["n_estimators"]
-    for count in [*range(_TREES_AT_ONCE, total, _TREES_AT_ONCE), total]:
-        if task.stop.is_set():
-            return None
-        forest.set_params(n_estimators=count).fit(rows, labels)
-    nodes = sum(tree.tree_.node_count for tree in forest.estimators_)
-    return _Forest(forest, len(forest.estimators_), int(nodes))
-
-
-@dataclass(frozen=True, slots=True)
-class _Boosted:
-    booster: Any
-    trees: int
-    nodes: int
-
-    def predict(self, rows: Values) -> Truth:
-        from xgboost import DMatrix
-
-        return np.asarray(self.booster.predict(DMatrix(rows)) > 0.5)
-
-
-def _fit_xgboost(task: _Task, rows: Values, labels: Truth, chosen: Parameters) -> Model | None:
-    import xgboost
-    from xgboost.callback import TrainingCallback
-
-    class Stop(TrainingCallback):  # type: ignore[misc]
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            return task.stop.is_set()
-
-    threads = min(task.threads, max(1, len(rows) // _ROWS_PER_THREAD))
-    settings = {k: v for k, v in chosen.items() if k != "n_estimators"}
-    settings |= {"objective": "binary:logistic", "seed": task.seed, "nthread": threads}
-    if labels.all() or not labels.any():
-        settings["base_score"] = 0.5  # the share of true labels has no log-odds
-    booster = xgboost.train(
-        settings,
-        xgboost.DMatrix(rows, label=labels.astype(np.float64), nthread=threads),
-        num_boost_round=chosen["n_estimators"],
-        callbacks=[Stop()],
-    )
-    if task.stop.is_set():
-        return None
-    dump = booster.get_dump()
-    return _Boosted(booster, len(dump), sum(tree.count("\n") for tree in dump))

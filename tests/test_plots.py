@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import xml.etree.ElementTree as ElementTree
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from fsm_hpc import collect, figures, plots
+from fsm_hpc import collect, collect_command, figures, plots
 from fsm_hpc.collect import Study
 from fsm_hpc.files import StudyPaths
 from fsm_hpc.pgfplots import accuracy_source
@@ -22,17 +23,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def tiny_paths(tmp_path_factory: pytest.TempPathFactory) -> StudyPaths:
     paths = StudyPaths(tmp_path_factory.mktemp("tiny") / "tiny")
     put(paths, *(fold_result("hepatitis", m, f) for m in ("pivot", "xgboost") for f in (0, 1)))
-    return collect.read(paths)
+    return paths
 
 
 @pytest.fixture(scope="module")
-def drawn(tiny: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("plots")
-    plots.write(folder, tiny, paper=True)
-    return folder
+def tiny(tiny_paths: StudyPaths) -> Study:
+    return collect.read(tiny_paths)
+
+
+@pytest.fixture(scope="module")
+def drawn(tiny_paths: StudyPaths) -> Path:
+    parser = argparse.ArgumentParser()
+    collect_command.add_arguments(parser)
+    options = parser.parse_args(["--plots", "--paper"])
+    assert collect_command.main(tiny_paths, None, options) == 0
+    return tiny_paths.plots
 
 
 NAMES = ("accuracy", "accuracy_size", "cactus", "runtime", "lengths/hepatitis-pivot")

@@ -1,0 +1,111 @@
+"""Ensembles of trees behind one face: random forest and XGBoost, stoppable while they grow."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.config import Method
+from fsm_hpc.formula import Truth
+
+Values = NDArray[np.float64]
+Parameters = dict[str, Any]
+
+_TREES_AT_ONCE = 100  # a forest is grown in such steps, and may be stopped between two of them
+_ROWS_PER_THREAD = 500  # with fewer, XGBoost's threads wait for each other more than they work
+
+
+class Model(Protocol):
+    """A fitted ensemble of trees."""
+
+    @property
+    def trees(self) -> int: ...
+
+    @property
+    def nodes(self) -> int: ...
+
+    def predict(self, rows: Values) -> Truth: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What every fit of one fold shares."""
+
+    values: Values
+    labels: Truth
+    method: Method
+    seed: int
+    threads: int
+    stop: threading.Event
+
+    def fit(self, rows: NDArray[np.int64], parameters: Parameters) -> Model | None:
+        """The model of these rows; None when it was asked to stop."""
+        fit = _fit_forest if self.method is Method.RANDOM_FOREST else _fit_xgboost
+        return fit(self, self.values[rows], self.labels[rows], parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class _Forest:
+    forest: Any
+    trees: int
+    nodes: int
+
+    def predict(self, rows: Values) -> Truth:
+        return np.asarray(self.forest.predict(rows), dtype=bool)
+
+
+def _fit_forest(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Model | None:
+    """Grown in steps to be stoppable; scikit-learn makes the same trees as in one go."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(
+        **chosen, random_state=task.seed, n_jobs=task.threads, warm_start=True
+    )
+    total = chosen["n_estimators"]
+    for count in [*range(_TREES_AT_ONCE, total, _TREES_AT_ONCE), total]:
+        if task.stop.is_set():
+            return None
+        forest.set_params(n_estimators=count).fit(rows, labels)
+    nodes = sum(tree.tree_.node_count for tree in forest.estimators_)
+    return _Forest(forest, len(forest.estimators_), int(nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Boosted:
+    booster: Any
+    trees: int
+    nodes: int
+
+    def predict(self, rows: Values) -> Truth:
+        from xgboost import DMatrix
+
+        return np.asarray(self.booster.predict(DMatrix(rows)) > 0.5)
+
+
+def _fit_xgboost(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Model | None:
+    import xgboost
+    from xgboost.callback import TrainingCallback
+
+    class Stop(TrainingCallback):  # type: ignore[misc]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            return task.stop.is_set()
+
+    threads = min(task.threads, max(1, len(rows) // _ROWS_PER_THREAD))
+    settings = {k: v for k, v in chosen.items() if k != "n_estimators"}
+    settings |= {"objective": "binary:logistic", "seed": task.seed, "nthread": threads}
+    if labels.all() or not labels.any():
+        settings["base_score"] = 0.5  # the share of true labels has no log-odds
+    booster = xgboost.train(
+        settings,
+        xgboost.DMatrix(rows, label=labels.astype(np.float64), nthread=threads),
+        num_boost_round=chosen["n_estimators"],
+        callbacks=[Stop()],
+    )
+    if task.stop.is_set():
+        return None
+    dump = booster.get_dump()
+    return _Boosted(booster, len(dump), sum(tree.count("\n") for tree in dump))
