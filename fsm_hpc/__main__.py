@@ -157,8 +157,14 @@ def _explain(words: list[str]) -> int:
 def _datasets(words: list[str]) -> int:
     from fsm_hpc import datasets_command
 
-    overrides = [word for word in words if "=" in word]
-    return datasets_command.main([word for word in words if word not in overrides], overrides)
+    parser = argparse.ArgumentParser(
+        prog="python -m fsm_hpc datasets", usage=f"%(prog)s {datasets_command.USAGE}"
+    )
+    parser.add_argument("--json", action="store_true", help="data instead of tables, for scripts")
+    flags, rest = _split(parser, words)
+    overrides = [word for word in rest if "=" in word]
+    named = [word for word in rest if word not in overrides]
+    return datasets_command.main([*named, *["--json"] * flags.json], overrides)
 
 
 def _split(

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-_USAGE = "datasets, datasets show NAME or datasets fetch NAME"
+USAGE = "[show NAME | fetch NAME] [key=value ...]"
+_EXPECTED = "datasets, datasets show NAME or datasets fetch NAME"
 _SHOWN_CATEGORIES = 12
 _KINDS = ("numeric", "Boolean", "categorical")
 
@@ -35,7 +36,7 @@ def main(args: Sequence[str], overrides: Sequence[str]) -> int:
     elif verb == "fetch" and len(names) <= 1:
         _fetch(names, overrides)
     else:
-        raise UserError(f"expected {_USAGE}, found: datasets {' '.join(words)}")
+        raise UserError(f"expected {_EXPECTED}, found: datasets {' '.join(words)}")
     return 0
 
 
