@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from types import TracebackType
 
 from rich.console import Console
@@ -82,29 +83,30 @@ class FoldProgress:
 
 def print_result(console: Console, done: FoldResult) -> None:
     """The formula in words, its accuracies, and the table of lengths."""
+    for line in _told(done):
+        console.print(line, soft_wrap=not console.is_terminal, highlight=False)
+    if done.lengths:
+        console.print(_lengths_table(done))
+
+
+def _told(done: FoldResult) -> Iterator[str]:
     if done.formula is not None:
-        console.print(f"[bold]{escape(done.formula)}[/bold]", soft_wrap=True, highlight=False)
-        console.print(escape(done.words or ""), soft_wrap=True, highlight=False)
+        yield f"[bold]{escape(done.formula)}[/bold]"
+        yield escape(done.words or "")
         proved = "proved optimal" if done.proved else f"not proved (bound {done.lower_bound})"
-        console.print(
+        yield (
             f"size {done.size} within {done.length_bound}, {done.errors} errors on "
             f"{done.rows['train'] + done.rows['validation']} rows, {proved}; "
-            f"scan ended by {done.stop_reason.replace('_', ' ')}",
-            soft_wrap=True,
-            highlight=False,
+            f"scan ended by {done.stop_reason.replace('_', ' ')}"
         )
     elif done.model is not None:
         parameters = ", ".join(f"{k}={v}" for k, v in done.model.get("parameters", {}).items())
-        console.print(f"[bold]{done.method}[/bold] {escape(parameters)}", highlight=False)
+        yield f"[bold]{done.method}[/bold] {escape(parameters)}"
     accuracy = done.accuracy
-    console.print(
+    yield (
         f"accuracy: fitted {percent(accuracy.train)}, validation {percent(accuracy.validation)}, "
-        f"held out {percent(accuracy.test)}; {done.seconds.total:.1f} s",
-        soft_wrap=True,
-        highlight=False,
+        f"held out {percent(accuracy.test)}; {done.seconds.total:.1f} s"
     )
-    if done.lengths:
-        console.print(_lengths_table(done))
 
 
 def _lengths_table(done: FoldResult) -> Table:

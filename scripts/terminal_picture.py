@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def main(source: str, target: str) -> int:
     print_result(console, done)
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     svg = console.export_svg(title="one fold, from table to proved formula")
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S)  # no font from elsewhere
     Path(target).write_text(svg, encoding="utf-8")
     return 0
 
