@@ -9,6 +9,7 @@ from typing import Any
 from fsm_hpc.collect import Cell, Study, label
 from fsm_hpc.result import FoldResult
 
+_OF_BASELINES = ("optuna", "scikit-learn", "xgboost-cpu")
 _SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
 
 
@@ -48,6 +49,9 @@ def _aspects(done: FoldResult) -> dict[str, Any]:
     """All that folds must share to be averaged."""
     aspects = {name: value for name, value in done.settings.items() if name != "fold"}
     origin = done.provenance
+    if done.formula is None:  # an optimum stays one, but other libraries grow other trees
+        packages = origin.get("packages") or {}
+        aspects |= {name: packages[name] for name in _OF_BASELINES if packages.get(name)}
     return aspects | {
         "solver": done.solver,
         "version": origin.get("version"),

@@ -219,6 +219,20 @@ def test_code_that_differs_is_named(tmp_path: Path, what: str) -> None:
     assert found[0].endswith(f"(folds 0-2) and {what} other (fold 3)")
 
 
+@pytest.mark.parametrize(("method", "count"), [("pivot", 0), ("xgboost", 1)])
+def test_libraries_that_differ_are_named_for_baselines_only(
+    tmp_path: Path, method: str, count: int
+) -> None:
+    study = StudyPaths(tmp_path / "mixed")
+    for fold, version in enumerate(["1.8", "1.9"]):
+        made = fold_result("hepatitis", method, fold)
+        origin = {**made.provenance, "packages": {"scikit-learn": version, "clingo": version}}
+        put(study, replace(made, provenance=origin))
+    found = [str(m) for m in mixture.find(collect.read(study))]
+    assert len(found) == count
+    assert all("scikit-learn 1.8 (fold 0) and scikit-learn 1.9 (fold 1)" in m for m in found)
+
+
 def test_hosts_threads_and_jobs_may_differ(tmp_path: Path) -> None:
     assert mixtures(tmp_path, provenance={"host": "n2", "threads": 1, "job_ids": ["9"]}) == []
 
