@@ -158,7 +158,7 @@ class Maker:
     def runtimes(self) -> Table:
         """Average seconds per fold, and the core-hours of all."""
         times = (Column("scan s"), Column("final s"), Column("total s"))
-        theirs = (Column("paper s", digits=0), Column("paper / ours"))
+        theirs = (Column("paper s", digits=0), Column("paper / ours", digits=2))
         columns = (*_PLACE, *times, Column("core-hours", digits=2))
         lines = [self._runtime_line(folds) for folds in self.study.cells.values()]
         hours = sum(row.core_hours for row in self.study.rows)
