@@ -26,7 +26,7 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     """The paper's grouped bars: mean test accuracy with its deviation, dataset by dataset."""
     methods, datasets = study.methods, study.datasets
     thickness = 0.8 / len(methods)
-    figure, axes = _axes(6.4, 0.8 + 0.17 * (len(methods) + 1) * len(datasets))
+    figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
     for number, method in enumerate(methods):
         cells = [study.cells.get((name, method)) for name in datasets]
         values = [_percent(cell) for cell in cells]
@@ -143,6 +143,7 @@ def runtime(study: Study, paper_beside: bool = False) -> Any:
     axes.set_yscale("log")
     names = [_plain(name) for name in study.datasets]
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
+    axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylabel("seconds per fold (small: each, large: average)")
     figure.legend(loc="outside upper center", ncols=6, fontsize=8, columnspacing=1)
     return figure
