@@ -54,9 +54,7 @@ class VariedClingoDl(ClingoDl):
         job = super().job(instance, length, bound)
         varied = self._variation
         options = (*job.options, *varied.options) if varied.keeps_heuristic else varied.options
-        return replace(
-            job, entry=self._entry(Path(job.entry)), options=options, constants=constants
-        )
+        return replace(job, entry=self._entry(Path(job.entry)), options=options)
 
     def _entry(self, shipped: Path) -> str:
         lines = shipped.read_text(encoding="utf-8").replace('e "', f'e "{shipped.parent}/')
