@@ -50,14 +50,14 @@ def test_without_sacct_states_are_still_told(site: Site, tmp_path: Path) -> None
     assert blind.state()["done"]
 
 
-def test_with_slurmctld_away_states_are_unknown_and_the_job_goes_on(site: Site) -> None:
+def test_with_slurmctld_away_nothing_fails_and_the_job_goes_on(site: Site) -> None:
     site.fsm(*LONG, "-m", SHORT)
     site.wait_for_length(3)
     daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGKILL, 5)
     try:
         told = site.fsm("status")
-        assert "squeue and sacct did not answer" in told or "squeue did not answer" in told
-        assert site.state()["state"] in ("unknown", "done")
+        assert "did not answer" in told or "1 done" in told
+        assert not site.state()["failed"]
         again = site.fsm(*LONG, "-m", SHORT)
         assert "0 submitted, 1 skipped" in again
     finally:
