@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,11 @@ from fsm_hpc.dataset import Column
 from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.solvers.clingo_dl import ClingoDl
-from fsm_hpc.solvers.native import Native, box_engine, table
+from fsm_hpc.solvers.native import Native, box_engine, solver, table
 from fsm_hpc.solvers.native.functions import Tree, functions
 from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX, pair, single, sweep
 from fsm_hpc.solvers.native.intervals import pair_of_intervals
+from fsm_hpc.solvers.native.merge import merge
 from fsm_hpc.solvers.native.plans import PAIRS, plans
 from tests.brute_force import fewest_errors
 from tests.random_tables import FORMULA_METHODS, _columns, random_problem
@@ -47,9 +50,9 @@ def solve(
 
 def assert_optima_of_every_bound(problem: Problem, length: int) -> None:
     expected = fewest_errors(problem, length)
-    solver = Native(1)
+    native = Native(1)
     for bound in range(1, length + 1):
-        outcome = solver.solve(problem, bound, Incumbent(), Control())
+        outcome = native.solve(problem, bound, Incumbent(), Control())
         assert (outcome.end, outcome.errors) == (End.PROVED, expected[bound - 1])
         assert outcome.errors == problem.errors(outcome.formula)
         assert outcome.formula.size == expected.index(outcome.errors) + 1
@@ -278,6 +281,16 @@ def test_heavy_rows_count_as_often_as_they_occur() -> None:
     assert_optima_of_every_bound(problem, 7)
 
 
+@by_method
+def test_rows_are_merged_where_every_proposition_agrees(method: Method) -> None:
+    for seed in range(20):
+        problem = tiny_problem(seed, method)
+        merged, expected = merge(problem), problem.distinct_rows
+        ours = sorted(zip(merged.first, merged.positives, merged.negatives, strict=True))
+        theirs = zip(expected.first, expected.positives, expected.negatives, strict=True)
+        assert ours == sorted(theirs)
+
+
 # ----------------------------------------------------------------------------- canonical answers
 
 
@@ -316,8 +329,8 @@ def test_a_formula_to_beat_does_not_change_the_answer(method: Method) -> None:
 
 def test_a_solver_that_goes_on_answers_like_a_new_one() -> None:
     problem = random_problem(np.random.default_rng(19), Method.PIVOT, 60, 3, 3, 8)
-    solver = Native(2)
-    formulas = [solver.solve(problem, n, Incumbent(), Control()).formula for n in (3, 7, 5, 8)]
+    native = Native(2)
+    formulas = [native.solve(problem, n, Incumbent(), Control()).formula for n in (3, 7, 5, 8)]
     assert formulas == [solve(problem, n).formula for n in (3, 7, 5, 8)]
 
 
@@ -326,3 +339,35 @@ def test_every_proved_size_is_told() -> None:
     problem = random_problem(np.random.default_rng(23), Method.PIVOT, 60, 3, 3, 8)
     Native(2).solve(problem, 6, Incumbent(), Control(report=told.append))
     assert {i.proved_length for i in told} >= set(range(1, 7))
+
+
+def test_a_stop_before_a_large_table_is_read_still_gives_a_formula(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    never, stop = threading.Event(), threading.Event()
+    monkeypatch.setattr(solver, "SMALL", 0)
+    monkeypatch.setattr(solver.Knowledge, "of", lambda problem, threads: never.wait())
+    stop.set()
+    problem = tiny_problem(1, Method.PIVOT)
+    outcome = Native(1).solve(problem, 3, Incumbent(), Control(stop=stop))
+    never.set()
+    assert (outcome.end, outcome.proved_length) == (End.STOPPED, 0)
+    assert outcome.errors == problem.errors(outcome.formula)
+
+
+def test_a_large_table_is_read_in_the_background_with_the_same_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_problem(np.random.default_rng(29), Method.PIVOT, 60, 3, 3, 8)
+    expected = solve(problem, 5).formula
+    monkeypatch.setattr(solver, "SMALL", 0)
+    assert solve(problem, 5).formula == expected
+
+
+def test_a_bound_out_of_reach_is_not_claimed() -> None:
+    problem = random_problem(np.random.default_rng(31), Method.INTERVAL, 400, 8, 6, 60)
+    deadline = time.monotonic() + 1.0
+    outcome = Native(2).solve(problem, 12, Incumbent(), Control(deadline=deadline))
+    assert outcome.end is End.TIMEOUT
+    assert outcome.proved_length < 12
+    assert outcome.errors == problem.errors(outcome.formula)

@@ -17,7 +17,8 @@ from fsm_hpc.solvers.native.intervals import pair_of_intervals
 from fsm_hpc.solvers.native.kernel import kernel
 from fsm_hpc.solvers.native.plans import ANTIHOLE, TRUE
 
-UNIT_BITS = 40
+UNIT_BITS = 38  # of a place in the order of solutions; the rest holds the score
+MAX_SCORE = 1 << (62 - UNIT_BITS)
 UNITS = (1 << UNIT_BITS) - 1
 HOLES_OF_A_UNIT = 4
 DONE, PAUSED, STOPPED = range(3)

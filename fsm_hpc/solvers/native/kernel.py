@@ -24,7 +24,10 @@ KERNELS = (
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compiled without the interpreter's lock, so that threads run side by side."""
-    compiled = njit(cache=True, nogil=True, boundscheck=False)(function)
+    try:
+        compiled = njit(cache=True, nogil=True, boundscheck=False)(function)
+    except RuntimeError:  # nowhere to write: not here, not in the user's cache
+        return njit(nogil=True, boundscheck=False)(function)
     # numba renews a kept kernel when its own file changes, not when one that it calls does;
     # without a cache, or in another numba, its own rule has to do
     with suppress(AttributeError):

@@ -6,11 +6,13 @@ import threading
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
+from fsm_hpc.config import UserError
 from fsm_hpc.formula import Atom, Formula
 from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.solvers.native.bit_engine import BitEngine
 from fsm_hpc.solvers.native.box_engine import BoxEngine
+from fsm_hpc.solvers.native.boxes import MAX_SCORE
 from fsm_hpc.solvers.native.functions import functions
 from fsm_hpc.solvers.native.holes import POINT
 from fsm_hpc.solvers.native.records import Found, build
@@ -18,7 +20,7 @@ from fsm_hpc.solvers.native.search import LOOK_S, Search
 from fsm_hpc.solvers.native.table import Table
 
 SMALL = 20_000  # rows that are taken in within milliseconds
-LOWEST = -(1 << 22)  # below every score that the kernels' order of solutions can hold
+LOWEST = -MAX_SCORE  # below every score
 
 
 @dataclass(slots=True)
@@ -33,6 +35,9 @@ class Knowledge:
 
     @staticmethod
     def of(problem: Problem, threads: int) -> Knowledge:
+        if problem.rows >= MAX_SCORE:
+            most = f"{MAX_SCORE - 1:,} rows"
+            raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
         table = Table(problem)
         is_boolean = all(column.kind == POINT for column in table.columns)
         engine = BitEngine(table) if is_boolean else BoxEngine(table)
