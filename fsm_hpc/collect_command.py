@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from fsm_hpc import collect, mixture, rows_csv, tables
-from fsm_hpc.collect import Key, Status, Study
+from fsm_hpc import collect, tables
+from fsm_hpc.collect import Key, Study, mixture, rows_csv
+from fsm_hpc.collect.problems import problems, summary
 from fsm_hpc.files import StudyPaths
-from fsm_hpc.mixture import Mixture
 from fsm_hpc.tables import FORMATS, Choices, Maker
-from fsm_hpc.tabular_text import to_terminal
+from fsm_hpc.tables.text import to_terminal
 
 SHOWN = 30  # problems on the screen; folds.csv has them all
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that a reader has to know before any figure."""
-
-    kind: str
-    where: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.kind:<13}  {self.where}" + (f": {self.text}" if self.text else "")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,31 +68,3 @@ def _write(paths: StudyPaths, study: Study, maker: Maker, options: argparse.Name
 
 def choices(options: argparse.Namespace) -> Choices:
     return Choices(paper=options.paper, names=options.names)
-
-
-def summary(study: Study) -> str:
-    """`paper: 350 folds: 340 done, 10 missing`."""
-    said = [f"{study.counts[s]} {s.value}" for s in Status if study.counts[s]]
-    return f"{study.name}: {len(study.rows)} folds: {', '.join(said)}"
-
-
-_URGENCY = (
-    *(Status.FAILED, Status.MISSING, Status.PARTIAL, Status.RUNNING),
-    *(Status.TIMED_OUT, Status.OUT_OF_MEMORY, Status.UNPROVED),
-)
-
-
-def problems(study: Study, mixtures: Iterable[Mixture]) -> list[Problem]:
-    """What is wrong or missing, the worst first; folds of one cell with one reason together."""
-    found = [Problem("mixed", f"{m.dataset}/{m.method or 'all methods'}", m.text) for m in mixtures]
-    groups: dict[tuple[Status, str, str, str], list[int]] = {}
-    for row in study.rows:
-        if row.status is not Status.DONE:
-            place = (row.status, row.dataset, row.method, row.reason)
-            groups.setdefault(place, []).append(row.fold)
-    for status in _URGENCY:
-        for (kind, dataset, method, reason), folds in groups.items():
-            if kind is status:
-                where = f"{dataset}/{method} {mixture.fold_list(folds)}"
-                found.append(Problem(status.value, where, reason))
-    return sorted(found, key=lambda problem: problem.kind != Status.FAILED.value)

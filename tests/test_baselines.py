@@ -16,9 +16,9 @@ import pytest
 
 from fsm_hpc import baselines
 from fsm_hpc.baselines import BaselineOutcome
+from fsm_hpc.baselines.ensembles import Task
 from fsm_hpc.config import Method
 from fsm_hpc.dataset import Column, Dataset, Kind
-from fsm_hpc.ensembles import Task
 from fsm_hpc.folds import make_fold
 
 BASELINES = (Method.RANDOM_FOREST, Method.XGBOOST)
@@ -171,7 +171,7 @@ KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
 from tests.test_baselines import tune
-import fsm_hpc.ensembles as ensembles
+import fsm_hpc.baselines.ensembles as ensembles
 
 fits = 0
 fit = ensembles._fit_xgboost

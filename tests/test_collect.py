@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc import checkpoint, collect, collect_command, files, mixture
+from fsm_hpc import checkpoint, collect, collect_command, files
 from fsm_hpc.cluster import records
 from fsm_hpc.cluster.records import Attempt, End, Submission
-from fsm_hpc.collect import Row, Status, Study
+from fsm_hpc.collect import Row, Status, Study, mixture
+from fsm_hpc.collect.problems import problems
 from fsm_hpc.config import UserError
 from fsm_hpc.files import StudyPaths
 from fsm_hpc.formula import parse
@@ -281,7 +282,7 @@ def test_failed_folds_come_first_among_the_problems(tmp_path: Path) -> None:
     study = small_study(tmp_path)
     study.fold("hepatitis", "pivot", 0).result.write_text("{")
     read: Study = collect.read(study)
-    kinds = [problem.kind for problem in collect_command.problems(read, mixture.find(read))]
+    kinds = [problem.kind for problem in problems(read, mixture.find(read))]
     assert kinds[0] == "failed"
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import collect, collect_command, figures, plots
+from fsm_hpc import collect, collect_command, plots
 from fsm_hpc.collect import Study
 from fsm_hpc.files import StudyPaths
-from fsm_hpc.pgfplots import accuracy_source
+from fsm_hpc.plots import figures
+from fsm_hpc.plots.pgfplots import accuracy_source
 from tests.latex import compile_latex, has_style, needs_latex
 from tests.made_studies import AWKWARD, fold_result, put, small_study
 

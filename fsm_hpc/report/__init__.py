@@ -9,12 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc import collect, collect_command, figures, files, mixture, plots
-from fsm_hpc.collect import Key, Row, Study, label
+from fsm_hpc import collect, collect_command, files, plots
+from fsm_hpc.collect import Key, Row, Study, label, mixture
+from fsm_hpc.collect.problems import problems, summary
 from fsm_hpc.files import StudyPaths
+from fsm_hpc.plots import figures
 from fsm_hpc.report.ladder import ladder_chart
 from fsm_hpc.tables import Choices, Maker
-from fsm_hpc.tabular import Line, Math, Table, show_number
+from fsm_hpc.tables.tabular import Line, Math, Table, show_number
 
 _FOLDER = Path(__file__).parent
 
@@ -31,7 +33,7 @@ def main(paths: StudyPaths, expected: Iterable[Key] | None, options: argparse.Na
     page = render(study, collect_command.choices(options))
     output: Path = options.output or paths.report
     files.write_atomically(output, page)
-    print(collect_command.summary(study))
+    print(summary(study))
     print(f"wrote {output} ({len(page.encode()) / 1e6:.1f} MB)")
     return 0
 
@@ -52,8 +54,8 @@ def render(study: Study, choices: Choices) -> str:
     mixtures = mixture.find(study)
     return environment.get_template("page.html").render(
         study=study,
-        summary=collect_command.summary(study),
-        problems=collect_command.problems(study, mixtures),
+        summary=summary(study),
+        problems=problems(study, mixtures),
         tables=Maker(study, mixtures, choices).all(),
         figures=[(title, Markup(text)) for title, text in _figures(study, choices)],
         folds=[Fold(f"fold-{number}", row) for number, row in enumerate(study.rows)],

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, pstdev
 
-from fsm_hpc import files, paper
+from fsm_hpc import files
 from fsm_hpc.collect import Cell as Folds
 from fsm_hpc.collect import Status, Study, label
-from fsm_hpc.formula_letters import Letters
-from fsm_hpc.latex_document import document
-from fsm_hpc.mixture import Mixture, fold_list
-from fsm_hpc.tabular import Cell, Column, Line, Math, Table
-from fsm_hpc.tabular_latex import to_latex
-from fsm_hpc.tabular_text import to_csv, to_markdown
+from fsm_hpc.collect.mixture import Mixture, fold_list
+from fsm_hpc.tables import paper
+from fsm_hpc.tables.document import document
+from fsm_hpc.tables.latex import to_latex
+from fsm_hpc.tables.letters import Letters
+from fsm_hpc.tables.tabular import Cell, Column, Line, Math, Table
+from fsm_hpc.tables.text import to_csv, to_markdown
 
 
 @dataclass(frozen=True, slots=True)

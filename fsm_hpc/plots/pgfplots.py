@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from statistics import fmean, pstdev
 
 from fsm_hpc.collect import Study, label
-from fsm_hpc.tabular_latex import latex_text
+from fsm_hpc.tables.latex import latex_text
 
 _HEAD = r"""% Bars of test accuracy: \input this; needs \usepackage{pgfplots}
 \begin{tikzpicture}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from fsm_hpc.tabular import Column, Line, Math, Table, show_number
+from fsm_hpc.tables.tabular import Column, Line, Math, Table, show_number
 
 
 @dataclass(frozen=True, slots=True)

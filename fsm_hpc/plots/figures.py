@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
-from fsm_hpc import paper
 from fsm_hpc.collect import Cell, Row, Status, Study, label
+from fsm_hpc.tables import paper
 
 # Okabe and Ito's colours, told apart with every kind of colour vision; hatches and markers help.
 COLOURS = {

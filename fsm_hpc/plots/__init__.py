@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc import figures, files
+from fsm_hpc import files
 from fsm_hpc.collect import Study
-from fsm_hpc.pgfplots import accuracy_source
+from fsm_hpc.plots import figures
+from fsm_hpc.plots.pgfplots import accuracy_source
 
 _STYLE: Any = {
     "font.size": 9,

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from fsm_hpc.baselines.ensembles import Model, Parameters, Task
 from fsm_hpc.config import Method
 from fsm_hpc.dataset import Dataset
-from fsm_hpc.ensembles import Model, Parameters, Task
 from fsm_hpc.folds import Fold
 from fsm_hpc.formula import Truth
 

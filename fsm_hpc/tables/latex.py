@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from fsm_hpc.formula import escape_latex
-from fsm_hpc.tabular import Line, Math, Table, show_number
+from fsm_hpc.tables.tabular import Line, Math, Table, show_number
 
 LONG = 45  # rows that fit on a page; beyond, LaTeX breaks the table over pages
 

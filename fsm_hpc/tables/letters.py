@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fsm_hpc.collect import Cell, Study
 from fsm_hpc.formula import And, Atom, Formula, Not, Or, Proposition, Relation, parse
 from fsm_hpc.result import FoldResult
-from fsm_hpc.tabular import Math, Remark
+from fsm_hpc.tables.tabular import Math, Remark
 
 _ALPHABET = "pqrstuvwxyzabcdefghijkmn"  # the paper's first; no l, which reads as 1, and no o
 
