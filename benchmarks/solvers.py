@@ -40,7 +40,7 @@ DATASETS = (
 )
 METHODS = ("median", "pivot", "interval")
 REACH_S = (60.0, 300.0)
-REPEATS = 5
+REPEATS = 15
 Results = dict[str, Any]
 
 
