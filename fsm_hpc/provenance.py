@@ -26,6 +26,10 @@ PACKAGES = (
     "scikit-learn",
     "xgboost-cpu",
 )
+DECIDING = (
+    *("formula", "source", "dataset", "folds", "problem", "solvers"),
+    *("scan", "checkpoint", "baselines", "run"),
+)
 
 
 def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[str, Any]:
@@ -67,10 +71,12 @@ def code_commit() -> str | None:
 
 @cache
 def code_digest() -> str:
-    """A digest of the code that decides results: the package and its encodings."""
+    """A digest of the code that decides results; how they are shown is not in it."""
+    package = Path(__file__).parent
+    rooms = [path for room in DECIDING for path in package.glob(f"{room}*")]
+    modules = [m for r in rooms for m in (r.rglob("*.py") if r.is_dir() else [r])]
     digest = hashlib.sha256()
-    package = sorted(Path(__file__).parent.rglob("*.py"))
-    for path in [*package, *sorted(files.encodings_dir().rglob("*.lp"))]:
+    for path in [*sorted(modules), *sorted(files.encodings_dir().rglob("*.lp"))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

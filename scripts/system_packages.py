@@ -26,7 +26,9 @@ def needs() -> list[Need]:
     return [
         Need("a real SLURM", SLURM_PACKAGES, missing_programs()),
         Need("the report in a browser", ("chromium",), _missing("chromium")),
-        Need("LaTeX tables", tex, _missing("pdflatex")),
+        Need(
+            "LaTeX tables", (*tex, "poppler-utils"), [*_missing("pdflatex"), *_missing("pdftotext")]
+        ),
     ]
 
 
