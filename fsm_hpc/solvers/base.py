@@ -27,9 +27,9 @@ class End(Enum):
 class Incumbent:
     """The best formula known, and what is proved about it.
 
-    `proved_length`: nothing of that size or less has fewer errors than the incumbent, unless the
-    incumbent is itself longer than that; 0 claims nothing. `lower_bound`: no formula within the
-    length being solved has fewer errors.
+    `proved_length`: no formula of that size or less has fewer errors than the incumbent, or as few
+    and is smaller; for an incumbent that is longer itself it claims nothing. `lower_bound`: no
+    formula within the length being solved has fewer errors.
     """
 
     formula: Formula | None = None
