@@ -49,7 +49,8 @@ def main(paths: StudyPaths, expected: Iterable[Key] | None, options: argparse.Na
     if len(found) > SHOWN:
         print(f"  and {len(found) - SHOWN} more in {paths.folds_csv}")
     maker = Maker(study, mixtures, choices(options))
-    print(f"\n{to_terminal(maker.accuracy())}")
+    for table in maker.all()[1:]:  # the first one, what is missing, has just been told
+        print(f"\n{to_terminal(table).rstrip()}")
     _write(paths, study, maker, options)
     return 1 if options.strict and found else 0
 
@@ -63,7 +64,7 @@ def _write(paths: StudyPaths, study: Study, maker: Maker, options: argparse.Name
 
         plots.write(paths.plots, study, paper=options.paper)
         told.append(f"{paths.plots}/")
-    print("wrote " + ", ".join(told))
+    print("\nwrote " + ", ".join(told))
 
 
 def choices(options: argparse.Namespace) -> Choices:
