@@ -6,6 +6,7 @@ import argparse
 import json
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import asdict
@@ -22,8 +23,10 @@ def up(
     cpus: int = 16,
     memory_mb: int = 131072,
     max_array_size: int = 1001,
+    owner: int | None = None,
 ) -> Settings:
-    """Start a cluster, or find the one that runs in that folder already."""
+    """Start a cluster, or find the one that runs in that folder already; with `owner`, the
+    cluster ends when the process of that id does."""
     folder = (folder or default_folder()).absolute()
     running = load(folder)
     if running is not None:
@@ -48,7 +51,27 @@ def up(
         daemons.stop(settings)
         raise
     (folder / "cluster.json").write_text(json.dumps(asdict(settings), default=str))
+    if owner is not None:
+        _start_guard(folder, owner)
     return settings
+
+
+def guard(folder: Path, owner: int) -> None:
+    """Wait until the owner or the cluster is gone, then end what is left of the cluster."""
+    while Path(f"/proc/{owner}/environ").exists() and (folder / "cluster.json").exists():
+        time.sleep(1)
+    down(folder)
+
+
+def _start_guard(folder: Path, owner: int) -> None:
+    subprocess.Popen(
+        [sys.executable, "-m", "slurm.trial", "guard", f"--folder={folder}", f"--owner={owner}"],
+        cwd=Path(__file__).parents[1],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def load(folder: Path | None = None) -> Settings | None:
@@ -89,12 +112,13 @@ def _keep_logs(settings: Settings) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m slurm.trial", description=__doc__)
-    parser.add_argument("verb", choices=["up", "down", "env", "install"])
+    parser.add_argument("verb", choices=["up", "down", "env", "install", "guard"])
     parser.add_argument("--folder", type=Path, help=f"default: {default_folder()}")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--cpus", type=int, default=16, help="per node, real or not")
     parser.add_argument("--memory-mb", type=int, default=131072, help="per node, real or not")
     parser.add_argument("--max-array-size", type=int, default=1001)
+    parser.add_argument("--owner", type=int, help="end the cluster with this process")
     options = parser.parse_args(arguments)
     try:
         return _run(options)
@@ -108,6 +132,9 @@ def _run(options: argparse.Namespace) -> int:
         install()
         print("all packages of the one-machine SLURM are installed")
         return 0
+    if options.verb == "guard":
+        guard(options.folder, options.owner)
+        return 0
     if options.verb == "down":
         found = down(options.folder)
         print("the trial cluster is down" if found else "no trial cluster was running")
@@ -120,7 +147,12 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     began = time.monotonic()
     settings = up(
-        options.folder, options.nodes, options.cpus, options.memory_mb, options.max_array_size
+        options.folder,
+        options.nodes,
+        options.cpus,
+        options.memory_mb,
+        options.max_array_size,
+        options.owner,
     )
     print(
         f"{settings.nodes} nodes of {settings.cpus} CPUs are up in {settings.folder} "

@@ -22,7 +22,7 @@ def cluster() -> Iterator[Settings]:
     _provide_slurm()
     folder = Path(tempfile.mkdtemp(prefix="fsm-test-", dir=tempfile.gettempdir()))
     try:
-        yield trial.up(folder)
+        yield trial.up(folder, owner=os.getpid())
     finally:
         trial.down(folder)
 

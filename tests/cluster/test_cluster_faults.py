@@ -53,7 +53,7 @@ def test_without_sacct_states_are_still_told(site: Site, tmp_path: Path) -> None
 def test_with_slurmctld_away_nothing_fails_and_the_job_goes_on(site: Site) -> None:
     site.fsm(*LONG, "-m", SHORT)
     site.wait_for_length(3)
-    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGKILL, 5)
+    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGTERM, 20)
     try:
         told = site.fsm("status")
         assert "did not answer" in told or "1 done" in told

@@ -85,7 +85,7 @@ def test_a_job_signalled_while_slurmctld_is_away_requeues_when_it_is_back(
     site.fsm(*LONG, "-m")
     site.wait_for_length(5)
     pid = site.file("attempt.json")["pid"]
-    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGKILL, 5)
+    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGTERM, 20)
     try:
         daemons.end([pid], signal.SIGUSR2, 0)
         _wait_for_log(site, "scontrol requeue failed, trying again", 90)
@@ -99,7 +99,7 @@ def test_a_job_signalled_while_slurmctld_is_away_requeues_when_it_is_back(
 def test_slurmctld_away_for_a_minute_changes_nothing(site: Site, uninterrupted: Answers) -> None:
     site.fsm(*LONG, "-m", SHORT)
     site.wait_for_length(3)
-    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGKILL, 5)
+    daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGTERM, 20)
     away_until = time.monotonic() + 60
     try:
         while time.monotonic() < away_until:

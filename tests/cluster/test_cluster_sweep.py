@@ -21,7 +21,8 @@ TEN = ("dataset=hepatitis", "method=median", "scan.max_length=3", *SMALL)
 def test_ten_folds_run_detached_and_equal_a_local_run(site: Site, tmp_path: Path) -> None:
     told = site.fsm(*TEN, "-m")
     assert "10 submitted, 0 skipped" in told
-    assert {s["state"] for s in site.states()} <= {"queued", "running", "done"}
+    seen = json.loads(site.fsm("status", "--json"))
+    assert {s["state"] for s in seen} <= {"queued", "running", "done"}
     site.wait_for("done")
     assert site.fsm("status", "--check", *TEN)
     here = Site(site.settings, tmp_path / "here")
