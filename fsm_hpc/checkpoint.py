@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from fsm_hpc import files
-from fsm_hpc.formula import Formula, parse
+from fsm_hpc.formula import Formula
+from fsm_hpc.parser import parse
 from fsm_hpc.scan import Attempt, Length, ScanState, StopReason
 from fsm_hpc.solvers.base import End, Incumbent
 
@@ -119,12 +119,7 @@ class Keeper:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closed.set()
         self._thread.join()
 

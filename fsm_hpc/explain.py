@@ -15,7 +15,8 @@ from fsm_hpc.config import Config, UserError, build
 from fsm_hpc.dataset import Dataset, Kind, load
 from fsm_hpc.files import FoldPaths
 from fsm_hpc.folds import make_fold
-from fsm_hpc.formula import And, Atom, Formula, Not, Proposition, number, parse
+from fsm_hpc.formula import And, Atom, Formula, Not, Proposition, number
+from fsm_hpc.parser import parse
 from fsm_hpc.result import FoldResult
 
 MOST_PROPOSITIONS = 12  # beyond, all assignments are too many to look for the fewest that suffice

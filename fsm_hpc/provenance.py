@@ -28,7 +28,7 @@ PACKAGES = (
 )
 DECIDING = (
     *("formula", "source", "dataset", "folds", "problem", "solvers"),
-    *("scan", "checkpoint", "baselines", "run"),
+    *("parser", "scan", "checkpoint", "baselines", "run"),
 )
 
 

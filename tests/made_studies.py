@@ -9,7 +9,7 @@ from typing import Any
 
 from fsm_hpc import result
 from fsm_hpc.files import StudyPaths
-from fsm_hpc.formula import parse
+from fsm_hpc.parser import parse
 from fsm_hpc.result import Accuracy, Confusion, FoldResult, Seconds
 
 AWKWARD = r"50%_a&b#1$^{x}~\é"  # a dataset's name with all that LaTeX and Markdown mind

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "fsm_hpc"
 ORDER = """
-    __init__ formula machine files config compose source dataset folds problem solvers
+    __init__ formula parser machine files config compose source dataset folds problem solvers
     scan checkpoint baselines provenance result job run progress
     cluster collect tables plots collect_command report explain estimator
     dataset_facts datasets_command __main__

@@ -9,7 +9,7 @@ import pytest
 
 from fsm_hpc import checkpoint
 from fsm_hpc.checkpoint import Keeper
-from fsm_hpc.formula import parse
+from fsm_hpc.parser import parse
 from fsm_hpc.scan import Attempt, Length, ScanState, StopReason
 from fsm_hpc.solvers.base import End, Incumbent
 

@@ -16,8 +16,8 @@ import pytest
 
 from fsm_hpc.config import Method, UserError
 from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.formula import parse
 from fsm_hpc.machine import resident_mb
+from fsm_hpc.parser import parse
 from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, End, Incumbent
 from fsm_hpc.solvers.clingo_dl import ClingoDl

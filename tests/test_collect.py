@@ -20,7 +20,7 @@ from fsm_hpc.collect import Row, Status, Study, mixture
 from fsm_hpc.collect.problems import problems
 from fsm_hpc.config import UserError
 from fsm_hpc.files import StudyPaths
-from fsm_hpc.formula import parse
+from fsm_hpc.parser import parse
 from fsm_hpc.scan import Length, ScanState
 from tests.made_studies import AWKWARD, fold_result, put, small_study
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from fsm_hpc import explain, result
 from fsm_hpc.config import UserError
 from fsm_hpc.dataset import Column, Dataset, Kind
-from fsm_hpc.formula import Formula, Proposition, parse
+from fsm_hpc.formula import Formula, Proposition
+from fsm_hpc.parser import parse
 from tests.made_studies import fold_result
 
 TABLE = Dataset(

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from fsm_hpc.config import Method
 from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.formula import parse
+from fsm_hpc.parser import parse
 from fsm_hpc.problem import ALONE, Problem
 from tests.brute_force import fewest_errors
 from tests.random_tables import problems

@@ -12,7 +12,7 @@ import pytest
 
 from fsm_hpc import checkpoint, collect, report
 from fsm_hpc.files import StudyPaths
-from fsm_hpc.formula import parse
+from fsm_hpc.parser import parse
 from fsm_hpc.report.ladder import ladder_chart
 from fsm_hpc.scan import Length, ScanState
 from fsm_hpc.tables import Choices

@@ -10,7 +10,7 @@ import pytest
 
 from fsm_hpc.config import Method
 from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.formula import parse
+from fsm_hpc.parser import parse
 from fsm_hpc.problem import Problem
 from fsm_hpc.scan import (
     Attempt,

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fsm_hpc.collect import Cell, Study
-from fsm_hpc.formula import And, Atom, Formula, Not, Or, Proposition, Relation, parse
+from fsm_hpc.formula import And, Atom, Formula, Not, Or, Proposition, Relation
+from fsm_hpc.parser import parse
 from fsm_hpc.result import FoldResult
 from fsm_hpc.tables.tabular import Math, Remark
 
