@@ -17,10 +17,11 @@ from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.solvers.clingo_dl import ClingoDl
 from fsm_hpc.solvers.native import Native, box_engine, solver, table
 from fsm_hpc.solvers.native.functions import Tree, functions
-from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX, pair, single, sweep
+from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX, pair, single
 from fsm_hpc.solvers.native.intervals import pair_of_intervals
 from fsm_hpc.solvers.native.merge import merge
 from fsm_hpc.solvers.native.plans import PAIRS, plans
+from fsm_hpc.solvers.native.sweeps import sweep
 from tests.brute_force import fewest_errors
 from tests.random_tables import FORMULA_METHODS, _columns, random_problem
 

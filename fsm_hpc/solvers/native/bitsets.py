@@ -7,20 +7,20 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from fsm_hpc.solvers.native.boxes import (
+from fsm_hpc.solvers.native.holes import combine
+from fsm_hpc.solvers.native.kernel import kernel
+from fsm_hpc.solvers.native.order import (
     AT,
     DONE,
     NODES,
     PAUSED,
     STOPPED,
     UNIT_BITS,
-    choose_families,
     leader,
     rank_of,
 )
-from fsm_hpc.solvers.native.holes import combine
-from fsm_hpc.solvers.native.kernel import kernel
 from fsm_hpc.solvers.native.plans import FALSE, HOLE, TRUE
+from fsm_hpc.solvers.native.units import choose_families
 
 
 @intrinsic

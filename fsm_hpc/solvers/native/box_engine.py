@@ -18,6 +18,7 @@ from fsm_hpc.solvers.native.records import (
     hole_of,
 )
 from fsm_hpc.solvers.native.table import Array, Table
+from fsm_hpc.solvers.native.units import HOLES_OF_A_UNIT
 
 CELLS = 1 << 16  # of a pair's table, beyond which pivots are swept
 LIVE_ROWS = 1 << 24  # room for the row lists of a branch; without it they are not shortened
@@ -54,7 +55,7 @@ class BoxEngine:
         return Worker.of(memory, scratch)
 
     def parts(self, plan: Plan) -> int:
-        return 1 if plan.boxed else -(-len(self._holes(plan)) // boxes.HOLES_OF_A_UNIT)
+        return 1 if plan.boxed else -(-len(self._holes(plan)) // HOLES_OF_A_UNIT)
 
     def _holes(self, plan: Plan) -> Array:
         return self.table.pairs if plan.hole == 2 else self.table.singles

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fsm_hpc.solvers.native import boxes
 from fsm_hpc.solvers.native.plans import Plan, plans
 from fsm_hpc.solvers.native.records import Found
 from fsm_hpc.solvers.native.table import Array, Table
+from fsm_hpc.solvers.native.units import choose_families
 
 
 @dataclass(slots=True)
@@ -97,5 +97,5 @@ def _arrays(plan: Plan) -> tuple[Any, ...]:
 
 def chosen_families(job: Job, unit: int) -> Array:
     chosen = np.zeros(32, np.int32)
-    boxes.choose_families(unit - job.first, job.families, job.arrays, chosen)
+    choose_families(unit - job.first, job.families, job.arrays, chosen)
     return job.families[chosen[: job.plan.boxed]]

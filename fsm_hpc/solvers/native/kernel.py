@@ -12,13 +12,8 @@ from typing import Any
 from numba import njit
 
 KERNELS = (
-    "bitsets.py",
-    "boxes.py",
-    "coarse.py",
-    "holes.py",
-    "intervals.py",
-    "kernel.py",
-    "plans.py",
+    *("asking.py", "bitsets.py", "boxes.py", "coarse.py", "holes.py", "intervals.py", "kernel.py"),
+    *("order.py", "plans.py", "splitting.py", "sweeps.py", "units.py"),
 )
 
 

@@ -11,8 +11,8 @@ from threading import Thread
 
 import numpy as np
 
-from fsm_hpc.solvers.native import boxes
 from fsm_hpc.solvers.native.engines import Engine, Job, Shared, Worker, jobs
+from fsm_hpc.solvers.native.order import DONE, UNIT_BITS, UNITS
 from fsm_hpc.solvers.native.records import Found
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
@@ -50,9 +50,9 @@ class Search:
         few milliseconds whether to stop; after that the answer means nothing, but `improved` has
         been told of every leader so far.
         """
-        start = (to_beat << boxes.UNIT_BITS) + boxes.UNITS
+        start = (to_beat << UNIT_BITS) + UNITS
         if known is not None and known > to_beat:
-            start = known << boxes.UNIT_BITS
+            start = known << UNIT_BITS
         race = _Race(self, size, start, improved)
         if not race.wait(watch) or race.leader == start:
             return None
@@ -134,7 +134,7 @@ class _Race:
     def _guarded(self, slot: int) -> None:
         try:
             work = self._jobs()
-            if work and work[-1].first + work[-1].units > boxes.UNITS:
+            if work and work[-1].first + work[-1].units > UNITS:
                 self._despair()
             self._advance(slot, math.inf, BUDGET)
         except BaseException as failure:  # raised again by the thread that waits
@@ -161,7 +161,7 @@ class _Race:
             if self.shared.best[slot] != before and until == math.inf:
                 self._tell(slot)
             now = time.perf_counter()
-            if status == boxes.DONE:
+            if status == DONE:
                 lane.end = -1
             # as many units as fill some milliseconds, so that threads end together
             wanted = int(lane.chunk * CHUNK_S / max(now - started, 1e-6))

@@ -12,9 +12,9 @@ from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.solvers.native.bit_engine import BitEngine
 from fsm_hpc.solvers.native.box_engine import BoxEngine
-from fsm_hpc.solvers.native.boxes import MAX_SCORE
 from fsm_hpc.solvers.native.functions import functions
 from fsm_hpc.solvers.native.holes import POINT
+from fsm_hpc.solvers.native.order import MAX_SCORE
 from fsm_hpc.solvers.native.records import Found, build
 from fsm_hpc.solvers.native.search import LOOK_S, Search
 from fsm_hpc.solvers.native.table import Table
