@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from slurm import daemons
 from tests.cluster.site import LONG, SHORT, SMALL, Answers, Site
 
 pytestmark = pytest.mark.slurm
+PYTHON = Path(sys.executable).name
 
 
 def test_a_signalled_job_saves_requeues_and_ends_as_if_never_interrupted(
@@ -32,7 +35,7 @@ def test_a_signalled_job_saves_requeues_and_ends_as_if_never_interrupted(
 def test_a_signal_before_the_job_is_ready_is_kept(site: Site) -> None:
     site.fsm(*LONG, "-m")
     job_id = site.wait(lambda states: states[0]["state"] == "running")[0]["job_id"]
-    _wait_for_process(site, "begin.py", "submitit.core._submit")
+    _wait_until_signals_are_held_back(site)
     site.shell("scancel", "--signal=USR2", job_id)
     requeued = site.wait_for("queued")[0]
     assert requeued["why"].startswith("requeued after preempted")
@@ -84,11 +87,20 @@ def _wait_for_log(paths: FoldPaths, words: str, limit_s: float = 30) -> None:
         time.sleep(0.2)
 
 
-def _wait_for_process(site: Site, *words: str) -> None:
-    deadline = time.monotonic() + 20
-    while not any(daemons.pids(site.settings, word) for word in words):
+def _wait_until_signals_are_held_back(site: Site) -> None:
+    """The job's Python has begun, and is not ready for signals."""
+    deadline = time.monotonic() + 30
+    while not any(_blocks_usr2(pid) for pid in daemons.pids(site.settings, PYTHON, "-m")):
         assert time.monotonic() < deadline
-        time.sleep(0.02)
+        time.sleep(0.01)
+
+
+def _blocks_usr2(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        blocked = next(line.split()[1] for line in lines if line.startswith("SigBlk"))
+        return bool(int(blocked, 16) >> (signal.SIGUSR2 - 1) & 1)
+    return False
 
 
 def test_a_spent_budget_falls_back_and_a_larger_one_goes_on_to_the_end(site: Site) -> None:
