@@ -128,6 +128,8 @@ def group_table(statuses: Iterable[FoldStatus]) -> Table:
 
 def sums(statuses: Sequence[FoldStatus]) -> str:
     """`350 folds: 300 done, 50 running`."""
+    if not statuses:
+        return "no folds of that kind"
     counts = Counter(status.state for status in statuses)
     parts = [f"[{COLOURS[s]}]{counts[s]} {s.value}[/{COLOURS[s]}]" for s in State if counts[s]]
     return f"{len(statuses)} folds: {', '.join(parts)}"

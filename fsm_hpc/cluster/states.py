@@ -179,7 +179,7 @@ def _not_begun(
         return _or_partial(found, State.MISSING, "stopped before its turn")
     if hint is not None and hint.is_live:
         state = State.QUEUED if hint.is_waiting else State.RUNNING
-        return state, hint.reason if hint.is_waiting else "starts"
+        return state, (hint.reason + _held(hint)) if hint.is_waiting else "starts"
     if hint is not None and hint.state not in ("CANCELLED", "NODE_FAIL", "COMPLETED", "PREEMPTED"):
         return State.FAILED, f"SLURM: {hint.state} before it began; see `logs`"
     return _gone(found, hint, hints)
@@ -227,7 +227,7 @@ def _ended(
 def _held(hint: Hint) -> str:
     """A held job does not start by itself."""
     is_held = "held" in hint.reason.lower()
-    return f" once `scontrol release` lets it ({hint.reason})" if is_held else ""
+    return "; held: `scontrol release` lets it start" if is_held else ""
 
 
 def _gone(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[State, str]:

@@ -71,7 +71,7 @@ def test_arrays_are_split_at_the_limit_of_the_site(tmp_path: Path, cluster: Sett
 def test_a_job_that_waits_says_what_for(site: Site) -> None:
     site.fsm(*LONG, "-m", "cluster.sbatch={hold: true}")
     assert site.state()["state"] == "queued"
-    assert site.state()["why"] == "JobHeldUser"
+    assert site.state()["why"].startswith("JobHeldUser; held")
     site.fsm("status", "--check", code=1)
 
 
