@@ -35,7 +35,7 @@ def submit(folder: Path, kind: str, *words: str) -> FoldPaths:
 
 
 def start(paths: FoldPaths, *before: str) -> subprocess.Popen[bytes]:
-    command = [*before, sys.executable, "-m", "fsm_hpc.cluster.supervise", str(paths.folder)]
+    command = [*before, sys.executable, "-m", "fsm_hpc.cluster.worker", str(paths.folder)]
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 

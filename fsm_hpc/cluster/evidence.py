@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,3 +168,20 @@ def output_tells_of_memory(found: Evidence) -> bool:
         return False
     tails = [path.read_bytes()[-4000:] for path in job_outputs(submission)]
     return any(word in tail for word in MEMORY_WORDS for tail in tails)
+
+
+def runs_here(job_id: str) -> bool:
+    """Whether the command that started local folds still runs: its id is local/HOST/PID."""
+    _, host, pid = [*job_id.split("/"), "", ""][:3]
+    return host == platform.node() and pid.isdigit() and is_process(int(pid))
+
+
+def is_process(pid: int) -> bool:
+    """Whether a process of this id runs here."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -79,7 +79,7 @@ def _start(target: Target) -> subprocess.Popen[bytes]:
     folder = target.paths.folder.absolute()
     with target.paths.log.open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "fsm_hpc.cluster.supervise", str(folder)],
+            [sys.executable, "-m", "fsm_hpc.cluster.worker", str(folder)],
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,  # the fold's own log has it already

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Sequence
@@ -174,7 +173,7 @@ def _not_begun(
             return State.QUEUED, "being submitted"
         return _or_partial(found, State.MISSING, "the submission was never confirmed")
     if submission.kind == "local":
-        if _runs_here(submission.job_id):
+        if evidence.runs_here(submission.job_id):
             return State.QUEUED, "waits for a free core"
         return _or_partial(found, State.MISSING, "stopped before its turn")
     if hint is not None and hint.is_live:
@@ -191,7 +190,7 @@ def _open(
     if submission.kind == "local":
         if attempt.host != platform.node():
             return State.UNKNOWN, f"runs on {attempt.host}, if it still does"
-        alive = _is_process(attempt.pid)
+        alive = evidence.is_process(attempt.pid)
         return (State.RUNNING, "") if alive else (State.LOST, f"process {attempt.pid} is gone")
     if hint is not None and hint.is_live:
         if hint.is_waiting:
@@ -248,22 +247,6 @@ def _gone(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[State, str]
 
 def _or_partial(found: Evidence, state: State, why: str) -> tuple[State, str]:
     return (State.PARTIAL, f"{why}, {found.resumes}") if found.scan.exists else (state, why)
-
-
-def _runs_here(job_id: str) -> bool:
-    """Whether the command that started local folds still runs: its id is local/HOST/PID."""
-    _, host, pid = [*job_id.split("/"), "", ""][:3]
-    return host == platform.node() and pid.isdigit() and _is_process(int(pid))
-
-
-def _is_process(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def check_code(statuses: Sequence[FoldStatus]) -> int:

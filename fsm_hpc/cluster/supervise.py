@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -15,9 +14,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from fsm_hpc import files, machine, result
+from fsm_hpc import machine, result
 from fsm_hpc.cluster import records, slurm
-from fsm_hpc.cluster.records import Attempt, End, Submission
+from fsm_hpc.cluster.evidence import read_scan
+from fsm_hpc.cluster.joblog import Log
+from fsm_hpc.cluster.records import End, Submission
 from fsm_hpc.config import Config, UserError
 from fsm_hpc.files import FoldPaths
 from fsm_hpc.job import fold_paths
@@ -154,7 +155,7 @@ class Supervisor:
             end=end,
             message=message,
             ended_at=time.time(),
-            progress_s=progress_s(self.paths),
+            progress_s=read_scan(self.paths).seconds,
         )
         self.save()
         return end
@@ -241,28 +242,6 @@ class Supervisor:
             thread.join()
 
 
-class Log:
-    """Lines with time and job, in the fold's own log and in the output of the job."""
-
-    def __init__(self, path: Path, attempt: Attempt) -> None:
-        self._path, self._who = path, f"{attempt.job_id}.{attempt.restart}"
-
-    def __call__(self, text: str) -> None:
-        lines = "".join(
-            f"{time.strftime('%Y-%m-%d %H:%M:%S')} {self._who} {line}\n"
-            for line in text.splitlines()
-        )
-        print(lines, end="", flush=True)
-        with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(lines)
-
-
-def progress_s(paths: FoldPaths) -> float:
-    """Solver seconds that are safe on disk."""
-    saved = files.read_json(paths.scan) or {}
-    return float(saved.get("scan_s") or 0.0) + float((saved.get("final") or {}).get("seconds", 0))
-
-
 def _written_at(path: Path) -> int | None:
     return path.stat().st_mtime_ns if path.exists() else None
 
@@ -272,23 +251,3 @@ def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotoni
     deadline = clock() + limit_s
     while clock() < deadline:
         time.sleep(1)
-
-
-def main() -> int:
-    """A local worker: `python -m fsm_hpc.cluster.supervise FOLD_FOLDER`."""
-    from dataclasses import asdict
-
-    submission = records.load_submission(FoldPaths(Path(sys.argv[1])))
-    if submission is None:
-        print(f"no submission in {sys.argv[1]}", file=sys.stderr)
-        return 2
-    try:
-        work(asdict(submission))
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

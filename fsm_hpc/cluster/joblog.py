@@ -1,0 +1,24 @@
+"""Lines with time and job, in the fold's own log and in the output of the job."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from fsm_hpc.cluster.records import Attempt
+
+
+class Log:
+    """Called with a text, writes it to both."""
+
+    def __init__(self, path: Path, attempt: Attempt) -> None:
+        self._path, self._who = path, f"{attempt.job_id}.{attempt.restart}"
+
+    def __call__(self, text: str) -> None:
+        lines = "".join(
+            f"{time.strftime('%Y-%m-%d %H:%M:%S')} {self._who} {line}\n"
+            for line in text.splitlines()
+        )
+        print(lines, end="", flush=True)
+        with self._path.open("a", encoding="utf-8") as stream:
+            stream.write(lines)
