@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -90,10 +92,23 @@ class FoldStatus:
 
 def look(targets: Sequence[Target]) -> tuple[list[FoldStatus], Hints]:
     """The state of every fold; asks SLURM only about folds that their files leave open."""
-    found = [evidence.gather(target) for target in targets]
+    with _without_collector():
+        found = [evidence.gather(target) for target in targets]
     unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
     hints = ask(unclear)
     return [judge(e, hints) for e in found], hints
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Thousands of parsed files make the garbage collector look for cycles that are not there."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def judge(found: Evidence, hints: Hints) -> FoldStatus:
