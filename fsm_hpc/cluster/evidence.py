@@ -69,7 +69,7 @@ class Evidence:
     def needs_slurm(self) -> bool:
         """The files leave open whether somebody works on the fold."""
         submission, attempt = self.submission, self.attempt
-        if submission is None:
+        if submission is None or submission.kind == "local":
             return False
         if attempt is None or attempt.token != submission.token or attempt.end is None:
             return True

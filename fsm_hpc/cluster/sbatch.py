@@ -73,7 +73,10 @@ def _sbatch(
                 jobs = [executor.submit(task, *values) for values in arguments]
             return [job.job_id for job in jobs]
         except (submitit.core.utils.FailedJobError, OSError) as error:
-            raise UserError(f"sbatch refused {len(arguments)} jobs: {_why(error)}") from None
+            raise UserError(
+                f"sbatch refused {len(arguments)} jobs: {_why(error)}; `python -m fsm_hpc doctor` "
+                "checks the site, cluster=local runs them here"
+            ) from None
 
 
 def send(config: Config, output: Path, task: Callable[..., Any], *values: Any) -> str:
