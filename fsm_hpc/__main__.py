@@ -45,6 +45,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 141
+    except OSError as error:
+        print(f"fsm_hpc: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        return 2
 
 
 def _run(words: list[str]) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from fsm_hpc import files
 from fsm_hpc.formula import Formula
 from fsm_hpc.parser import parse
+from fsm_hpc.problem import Problem
 from fsm_hpc.scan import Attempt, Length, ScanState, StopReason
 from fsm_hpc.solvers.base import End, Incumbent
 
@@ -19,6 +22,12 @@ FORMAT = 1
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
 MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
+
+
+def key(train: Problem, validation: Problem) -> str:
+    """What a state belongs to: the rows that it was trained on, and those that chose."""
+    both = train.fingerprint + validation.fingerprint
+    return hashlib.sha256(both.encode()).hexdigest()
 
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
@@ -37,6 +46,7 @@ def load(path: Path, fingerprint: str) -> ScanState:
 def to_dict(state: ScanState) -> dict[str, Any]:
     return {
         "lengths": [length_to_dict(entry) for entry in state.lengths],
+        "spare": [length_to_dict(entry) for entry in state.spare],
         "under_way": _attempt_to_dict(state.under_way),
         "scan_s": state.scan_s,
         "stop_reason": state.stop_reason.value if state.stop_reason else None,
@@ -48,6 +58,7 @@ def from_dict(saved: dict[str, Any]) -> ScanState:
     reason = saved["stop_reason"]
     return ScanState(
         lengths=tuple(length_from_dict(entry) for entry in saved["lengths"]),
+        spare=tuple(length_from_dict(entry) for entry in saved["spare"]),
         under_way=_attempt_from_dict(saved["under_way"]),
         scan_s=saved["scan_s"],
         stop_reason=StopReason(reason) if reason else None,
@@ -141,7 +152,8 @@ class Keeper:
             with self._lock:
                 if self._latest is not None:
                     passed_s = time.monotonic() - self._noted_at
-                    self._save(self._latest.aged(passed_s))
+                    with suppress(OSError):  # a full disk may have room at the next beat
+                        self._save(self._latest.aged(passed_s))
 
     def _save(self, state: ScanState) -> None:
         if self._may_write():

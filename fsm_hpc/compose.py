@@ -171,12 +171,16 @@ def _composed(words: Sequence[str]) -> Any:
     from hydra import compose as hydra_compose
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
     own = [f"file://{folder}" for folder in _user_conf_dirs()]
     path = [f"hydra.searchpath=[{','.join(own)}]"] if own else []
     try:
         with _hydra():
             return hydra_compose("config", overrides=[*path, *words], return_hydra_config=True)
+    except YAMLError as error:
+        told = " ".join(str(error).split())
+        raise UserError(f"a config file is not YAML: {told}") from None
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(_explain(error, words)) from None
 
@@ -193,8 +197,8 @@ def _plain(words: Sequence[str]) -> dict[str, Any]:
     except OmegaConfBaseException as error:
         raise UserError(_first_line(error)) from None
     table = plain["dataset"]
-    if table["name"] is None:  # a table of the user's is called like its file
-        table["name"] = Path(table["path"] or "csv").name.partition(".")[0] or "csv"
+    if table.get("name") is None:  # a table of the user's is called like its file
+        table["name"] = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
     return {str(key): value for key, value in plain.items()}
 
 
@@ -216,6 +220,8 @@ def _explain(error: Exception, words: Sequence[str]) -> str:
         return f"{group} is not given: expected {group}=NAME, one of: {', '.join(names_in(group))}"
     for word in words:
         key = _key(word)
+        if key == "experiment" and not word.startswith("+"):
+            return f"an experiment is added to the config: write +{word}"
         if f"'{key}'" in text and "override" in text:
             return f"{key} is not a setting{_near(key, _all_keys(words))}; --cfg job shows them all"
     return _first_line(error)
@@ -233,7 +239,7 @@ def _near(word: str, among: Sequence[str]) -> str:
 def _all_keys(words: Sequence[str]) -> list[str]:
     from omegaconf import OmegaConf
 
-    chosen = [word for word in words if _key(word) in _PLACEHOLDERS]
+    chosen = [word for word in words if _key(word) in GROUPS]
     missing = [f"{k}={v}" for k, v in _PLACEHOLDERS.items() if _none_of(chosen, k)]
     config: Any = OmegaConf.to_container(_composed([*chosen, *missing]), resolve=False)
     return [key for key in _flat(config) if not key.startswith("hydra.")]

@@ -38,6 +38,9 @@ class MethodSettings:
     name: Method
     trials: int = 100
 
+    def __post_init__(self) -> None:
+        _at_least("method.trials", self.trials, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class SolverSettings:
@@ -47,6 +50,12 @@ class SolverSettings:
     threads: int | None = None  # None: all cores that the job has
     head_start_s: float = 60.0  # portfolio: native alone for so long
     encoding: str = "fast"  # clingo_dl: "plain" is the transcription of the paper's rules
+
+    def __post_init__(self) -> None:
+        _at_least("solver.threads", self.threads or 1, 1)
+        _at_least("solver.head_start_s", self.head_start_s, 0)
+        if self.encoding not in ("fast", "plain"):
+            raise UserError(f"solver.encoding: expected fast or plain, found {self.encoding!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +187,11 @@ class Config:
         if not 0 < self.validation_fraction < 1:
             found = self.validation_fraction
             raise UserError(f"validation_fraction: expected between 0 and 1, found {found}")
+        if not 0 <= self.seed < 2**32:
+            raise UserError(f"seed: expected 0 to {2**32 - 1}, found {self.seed}")
+        for key, name in (("study", self.study), ("dataset.name", self.dataset.name)):
+            if not name or name.startswith(".") or "/" in name:
+                raise UserError(f"{key}: expected the name of one folder, found {name!r}")
 
     @property
     def job_name(self) -> str:
@@ -229,7 +243,7 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
             return hint(value)
         raise UserError(f"{where}: expected one of {', '.join(names)}, found {value!r}")
     if hint is Path and isinstance(value, (str, Path)):
-        return Path(value)
+        return Path(value).expanduser()
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     if hint is str and isinstance(value, (int, float)):
@@ -251,5 +265,5 @@ def _plain(value: Any) -> Any:
 
 
 def _at_least(name: str, value: float, least: float) -> None:
-    if value < least:
+    if not value >= least:
         raise UserError(f"{name}: expected at least {least}, found {value}")

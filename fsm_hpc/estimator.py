@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,8 +171,11 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.method not in _METHODS:
             expected = ", ".join(_METHODS)
             raise ValueError(f"method: expected one of {expected}, found {self.method!r}")
-        if self.length is not None and self.length < 1:
-            raise ValueError(f"length: expected None or at least 1, found {self.length!r}")
+        for name, value in (("length", self.length), ("threads", self.threads)):
+            if value is not None and (not isinstance(value, Integral) or value < 1):
+                raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
+        if self.patience < 1:
+            raise ValueError(f"patience: expected at least 1, found {self.patience!r}")
         if not 0 < self.validation_fraction < 1:
             found = self.validation_fraction
             raise ValueError(f"validation_fraction: expected between 0 and 1, found {found!r}")
@@ -202,7 +206,12 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             _check_frame(self, X, reset=True)
             self._sources = [_source(str(name), X[name]) for name in X.columns]
-        return self._columns(X)
+        columns = self._columns(X)
+        names = [column.name for column in columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two columns or categories are called {twice[0]!r}; rename one")
+        return columns
 
     def _holds(self, X: Any) -> Truth:  # noqa: N803
         check_is_fitted(self)

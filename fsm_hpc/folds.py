@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,5 +44,10 @@ def split(rows: Rows, validation_fraction: float, seed: int) -> tuple[Rows, Rows
     """The rows in two parts, for training and for validation."""
     from sklearn.model_selection import train_test_split
 
-    train, validation = train_test_split(rows, test_size=validation_fraction, random_state=seed)
+    count = math.ceil(validation_fraction * len(rows))
+    if not 0 < count < len(rows):
+        raise UserError(
+            f"validation_fraction {validation_fraction} of {len(rows)} rows leaves one part empty"
+        )
+    train, validation = train_test_split(rows, test_size=count, random_state=seed)
     return np.sort(train), np.sort(validation)

@@ -57,19 +57,14 @@ def fold_paths(config: Config) -> FoldPaths:
 
 def unfinished_business(config: Config, done: FoldResult) -> str | None:
     """What a run with this config would add to a result; None when it is final."""
-    if (
-        done.stop_reason == StopReason.TIMEOUT.value
-        and _hours(done.seconds.scan) < config.scan.budget_h
-    ):
+    out_of_memory = StopReason.OUT_OF_MEMORY.value
+    if out_of_memory in (done.stop_reason, done.final_end):
+        has_more = memory_mb(config) > 1.01 * (done.provenance.get("memory_mb") or 0)
+        return "ran out of memory; more is given now" if has_more else None
+    scan_h, final_h = done.seconds.scan / 3600, done.seconds.final / 3600
+    if done.stop_reason == StopReason.TIMEOUT.value and scan_h < config.scan.budget_h:
         return f"timed out in the scan; {config.scan.budget_h:g} h budget lets it go on"
-    memory = done.provenance.get("memory_mb")
-    if (
-        done.stop_reason == StopReason.OUT_OF_MEMORY.value
-        and memory
-        and memory_mb(config) > memory * 1.01
-    ):
-        return "ran out of memory; more is given now"
-    if not done.proved and done.formula and _hours(done.seconds.final) < config.final.budget_h:
+    if not done.proved and done.formula and final_h < config.final.budget_h:
         return f"not proved; {config.final.budget_h:g} h budget lets it go on"
     return None
 
@@ -105,7 +100,3 @@ def memory_mb(config: Config) -> float:
     return round(
         config.cluster.memory_share * min(config.cluster.mem_gb * 1024, machine.physical_mb())
     )
-
-
-def _hours(seconds: float) -> float:
-    return seconds / 3600

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fsm_hpc.config import Method
 from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.formula import Formula, Proposition, Truth
+from fsm_hpc.formula import Formula, Proposition, Relation, Truth
 
 ALONE = -1  # the group of a Boolean column that is not one of several categories
 
@@ -137,6 +137,18 @@ class Problem:
         """What no formula of any size can go below: rows that agree but for their label."""
         merged = self.distinct_rows
         return int(np.minimum(merged.positives, merged.negatives).sum())
+
+    def admits(self, formula: Formula) -> bool:
+        """Whether its propositions are among those to choose from, one cut a column."""
+        chosen = set(formula.propositions())
+        fixed = {feature.proposition for feature in self.booleans}
+        cuts = {feature.column: set(feature.cuts.tolist()) for feature in self.numerics}
+        needed = {
+            p: {p.low, p.high} if p.relation is Relation.WITHIN else {p.low} for p in chosen - fixed
+        }
+        return len({p.column for p in chosen}) == len(chosen) and all(
+            needed[p] <= cuts.get(p.column, set()) for p in needed
+        )
 
     def errors(self, formula: Formula) -> int:
         return int(np.count_nonzero(formula.evaluate(self.table) != self.labels))

@@ -73,8 +73,11 @@ def code_commit() -> str | None:
 def code_digest() -> str:
     """A digest of the code that decides results; how they are shown is not in it."""
     package = Path(__file__).parent
-    rooms = [path for room in DECIDING for path in package.glob(f"{room}*")]
-    modules = [m for r in rooms for m in (r.rglob("*.py") if r.is_dir() else [r])]
+    modules = [
+        module
+        for room in DECIDING
+        for module in (*package.glob(f"{room}.py"), *package.glob(f"{room}/**/*.py"))
+    ]
     digest = hashlib.sha256()
     for path in [*sorted(modules), *sorted(files.encodings_dir().rglob("*.lp"))]:
         digest.update(path.read_bytes())

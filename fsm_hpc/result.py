@@ -69,6 +69,7 @@ class FoldResult:
     size: int | None = None
     length_bound: int | None = None
     errors: int | None = None  # of the final formula on the rows that it was fitted on
+    final_end: str | None = None  # proved, timeout, out_of_memory: why the final solve ended
     lower_bound: int | None = None  # what no formula of that bound goes below
     lengths: list[dict[str, Any]] = field(default_factory=list)
     model: dict[str, Any] | None = None  # a baseline: parameters, trees, nodes, trials

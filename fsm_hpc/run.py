@@ -54,8 +54,9 @@ def _run_formula(
 ) -> FoldResult | None:
     train, validation = job.problem(job.fold.train), job.problem(job.fold.validation)
     solver = _solver(job.config)
-    state = checkpoint.load(job.paths.scan, train.fingerprint)
-    with Keeper(job.paths.scan, train.fingerprint, watch, may_write) as keep, closing(solver):
+    rows = checkpoint.key(train, validation)
+    state = checkpoint.load(job.paths.scan, rows)
+    with Keeper(job.paths.scan, rows, watch, may_write) as keep, closing(solver):
         limits = _limits(job.config, stop, keep.note)
         for state in scan(train, validation, solver, state, limits):  # noqa: B020
             keep(state)
@@ -84,9 +85,14 @@ def _describe(job: Job, state: ScanState, train: Problem, validation: Problem) -
             formula.evaluate(test.table),
             Seconds(round(state.scan_s, 3), round(final.seconds, 3)),
         ),
-        accuracy=Accuracy(fitted.accuracy(formula), state.best_validation, test.accuracy(formula)),
+        accuracy=Accuracy(
+            fitted.accuracy(formula),
+            state.best_validation if state.lengths else validation.accuracy(formula),
+            test.accuracy(formula),
+        ),
         stop_reason=state.stop_reason.value,
         proved=final.end is End.PROVED,
+        final_end=final.end.value if final.end else None,
         formula=str(formula),
         latex=formula.latex(),
         words=_sentence(job.dataset, formula),

@@ -68,6 +68,7 @@ class ScanState:
     scan_s: float = 0.0
     stop_reason: StopReason | None = None
     final: Attempt | None = None
+    spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
 
     @property
     def best_validation(self) -> float:
@@ -149,7 +150,7 @@ def finish(
     length = length or state.chosen_length
     before = state.final
     if before is None or before.length != length:
-        before = Attempt(length)
+        before = Attempt(length, _seed(problem, state, length))
     elif not _may_go_on(before, limits.final_budget_s):
         return
 
@@ -166,12 +167,32 @@ def finish(
 def reopen(state: ScanState, limits: Limits, fewest_errors: int) -> ScanState:
     """The state to go on from under these limits: a longer scan serves a shorter one, and one
     that a spent budget ended goes on when there is more."""
-    for count in range(1, len(state.lengths) + 1):
-        reason = limits.rule.reason_to_stop(state.lengths[:count], fewest_errors)
+    is_final = state.final is not None and state.final.end is None
+    if state.stop_reason is StopReason.OUT_OF_MEMORY and is_final:
+        return state  # the fallback is decided and under way
+    known = (*state.lengths, *state.spare)
+    for count in range(1, len(known) + 1):
+        reason = limits.rule.reason_to_stop(known[:count], fewest_errors)
         if reason is not None:
-            return replace(state, lengths=state.lengths[:count], under_way=None, stop_reason=reason)
-    is_spent = limits.scan_budget_s is not None and state.scan_s >= limits.scan_budget_s
-    return replace(state, stop_reason=StopReason.TIMEOUT if is_spent else None)
+            view = replace(state, lengths=known[:count], spare=known[count:], stop_reason=reason)
+            return replace(view, under_way=None, scan_s=_seconds(view.lengths))
+    under_way = state.under_way
+    scan_s = _seconds(known) + (under_way.seconds if under_way else 0.0)
+    is_spent = limits.scan_budget_s is not None and scan_s + 0.01 >= limits.scan_budget_s
+    reason = StopReason.TIMEOUT if is_spent else None
+    return replace(state, lengths=known, spare=(), scan_s=scan_s, stop_reason=reason)
+
+
+def _seconds(lengths: tuple[Length, ...]) -> float:
+    return sum(entry.seconds for entry in lengths)
+
+
+def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
+    """A formula to beat: that of the scan, where its cuts are also cuts of these rows."""
+    for entry in state.lengths:
+        if entry.length == length and problem.admits(entry.formula):
+            return Incumbent(entry.formula, problem.errors(entry.formula))
+    return Incumbent()
 
 
 def _one_length(

@@ -93,6 +93,14 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         ),
         (["dataset=bank,hepatitis", "method=pivot"], "names several jobs; add -m"),
         (["+experiment=papr"], "experiment=papr is not known, did you mean paper"),
+        ([*BANK, "seed=-1"], "seed: expected 0 to 4294967295, found -1"),
+        ([*BANK, "solver.threads=-2"], "solver.threads: expected at least 1, found -2"),
+        ([*BANK, "scan.budget_h=nan"], "scan.budget_h: expected at least 0, found nan"),
+        ([*BANK, "study=../x"], "study: expected the name of one folder, found '../x'"),
+        ([*BANK, "dataset.name=a/b"], "dataset.name: expected the name of one folder"),
+        (["dataset=bank", "method=xgboost", "method.trials=0"], "method.trials: expected at least"),
+        ([*BANK, "solver.encoding=slow"], "solver.encoding: expected fast or plain"),
+        (["experiment=paper"], "write +experiment=paper"),
         ([*BANK, "validation_fraction=1"], "validation_fraction: expected between 0 and 1"),
         ([*BANK, "solver=nativ"], "solver=nativ is not known, did you mean native"),
     ],
@@ -108,6 +116,16 @@ def test_a_mistake_is_one_line_with_the_near_matches(words: list[str], complaint
 def test_a_mistake_in_a_sweep_is_told_too(words: list[str]) -> None:
     with pytest.raises(UserError):
         expand(words)
+
+
+def test_a_broken_config_of_the_users_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster" / "broken.yaml").write_text("kind: [slurm\n")
+    monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path))
+    with pytest.raises(UserError, match="a config file is not YAML"):
+        compose([*BANK, "cluster=broken"])
 
 
 def test_a_table_of_the_users_is_called_like_its_file() -> None:

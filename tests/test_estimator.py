@@ -88,6 +88,12 @@ def test_an_unseen_category_holds_nowhere() -> None:
     assert fitted.predict(FRAME.assign(colour="mauve", age=18)).tolist() == ["no"] * ROWS
 
 
+def test_a_category_and_a_column_of_one_name_are_refused() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 4, "a_x": [True, False, False, True] * 2})
+    with pytest.raises(ValueError, match="two columns or categories are called 'a_x'"):
+        _classifier(length=1).fit(frame, [0, 1] * 4)
+
+
 def test_missing_values_are_refused_with_the_column() -> None:
     holes = FRAME.assign(colour=FRAME["colour"].where(FRAME.index > 0))
     with pytest.raises(ValueError, match="NaN in column 'colour'"):
@@ -98,6 +104,9 @@ def test_missing_values_are_refused_with_the_column() -> None:
     ("changes", "complaint"),
     [
         ({"method": "mean"}, "method: expected one of median, pivot, interval, found 'mean'"),
+        ({"threads": -1}, "threads: expected None or at least 1, found -1"),
+        ({"length": 2.5}, "length: expected None or at least 1, found 2.5"),
+        ({"patience": 0}, "patience: expected at least 1, found 0"),
         ({"length": 0}, "length: expected None or at least 1, found 0"),
         ({"validation_fraction": 1.0}, "validation_fraction: expected between 0 and 1"),
     ],

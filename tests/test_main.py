@@ -65,6 +65,15 @@ def test_a_users_mistake_is_one_line_and_exit_code_2(
     assert said.count("\n") == 1
 
 
+def test_a_folder_that_is_a_file_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    words = ["dataset=hepatitis", "method=median", "solver=native", "scan.max_length=1"]
+    assert command_line.main([*words, f"results_dir={tmp_path}/file"]) == 2
+    assert "Not a directory" in capsys.readouterr().err
+
+
 def test_the_config_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["dataset=bank", "method=pivot", "--cfg", "job"]) == 0
     assert "patience: 2" in capsys.readouterr().out

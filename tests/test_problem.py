@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from fsm_hpc.config import Method
@@ -52,6 +53,26 @@ def test_errors_are_counted_on_the_rows_of_the_problem() -> None:
     assert problem.errors(parse("sex or age >= 40")) == 0
     assert problem.errors(parse("job_a")) == 3
     assert problem.accuracy(parse("job_a")) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "is_admitted"),
+    [
+        (Method.PIVOT, "sex or age >= 30.5", True),
+        (Method.PIVOT, "age >= 31", False),
+        (Method.PIVOT, "age >= 20 and not age >= 40", False),
+        (Method.PIVOT, "age >= 20 and not age >= 20", True),
+        (Method.INTERVAL, "20 <= age <= 40", True),
+        (Method.INTERVAL, "20 <= age <= 0", False),
+        (Method.MEDIAN, "age > 25.25", True),
+        (Method.MEDIAN, "age > 30.5", False),
+        (Method.PIVOT, "size", False),
+    ],
+)
+def test_a_formula_is_admitted_when_its_cuts_are_those_of_the_rows(
+    method: Method, text: str, is_admitted: bool
+) -> None:
+    assert Problem.build(COLUMNS, LABELS, method).admits(parse(text)) is is_admitted
 
 
 @given(problems())

@@ -180,6 +180,46 @@ def test_the_fingerprint_covers_what_changes_the_answer_and_nothing_else(config:
 
 
 @pytest.mark.usefixtures("solvers")
+def test_changed_validation_rows_start_the_scan_anew(config: Config, tmp_path: Path) -> None:
+    run.run_fold(config)
+    rows = set(job.prepare(config).fold.validation.tolist())
+    lines = (tmp_path / "table.csv").read_text().splitlines()
+    swap = {"yes": "no", "no": "yes"}
+    for row in rows:
+        values, _, label = lines[row + 1].rpartition(",")
+        lines[row + 1] = f"{values},{swap[label]}"
+    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+    job.load_dataset.cache_clear()
+    run.run_fold(config)
+    run.run_fold(replace(config, results_dir=tmp_path / "fresh"))
+    assert _content(config) == _content(replace(config, results_dir=tmp_path / "fresh"))
+
+
+def test_a_final_solve_out_of_memory_is_final_until_more_is_given(
+    config: Config, solvers: list[LadderSolver]
+) -> None:
+    lengths = len(run.run_fold(config).lengths)  # type: ignore[union-attr]
+    job.fold_paths(config).result.unlink()
+    job.fold_paths(config).scan.unlink()
+    small = replace(config, cluster=replace(config.cluster, mem_gb=1.0))
+    solvers.append(LadderSolver(ends={lengths: End.OUT_OF_MEMORY}))
+    done = run.run_fold(small)
+    assert done is not None
+    assert done.final_end == "out_of_memory"
+    assert job.unfinished_business(small, done) is None
+    assert job.unfinished_business(config, done) == "ran out of memory; more is given now"
+
+
+def test_without_a_finished_length_the_validation_accuracy_is_that_of_the_formula(
+    config: Config, solvers: list[LadderSolver]
+) -> None:
+    solvers.append(LadderSolver(ends={0: End.TIMEOUT}))
+    done = run.run_fold(config)
+    assert done is not None
+    assert done.accuracy.validation > 0
+
+
+@pytest.mark.usefixtures("solvers")
 def test_a_stop_before_anything_is_found_is_taken_up_again(config: Config) -> None:
     stop = threading.Event()
     stop.set()

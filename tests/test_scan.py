@@ -105,7 +105,7 @@ def test_a_spent_budget_falls_back_and_more_budget_goes_on() -> None:
     assert stopped.stop_reason is StopReason.TIMEOUT
     assert len(stopped.lengths) == 2
     assert stopped.under_way is not None
-    spent = replace(stopped, scan_s=1000)
+    spent = replace(stopped, under_way=replace(stopped.under_way, seconds=1000.0))
     assert _run(LadderSolver(), spent, limits)[-1].stop_reason is StopReason.TIMEOUT
     more = _run(LadderSolver(), spent, replace(limits, scan_budget_s=2000))[-1]
     whole = _run(LadderSolver(), ScanState(), limits)[-1]
@@ -148,6 +148,30 @@ def test_a_longer_scan_serves_a_shorter_one_without_solving_again() -> None:
     assert not solver.calls
     assert _essence(cut) == _essence(whole)[:2]
     assert cut.stop_reason is StopReason.MAX_LENGTH
+    assert cut.scan_s == pytest.approx(sum(entry.seconds for entry in cut.lengths))
+    again = _run(solver, cut, Limits(StoppingRule(max_length=4)))[-1]
+    assert not solver.calls
+    assert _essence(again) == _essence(whole)
+
+
+def test_memory_that_ran_out_is_not_tried_again_while_the_fallback_is_under_way() -> None:
+    limits = Limits(StoppingRule(max_length=4))
+    stopped = _run(LadderSolver(ends={1: End.OUT_OF_MEMORY}), ScanState(), limits)[-1]
+    solver = LadderSolver()
+    resumed = _run(solver, replace(stopped, final=Attempt(1)), limits)[-1]
+    assert not solver.calls
+    assert resumed.stop_reason is StopReason.OUT_OF_MEMORY
+
+
+def test_the_final_solve_starts_from_the_formula_of_the_scan() -> None:
+    train, validation = _problems()
+    limits = Limits(StoppingRule(max_length=4))
+    state = list(scan(train, validation, LadderSolver(), ScanState(), limits))[-1]
+    solver = LadderSolver()
+    list(finish(train, solver, state, Limits()))
+    (_, start), chosen = solver.calls[0], state.lengths[state.chosen_length - 1]
+    assert start.formula == chosen.formula
+    assert start.proved_length == 0
 
 
 def test_time_of_earlier_attempts_counts() -> None:

@@ -111,7 +111,8 @@ def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Ou
     """What can be said about a problem before it has been looked at."""
     if start.formula is not None and start.formula.size <= length:
         errors = problem.errors(start.formula)
-        return Outcome(start.formula, errors, 0, 0, end, Native.name)
+        proved, bound = start.proved_length, start.lower_bound
+        return Outcome(start.formula, errors, bound, min(proved, length), end, Native.name)
     if problem.booleans:
         formula = Atom(problem.booleans[0].proposition)
     else:
