@@ -43,28 +43,30 @@ def main(paths: StudyPaths, expected: Iterable[Key] | None, options: argparse.Na
     study = collect.read(paths, expected)
     mixtures = mixture.find(study)
     found = problems(study, mixtures)
+    maker = Maker(study, mixtures, choices(options))
+    written = _write(paths, study, maker, options)  # first: a reader may leave before the end
     print(summary(study))
     for problem in found[:SHOWN]:
         print(f"  {problem}")
     if len(found) > SHOWN:
         print(f"  and {len(found) - SHOWN} more in {paths.folds_csv}")
-    maker = Maker(study, mixtures, choices(options))
     for table in maker.all()[1:]:  # the first one, what is missing, has just been told
         print(f"\n{to_terminal(table).rstrip()}")
-    _write(paths, study, maker, options)
+    print(f"\nwrote {', '.join(written)}")
     return 1 if options.strict and found else 0
 
 
-def _write(paths: StudyPaths, study: Study, maker: Maker, options: argparse.Namespace) -> None:
-    written = rows_csv.write(study, paths.folds_csv, paths.lengths_csv)
+def _write(paths: StudyPaths, study: Study, maker: Maker, options: argparse.Namespace) -> list[str]:
+    """Write what was asked for; the places, to be told."""
+    files = rows_csv.write(study, paths.folds_csv, paths.lengths_csv)
     tables.write(paths.tables, maker.all(), options.format or FORMATS)
-    told = [*map(str, written), f"{paths.tables}/"]
+    told = [*map(str, files), f"{paths.tables}/"]
     if options.plots:
         from fsm_hpc import plots
 
         plots.write(paths.plots, study, paper=options.paper)
         told.append(f"{paths.plots}/")
-    print("\nwrote " + ", ".join(told))
+    return told
 
 
 def choices(options: argparse.Namespace) -> Choices:

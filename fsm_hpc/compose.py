@@ -210,6 +210,9 @@ def _explain(error: Exception, words: Sequence[str]) -> str:
     """One line that names what is wrong, with the near matches."""
     text = str(error)
     for word in words:
+        if word.startswith("experiment="):
+            return f"an experiment is added to the config: write +{word}"
+    for word in words:
         key, value = _key(word), word.partition("=")[2]
         if key in GROUPS and value not in names_in(key) and f"{key}/{value}" in text:
             names = ", ".join(names_in(key))
@@ -220,8 +223,6 @@ def _explain(error: Exception, words: Sequence[str]) -> str:
         return f"{group} is not given: expected {group}=NAME, one of: {', '.join(names_in(group))}"
     for word in words:
         key = _key(word)
-        if key == "experiment" and not word.startswith("+"):
-            return f"an experiment is added to the config: write +{word}"
         if f"'{key}'" in text and "override" in text:
             return f"{key} is not a setting{_near(key, _all_keys(words))}; --cfg job shows them all"
     return _first_line(error)

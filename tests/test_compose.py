@@ -99,7 +99,10 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         ([*BANK, "study=../x"], "study: expected the name of one folder, found '../x'"),
         ([*BANK, "dataset.name=a/b"], "dataset.name: expected the name of one folder"),
         (["dataset=bank", "method=xgboost", "method.trials=0"], "method.trials: expected at least"),
-        ([*BANK, "solver.encoding=slow"], "solver.encoding: expected fast or plain"),
+        (
+            [*BANK, "solver=clingo_dl", "solver.encoding=slow"],
+            "solver.encoding: expected fast or plain",
+        ),
         (["experiment=paper"], "write +experiment=paper"),
         ([*BANK, "validation_fraction=1"], "validation_fraction: expected between 0 and 1"),
         ([*BANK, "solver=nativ"], "solver=nativ is not known, did you mean native"),
