@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from ctypes.util import find_library
 from dataclasses import dataclass
 
 from slurm.install import PACKAGES as SLURM_PACKAGES
@@ -25,7 +26,7 @@ def needs() -> list[Need]:
     tex = ("texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "lmodern")
     return [
         Need("a real SLURM", SLURM_PACKAGES, missing_programs()),
-        Need("the report in a browser", ("chromium",), _missing("chromium")),
+        Need("the report in a browser", ("chromium", "libatomic1"), _missing_browser()),
         Need(
             "LaTeX tables", (*tex, "poppler-utils"), [*_missing("pdflatex"), *_missing("pdftotext")]
         ),
@@ -45,6 +46,11 @@ def main() -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _missing_browser() -> list[str]:
+    """The browser, and a library that the driver of the tests is linked with."""
+    return [*_missing("chromium"), *([] if find_library("atomic") else ["libatomic"])]
 
 
 def _missing(program: str) -> list[str]:

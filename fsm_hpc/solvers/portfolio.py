@@ -98,6 +98,8 @@ class _Race:
     def enter(self, solver: Solver) -> None:
         """Start a solver on what is known by now."""
         runner = _Runner(solver)
+        if self._control.stop.is_set():
+            runner.stop.set()
         control = replace(self._control, stop=runner.stop, report=self._hear)
         runner.thread = threading.Thread(target=self._run, args=(runner, control), daemon=True)
         self._runners.append(runner)

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,8 @@ def test_ctrl_c_while_waiting_leaves_the_jobs_running(site: Site) -> None:
         env=site.environment,
         stdout=subprocess.PIPE,
         text=True,
+        # what runs in the background of a script is born deaf to Ctrl-C; a person's shell is not
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     site.wait_for_length(3)
     waiting.send_signal(signal.SIGINT)
