@@ -21,11 +21,6 @@ class StopReason(Enum):
     TIMEOUT = "timeout"  # the budget is spent: the best finished length is taken
     OUT_OF_MEMORY = "out_of_memory"  # likewise
 
-    @property
-    def is_forced(self) -> bool:
-        """A larger budget or more memory would have gone on."""
-        return self in (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
-
 
 _FORCED = {End.TIMEOUT: StopReason.TIMEOUT, End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY}
 
