@@ -74,15 +74,13 @@ def _run(words: list[str]) -> int:
 
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
-    from rich.console import Console
-
-    from fsm_hpc import job, progress
+    from fsm_hpc import job, progress, terminal
     from fsm_hpc.run import run_fold
 
-    console = Console()
+    console = terminal.console()
     prepared = job.prepare(config)
     for note in prepared.dataset.notes:
-        console.print(note, soft_wrap=True, markup=False, highlight=False)
+        console.print(note, soft_wrap=True, markup=False)
     if job.finished(prepared) is not None:
         console.print(
             f"{config.job_name} is finished; {prepared.paths.result} stays as it is", soft_wrap=True
@@ -95,7 +93,9 @@ def _run_here(config: Config) -> int:
     with progress.FoldProgress(console, config.job_name) as shown:
         done = run_fold(config, stop, shown.watch, shown.on_trial)
     if done is None:
-        console.print(f"stopped; the same command goes on from {prepared.paths.folder}")
+        console.print(
+            f"stopped; the same command goes on from {prepared.paths.folder}", soft_wrap=True
+        )
         return 130
     progress.print_result(console, done)
     return 0

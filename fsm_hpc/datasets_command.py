@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fsm_hpc import terminal
 from fsm_hpc.compose import compose, names_in
 from fsm_hpc.config import Config, UserError
 from fsm_hpc.dataset import Dataset, load
@@ -15,7 +15,7 @@ from fsm_hpc.formula import number
 from fsm_hpc.source import fetch
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
 
 USAGE = "[show NAME | fetch NAME] [key=value ...]"
@@ -45,13 +45,13 @@ def _list(overrides: Sequence[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps([summary(entry) for entry in entries], indent=1, ensure_ascii=False))
         return
-    console = _console()
+    console = terminal.console(markup=False)
     console.print(_overview(entries))
     console.print()
     console.print(_origins(entries))
     console.print()
     for problem in filter(None, (entry.problem for entry in entries)):
-        console.print(problem, style="yellow")
+        console.print(problem, style="yellow", soft_wrap=True)
     console.print("Your own: dataset=csv dataset.path=my.csv dataset.target=label", style="dim")
 
 
@@ -63,7 +63,7 @@ def _show(name: str, overrides: Sequence[str], as_json: bool) -> None:
         full = {**summary(entry), "columns_in_file": columns(dataset), "notes": list(dataset.notes)}
         print(json.dumps(full, indent=1, ensure_ascii=False))
         return
-    console = _console()
+    console = terminal.console(markup=False)
     console.print(_facts(entry, dataset))
     console.print()
     console.print(_column_table(dataset))
@@ -105,13 +105,6 @@ def _entry(config: Config) -> Entry:
 
 
 # ------------------------------------------------------------------------------------- tables
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    width = None if sys.stdout.isatty() else 200  # a file or a pipe has no edge to break at
-    return Console(width=width, markup=False, highlight=False)
 
 
 def _overview(entries: Sequence[Entry]) -> RenderableType:

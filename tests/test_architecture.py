@@ -12,8 +12,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "fsm_hpc"
 ORDER = """
-    __init__ formula parser machine files config compose source dataset folds problem solvers
-    scan checkpoint baselines provenance result job run progress
+    __init__ formula parser machine terminal files config compose source dataset folds problem
+    solvers scan checkpoint baselines provenance result job run progress
     cluster collect tables plots collect_command report explain estimator
     dataset_facts datasets_command __main__
 """.split()  # noqa: SIM905 - it reads as the page of the design does

@@ -51,6 +51,17 @@ def test_the_overview_names_rows_kinds_balance_source_licence_and_path(
     assert "datasets fetch student_dropout" in said
 
 
+@pytest.mark.parametrize("length", [1, 60, 90, 120, 250])
+def test_no_line_is_broken_in_a_file_however_long_its_paths_are(
+    length: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ("c" * length)))
+    assert "run `python -m fsm_hpc datasets fetch student_dropout` on a machine" in _said(capsys)
+
+
 def test_a_data_dir_completes_the_overview(capsys: pytest.CaptureFixture[str]) -> None:
     folder = shared_file("student_dropout.csv").parent
     listed = {entry["name"]: entry for entry in _json(capsys, f"data_dir={folder}")}

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fsm_hpc import terminal
 from fsm_hpc.cluster import records, show, slurm
 from fsm_hpc.cluster.evidence import Target
 from fsm_hpc.cluster.states import FoldStatus, look
@@ -17,7 +18,7 @@ from fsm_hpc.cluster.states import FoldStatus, look
 
 def cancel(targets: Sequence[Target], yes: bool) -> int:
     """Show what would be cancelled; do it with `yes`."""
-    console = show.console()
+    console = terminal.console()
     statuses, hints = look(targets)
     show.silence(console, hints)
     live = [status for status in statuses if status.is_live]

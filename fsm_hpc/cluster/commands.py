@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from rich.live import Live
 
+from fsm_hpc import terminal
 from fsm_hpc.cluster import show
 from fsm_hpc.cluster.cancel import cancel
 from fsm_hpc.cluster.evidence import Target
@@ -42,7 +43,7 @@ def _plan(flags: argparse.Namespace, words: list[str]) -> int:
     if flags.json:
         print(json.dumps(to_dict(decisions, arrays), indent=1))
         return 0
-    console = show.console()
+    console = terminal.console()
     show.silence(console, hints)
     show.decisions(console, decisions, "to submit")
     if is_local:
@@ -65,7 +66,7 @@ def _status(flags: argparse.Namespace, words: list[str]) -> int:
     if flags.json:
         print(json.dumps([status.to_dict() for status in shown], indent=1))
     else:
-        console = show.console()
+        console = terminal.console()
         show.silence(console, hints)
         show.folds(console, shown)
     return check_code(statuses) if flags.check else 0
@@ -73,7 +74,7 @@ def _status(flags: argparse.Namespace, words: list[str]) -> int:
 
 def _watch(targets: Sequence[Target], flags: argparse.Namespace) -> int:
     """Refresh until nobody works on the folds, or Ctrl-C."""
-    console = show.console()
+    console = terminal.console()
     statuses: list[FoldStatus] = []
     try:
         with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:

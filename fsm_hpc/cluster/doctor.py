@@ -16,8 +16,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from fsm_hpc import job, machine, provenance
-from fsm_hpc.cluster import plan, probe, sbatch, show, site_limits, slurm
+from fsm_hpc import job, machine, provenance, terminal
+from fsm_hpc.cluster import plan, probe, sbatch, site_limits, slurm
 from fsm_hpc.cluster.site_limits import Finding, Grade
 from fsm_hpc.config import Config, UserError
 
@@ -26,7 +26,7 @@ PROBE_S = 180.0  # how long the probe may wait in the queue
 
 def doctor(config: Config, as_json: bool = False) -> int:
     """Run every check; 0 when jobs can be spent here, 1 when one failed."""
-    console = show.console()
+    console = terminal.console()
     findings: list[Finding] = []
     for finding in _examine(config):
         findings.append(finding)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from fsm_hpc import terminal
 from fsm_hpc.cluster import local, sbatch, show, watch
 from fsm_hpc.cluster.evidence import Target
 from fsm_hpc.cluster.plan import Decision, decide, kind_of
@@ -19,7 +20,7 @@ LOOK_S = 2.0
 
 def launch(jobs: Sequence[Config], wait: bool) -> int:
     """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended."""
-    console = show.console()
+    console = terminal.console()
     decisions, hints = decide(jobs)
     show.silence(console, hints)
     is_local = kind_of(jobs[0]) == "local"

@@ -31,14 +31,7 @@ COLOURS = {
     State.CHANGED: "yellow",
     State.MISSING: "dim",
 }
-PLAIN_WIDTH = 200
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
-
-
-def console() -> Console:
-    """Where tables go; nothing is cut where there is no terminal."""
-    here = Console(highlight=False)
-    return here if here.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
 
 
 def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:

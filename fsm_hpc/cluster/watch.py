@@ -55,7 +55,7 @@ class SweepProgress:
         line = show.sums(self.statuses)
         if line != self._told:
             self._told = line
-            self._console.print(line, highlight=False)
+            self._console.print(line)
 
     def _render(self) -> RenderableType:
         done = sum(status.is_done for status in self.statuses)
