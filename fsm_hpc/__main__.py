@@ -75,6 +75,7 @@ def _run(words: list[str]) -> int:
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
     from fsm_hpc import job, progress, terminal
+    from fsm_hpc.cluster import plan
     from fsm_hpc.run import run_fold
 
     console = terminal.console()
@@ -86,6 +87,7 @@ def _run_here(config: Config) -> int:
             f"{config.job_name} is finished; {prepared.paths.result} stays as it is", soft_wrap=True
         )
     else:
+        plan.ensure_free(config)
         job.tell_change(prepared, console.print)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc import machine, result
-from fsm_hpc.config import Config, DatasetSpec
+from fsm_hpc.config import Config, DatasetSpec, UserError
 from fsm_hpc.dataset import Dataset, load
 from fsm_hpc.files import FoldPaths, StudyPaths
 from fsm_hpc.folds import Fold, Rows, make_fold
@@ -39,10 +39,25 @@ class Job:
 def prepare(config: Config) -> Job:
     """Read the table and make the fold; every mistake in the input shows here."""
     dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    refuse_other_table(config, dataset)
     fold = make_fold(
         dataset.rows, config.fold, config.folds, config.seed, config.validation_fraction
     )
     return Job(config, dataset, fold, fold_paths(config))
+
+
+def refuse_other_table(config: Config, dataset: Dataset) -> None:
+    """Two tables of one file name would overwrite each other's results."""
+    paths = fold_paths(config)
+    done = result.load(paths.result) if config.dataset.path else None
+    before = done.provenance.get("table") if done else None
+    if done is None or before is None or done.settings.get("data") == dataset.digest:
+        return
+    if before != str(Path(config.dataset.path or "").absolute()):
+        raise UserError(
+            f"{paths.folder} has the result of another table, {before}; "
+            "name this one with dataset.name=NAME, or keep it apart with study=NAME"
+        )
 
 
 @lru_cache(maxsize=8)  # a sweep asks for the same table for every fold

@@ -1,4 +1,4 @@
-"""Where a result comes from: code, packages, machine, job."""
+"""Where a result comes from: table, code, packages, machine, job."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ DECIDING = (
 
 
 def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[str, Any]:
-    """Where a result comes from: code, packages, machine, job."""
+    """All that a reader may ask about it, by name; no table where it is one of the seven."""
+    own = config.dataset.path
     return {
+        "table": str(Path(own).absolute()) if own else None,
         "version": fsm_hpc.__version__,
         "commit": code_commit(),
         "code": code_digest(),

@@ -88,6 +88,18 @@ def test_workers_whose_parent_is_killed_save_and_stop(
     assert any("resumes at length" in s["why"] for s in found)
 
 
+@pytest.mark.usefixtures("sweep")
+def test_a_fold_that_a_job_works_on_is_not_run_in_the_foreground_as_well(tmp_path: Path) -> None:
+    found = wait(tmp_path, lambda found: any(s["state"] == "running" for s in found))
+    fold = next(s["fold"] for s in found if s["state"] == "running")
+    again = start(tmp_path, *LONG[:2], f"fold={fold}", "solver=clingo_dl", "scan.max_length=1")
+    told, _ = again.communicate(timeout=60)
+    assert again.returncode == 2, told
+    assert f"fold-{fold} is running" in told
+    assert "`cancel` ends it" in told
+    assert not (tmp_path / f"results/default/heart_disease/median/fold-{fold}/result.json").exists()
+
+
 def test_a_fold_that_cannot_be_read_is_told_and_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10)
     words = ["dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median"]

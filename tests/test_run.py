@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fsm_hpc import job, result, run
+from fsm_hpc.cluster.plan import decide
 from fsm_hpc.compose import compose
 from fsm_hpc.config import Config, UserError
 from fsm_hpc.scan import ScanState
@@ -177,6 +178,28 @@ def test_the_fingerprint_covers_what_changes_the_answer_and_nothing_else(config:
     said: list[str] = []
     job.tell_change(changed, said.append)
     assert said == ["computing again: seed: 42 -> 43"]
+
+
+@pytest.mark.usefixtures("solvers")
+def test_two_tables_of_one_file_name_do_not_overwrite_each_other(
+    config: Config, tmp_path: Path
+) -> None:
+    run.run_fold(config)
+    before = _content(config)
+    other = tmp_path / "other" / "table.csv"
+    other.parent.mkdir()
+    text = (tmp_path / "table.csv").read_text()
+    other.write_text(text.replace("\n", "\n44,r,1,no\n", 3))
+    second = replace(config, dataset=replace(config.dataset, path=str(other)))
+    with pytest.raises(UserError, match=r"another table, .*table\.csv; name this one"):
+        run.run_fold(second)
+    with pytest.raises(UserError, match="another table"):
+        decide([second])
+    assert _content(config) == before
+    assert run.run_fold(replace(second, dataset=replace(second.dataset, name="other"))) is not None
+    other.write_text(text)  # the same table in another place
+    job.load_dataset.cache_clear()
+    assert job.finished(job.prepare(second)) is not None
 
 
 @pytest.mark.usefixtures("solvers")

@@ -52,10 +52,26 @@ def decide(jobs: Sequence[Config]) -> tuple[list[Decision], Hints]:
     return [_decide(config, s) for config, s in zip(jobs, statuses, strict=True)], hints
 
 
+def ensure_free(config: Config) -> None:
+    """A fold that a job works on is not run in the foreground as well: both would write its files.
+
+    What is told as unknown may be running.
+    """
+    (status,), _ = look(evidence.of_jobs([config]))
+    if status.is_live:
+        told = f"{status.state.value}: {status.why}" if status.why else status.state.value
+        job_id = f" (job {status.job_id})" if status.job_id else ""
+        raise UserError(
+            f"{config.job_name} is {told}{job_id}; `python -m fsm_hpc status` shows it, "
+            "`cancel` ends it, and study=NAME keeps another run apart"
+        )
+
+
 def _with_data(target: Target) -> Target:
     config = target.config
     assert config is not None
     data = job.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    job.refuse_other_table(config, data)
     return replace(target, data_digest=data.digest)
 
 
