@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from ctypes.util import find_library
 from dataclasses import dataclass
 
 from slurm.install import PACKAGES as SLURM_PACKAGES
-from slurm.install import missing_programs
+from slurm.install import apt_install, missing_programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +34,11 @@ def needs() -> list[Need]:
 
 def main() -> int:
     """Install what is missing as far as this machine allows; tests skip what is not there."""
-    lacking = [need for need in needs() if need.missing]
+    lacking, trouble = [need for need in needs() if need.missing], ""
     if lacking and _may_install():
-        _install([package for need in lacking for package in need.packages])
+        packages = [package for need in lacking for package in need.packages]
+        print(f"installing {', '.join(packages)} ...", file=sys.stderr)
+        trouble = apt_install(packages)
         lacking = [need for need in needs() if need.missing]
     for need in lacking:
         print(
@@ -45,6 +46,8 @@ def main() -> int:
             f"Install with: sudo apt-get install --no-install-recommends {' '.join(need.packages)}",
             file=sys.stderr,
         )
+    if lacking and trouble:
+        print(trouble, file=sys.stderr)
     return 0
 
 
@@ -59,20 +62,6 @@ def _missing(program: str) -> list[str]:
 
 def _may_install() -> bool:
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
-
-
-def _install(packages: list[str]) -> None:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    print(f"installing {', '.join(packages)} ...", file=sys.stderr)
-    for words in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-        subprocess.run(
-            ["apt-get", "-qq", *words],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            check=False,  # what is missing afterwards is told
-            timeout=900,
-        )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "slurmdbd", "mariadb-server-core")
 PROGRAMS = ("munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacctmgr")
@@ -31,17 +32,26 @@ def install() -> None:
         raise RuntimeError(f"there is no apt-get here; install {', '.join(PACKAGES)} by hand")
     if os.geteuid() != 0:
         raise RuntimeError(f"installing packages takes root; run: {how_to_install()}")
+    trouble = apt_install(PACKAGES)
+    if missing_programs():
+        raise RuntimeError(
+            f"still missing after the installation: {', '.join(missing_programs())}. {trouble}"
+        )
+
+
+def apt_install(packages: Sequence[str]) -> str:
+    """Bring Debian packages; what apt-get had to complain about, which need not be fatal."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
+    trouble = []
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         done = subprocess.run(
             ["apt-get", "-qq", *command],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=900,
         )
         if done.returncode != 0:
-            raise RuntimeError(f"apt-get {command[0]} failed: {done.stderr.strip()[-500:]}")
-    if missing_programs():
-        raise RuntimeError(f"still missing after the installation: {', '.join(missing_programs())}")
+            trouble.append(f"apt-get {command[0]} failed: {done.stderr.strip()[-500:]}")
+    return "; ".join(trouble)
