@@ -365,6 +365,32 @@ def test_a_large_table_is_read_in_the_background_with_the_same_answer(
     assert solve(problem, 5).formula == expected
 
 
+def test_a_share_of_no_thread_is_one_thread() -> None:
+    problem = random_problem(np.random.default_rng(37), Method.PIVOT, 60, 3, 3, 8)
+    native = Native(2)
+    native.share(0)
+    assert native.solve(problem, 6, Incumbent(), Control()).formula == solve(problem, 6).formula
+
+
+def test_no_thread_searches_on_after_an_interrupt() -> None:
+    problem = random_problem(np.random.default_rng(31), Method.INTERVAL, 400, 8, 6, 60)
+    before = threading.active_count()
+    began = time.monotonic()
+
+    class Interrupted(Control):
+        def reason_to_end(self, used_mb: float | None = None) -> End | None:
+            if time.monotonic() > began + 0.5:
+                raise KeyboardInterrupt
+            return None
+
+    with pytest.raises(KeyboardInterrupt):
+        Native(2).solve(problem, 12, Incumbent(), Interrupted())
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_bound_out_of_reach_is_not_claimed() -> None:
     problem = random_problem(np.random.default_rng(31), Method.INTERVAL, 400, 8, 6, 60)
     deadline = time.monotonic() + 1.0

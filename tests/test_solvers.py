@@ -189,6 +189,17 @@ def test_what_is_proved_already_is_kept(solver: Solver, problem: Problem, length
 
 
 @some
+@given(problem=problems(), shorter=st.integers(1, 4))
+def test_what_is_proved_of_a_long_bound_is_not_claimed_of_a_shorter_one(
+    solver: Solver, problem: Problem, shorter: int
+) -> None:
+    long = solver.solve(problem, 6, Incumbent(), Control())
+    start = Incumbent(long.formula, long.errors, 6, long.lower_bound)
+    solver.close()
+    assert_optimal(solver.solve(problem, shorter, start, Control()), problem, shorter)
+
+
+@some
 @given(problem=problems(), length=lengths)
 def test_every_report_is_better_than_the_one_before(
     solver: Solver, problem: Problem, length: int

@@ -37,15 +37,18 @@ class Portfolio:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
         self._native.share(self._threads)
         race = _Race(problem, length, start, control)
-        race.enter(self._native)
-        race.wait(until=time.monotonic() + self._head_start_s)
-        if not race.is_over:
-            # from here on the two have the configured threads between them, one each at least
-            mine = max(1, self._threads // 2)
-            self._native.share(mine)
-            race.enter(self._clingo(max(1, self._threads - mine)))
-            race.wait(until=None)
-        return race.outcome()
+        try:
+            race.enter(self._native)
+            race.wait(until=time.monotonic() + self._head_start_s)
+            if not race.is_over:
+                # from here on the two have the configured threads between them, one each at least
+                mine = max(1, self._threads // 2)
+                self._native.share(mine)
+                race.enter(self._clingo(max(1, self._threads - mine)))
+                race.wait(until=None)
+            return race.outcome()
+        finally:
+            race.stop()  # also after Ctrl-C
 
     def close(self) -> None:
         self._native.close()
@@ -113,11 +116,14 @@ class _Race:
             self._end = self._control.reason_to_end()
             time.sleep(LOOK_S if self._end is None else 0)
 
+    def stop(self) -> None:
+        for runner in self._runners:
+            runner.stop.set()
+
     def outcome(self) -> Outcome:
         """The first proof, or else the best of what the runners came back with."""
         proof = self._proof()
-        for runner in self._runners:
-            runner.stop.set()
+        self.stop()
         for runner in self._runners:
             assert runner.thread is not None
             runner.thread.join()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 
 from fsm_hpc.solvers.native import bitsets
@@ -27,8 +30,11 @@ class BitEngine:
         parts = _padded(rows[positive]), _padded(rows[~positive])
         self.positives = len(parts[0]) // WORD
         layout = np.concatenate(parts)
-        values = [np.append(column.ranks, NO_VALUE)[layout] for column in table.columns]
-        self.bits = np.stack([_packed(values[c] == low) for c, low, _ in self.literals])
+        bits = []
+        for column, literals in groupby(self.literals, key=itemgetter(0)):
+            values = np.append(table.columns[column].ranks, np.int32(NO_VALUE))[layout]
+            bits += [_packed(values == low) for _, low, _ in literals]
+        self.bits = np.stack(bits)
         self.full = _packed(layout != NO_ROW)
 
     @property

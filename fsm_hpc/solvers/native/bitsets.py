@@ -215,6 +215,8 @@ def search_bits(
                             best[slot] = rank_of(score, unit)
             continue
         for x in range(features):
+            if flag[0] != 0:
+                return STOPPED
             if roles_x[x] == 0:
                 continue
             ready = False

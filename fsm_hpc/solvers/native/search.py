@@ -12,7 +12,7 @@ from threading import Thread
 import numpy as np
 
 from fsm_hpc.solvers.native.engines import Engine, Job, Shared, Worker, jobs
-from fsm_hpc.solvers.native.order import AT, DONE, UNIT_BITS, UNITS
+from fsm_hpc.solvers.native.order import DONE, UNIT_BITS, UNITS
 from fsm_hpc.solvers.native.records import Found
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
@@ -21,6 +21,7 @@ ALONE_S = 0.02  # the caller's thread works alone for so long before others are 
 BUDGET = 20_000_000  # steps of work between two looks at the clock, some 20 ms
 QUICK_BUDGET = 2_000_000
 QUICK_SIZE = 10  # up to here the functions of a size are listed within milliseconds
+QUICK_ROWS = 10_000  # up to here a unit takes milliseconds
 PART_S = 0.05  # how long threads are waited for once they are told to stop
 
 
@@ -94,26 +95,35 @@ class _Race:
     def leader(self) -> int:
         return int(self.shared.best.max())
 
+    @property
+    def _is_quick(self) -> bool:
+        """Whether a moment's work on it ends within a moment."""
+        return self._size <= QUICK_SIZE and len(self._search.engine.table.rows) <= QUICK_ROWS
+
     def wait(self, watch: Callable[[], bool]) -> bool:
         """Run to the end, or until there is a wish to stop (False)."""
-        if self._size <= QUICK_SIZE:
+        if self._is_quick:
             before = self.leader
             if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                 return True
             if self.leader != before:
                 self._tell(0)
-            self._hand_back(self._lanes[0])
         self._lanes += map(Lane, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._lanes))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive() and not self.shared.flag[0]:
-                thread.join(LOOK_S)
-                if watch():
-                    self.shared.flag[0] = 1
-        self._part(threads)
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive() and not self.shared.flag[0]:
+                    thread.join(LOOK_S)
+                    if watch():
+                        self.shared.flag[0] = 1
+        except BaseException:  # Ctrl-C, say: no thread goes on alone
+            self.shared.flag[0] = 1
+            raise
+        finally:
+            self._part([thread for thread in threads if thread.ident is not None])
         if self._failures:
             raise self._failures[0]
         return not self.shared.flag[0]
@@ -125,12 +135,14 @@ class _Race:
         return self._search.engine.decode(job, record)
 
     def _part(self, threads: list[Thread]) -> None:
-        """Leave no thread behind that could write into arrays of the next run."""
+        """Leave no thread behind that could write into arrays of the next run, or be heard of."""
         until = time.monotonic() + PART_S
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
         if any(thread.is_alive() for thread in threads):
             self._search.renew()
+            with self._lock:
+                self._improved = lambda found: None
 
     def _jobs(self) -> list[Job]:
         """The work of this size, listed by whoever asks first."""
@@ -158,18 +170,15 @@ class _Race:
         """Work until nothing is left to do in this lane (True), or until that time."""
         lane = self._lanes[slot]
         work = self._jobs()
-        is_alone = until < math.inf
         while not self.shared.flag[0]:
-            if lane.end < 0 and not (
-                slot < self._search.share and self._take(lane, work, is_alone)
-            ):
+            if lane.end < 0 and not (slot < self._search.share and self._take(lane, work)):
                 return True
             started = time.perf_counter()
             before = self.shared.best[slot]
             status = self._search.engine.search(
                 lane.worker, work[lane.job], lane.end, self.shared, slot, budget
             )
-            if self.shared.best[slot] != before and not is_alone:
+            if self.shared.best[slot] != before and until == math.inf:
                 self._tell(slot)
             now = time.perf_counter()
             if status == DONE:
@@ -181,15 +190,8 @@ class _Race:
                 return False
         return True
 
-    def _hand_back(self, lane: Lane) -> None:
-        """Leave all but the unit that is open to the other threads."""
-        if lane.end >= 0:
-            job = self._jobs()[lane.job]
-            job.at = lane.end = min(lane.end, int(lane.worker.control[AT]) + 1)
-            lane.chunk = 1
-
-    def _take(self, lane: Lane, work: list[Job], is_alone: bool) -> bool:
-        """Open the next chunk of units, all of a job's if nobody else wants some; False: none."""
+    def _take(self, lane: Lane, work: list[Job]) -> bool:
+        """Open the next chunk of units; False when there are none."""
         with self._lock:
             while lane.job < len(work) and work[lane.job].at == work[lane.job].units:
                 lane.job += 1
@@ -198,7 +200,7 @@ class _Race:
                 return False
             job = work[lane.job]
             lane.worker.control[:3] = job.at, 0, 0
-            job.at = lane.end = job.units if is_alone else min(job.units, job.at + lane.chunk)
+            job.at = lane.end = min(job.units, job.at + lane.chunk)
             return True
 
     def _tell(self, slot: int) -> None:

@@ -73,9 +73,9 @@ class Native:
 
     def share(self, threads: int) -> None:
         """Use only so many of the threads from now on, also in a search that is running."""
-        self._share = threads
+        self._share = max(1, threads)
         if self._known is not None:
-            self._known.search.share = threads
+            self._known.search.share = self._share
 
     def close(self) -> None:
         self._known = None
@@ -135,6 +135,8 @@ class _Solve:
 
     def outcome(self) -> Outcome:
         known = self._known
+        if any(optimum.formula.size > self._length for optimum in known.optima[: self._length]):
+            known.optima.clear()  # taken over for longer ones only
         while len(known.optima) < self._length and self._end is None:
             if known.optima and known.optima[-1].score == known.ceiling:
                 known.optima.append(known.optima[-1])  # longer cannot be better

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,11 @@ class Table:
         self.rows = merged.first[kept]
         self.weights: Array = net[kept].astype(np.int32)
         self.fewest_errors = int(np.minimum(merged.positives, merged.negatives).sum())
-        self.columns = [*self._numerics(problem), *self._booleans(problem)]
+        columns = [*self._numerics(problem), *self._booleans(problem)]
+        self.ranks: Array = np.zeros((len(columns), len(kept)), np.int32)
+        for values, column in zip(self.ranks, columns, strict=True):
+            values[:] = column.ranks
+        self.columns = [replace(c, ranks=self.ranks[i]) for i, c in enumerate(columns)]
 
     def _numerics(self, problem: Problem) -> list[TableColumn]:
         kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
@@ -74,11 +78,6 @@ class Table:
             for group in groups.values()
             for members, ranks in _joined(group, truths)
         ]
-
-    @cached_property
-    def ranks(self) -> Array:
-        empty = np.zeros((0, len(self.rows)), np.int32)
-        return np.stack([c.ranks for c in self.columns]) if self.columns else empty
 
     @cached_property
     def kinds(self) -> Array:
