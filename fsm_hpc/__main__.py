@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import FrameType
 
 import fsm_hpc
 from fsm_hpc.cluster import VERBS as CLUSTER_VERBS
@@ -75,25 +72,22 @@ def _run(words: list[str]) -> int:
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
     from fsm_hpc import job, progress, terminal
-    from fsm_hpc.cluster import plan
-    from fsm_hpc.run import run_fold
+    from fsm_hpc.cluster import foreground, plan
 
     console = terminal.console()
     prepared = job.prepare(config)
     for note in prepared.dataset.notes:
         console.print(note, soft_wrap=True, markup=False)
-    if job.finished(prepared) is not None:
+    done = job.finished(prepared)
+    if done is not None:
         console.print(
             f"{config.job_name} is finished; {prepared.paths.result} stays as it is", soft_wrap=True
         )
     else:
         plan.ensure_free(config)
         job.tell_change(prepared, console.print)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):
-        signal.signal(number, _stopper(stop))
-    with progress.FoldProgress(console, config.job_name) as shown:
-        done = run_fold(config, stop, shown.watch, shown.on_trial)
+        with progress.FoldProgress(console, config.job_name) as shown:
+            done = foreground.run(config, shown.watch, shown.on_trial)
     if done is None:
         console.print(
             f"stopped; the same command goes on from {prepared.paths.folder}", soft_wrap=True
@@ -101,15 +95,6 @@ def _run_here(config: Config) -> int:
         return 130
     progress.print_result(console, done)
     return 0
-
-
-def _stopper(stop: threading.Event) -> Callable[[int, FrameType | None], None]:
-    def handle(number: int, frame: FrameType | None) -> None:
-        if stop.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt  # the second Ctrl-C does not wait
-        stop.set()
-
-    return handle
 
 
 def _steer(verb: str, words: list[str]) -> int:

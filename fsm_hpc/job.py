@@ -39,19 +39,19 @@ class Job:
 def prepare(config: Config) -> Job:
     """Read the table and make the fold; every mistake in the input shows here."""
     dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
-    refuse_other_table(config, dataset)
+    refuse_other_table(config, dataset.digest)
     fold = make_fold(
         dataset.rows, config.fold, config.folds, config.seed, config.validation_fraction
     )
     return Job(config, dataset, fold, fold_paths(config))
 
 
-def refuse_other_table(config: Config, dataset: Dataset) -> None:
+def refuse_other_table(config: Config, digest: str) -> None:
     """Two tables of one file name would overwrite each other's results."""
     paths = fold_paths(config)
     done = result.load(paths.result) if config.dataset.path else None
     before = done.provenance.get("table") if done else None
-    if done is None or before is None or done.settings.get("data") == dataset.digest:
+    if done is None or before is None or done.settings.get("data") == digest:
         return
     if before != str(Path(config.dataset.path or "").absolute()):
         raise UserError(

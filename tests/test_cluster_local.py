@@ -88,6 +88,21 @@ def test_workers_whose_parent_is_killed_save_and_stop(
     assert any("resumes at length" in s["why"] for s in found)
 
 
+def test_a_fold_in_the_foreground_is_seen_and_resumed_with_its_own_settings(
+    tmp_path: Path,
+) -> None:
+    one = (*LONG[:2], "fold=1", *LONG[3:], PLAIN[0], "seed=7")
+    process = start(tmp_path, *one)
+    wait(tmp_path, lambda found: any(s["state"] == "running" and s["length"] for s in found))
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert (process.returncode, "stopped; the same command goes on" in told) == (130, True), told
+    assert [s["state"] for s in states(tmp_path)] == ["partial"]
+    assert "1 done" in run(tmp_path, "resume", "cluster=local", "scan.max_length=1")
+    (done,) = tmp_path.glob("results/*/*/*/*/result.json")
+    assert json.loads(done.read_text())["seed"] == 7
+
+
 @pytest.mark.usefixtures("sweep")
 def test_a_fold_that_a_job_works_on_is_not_run_in_the_foreground_as_well(tmp_path: Path) -> None:
     found = wait(tmp_path, lambda found: any(s["state"] == "running" for s in found))

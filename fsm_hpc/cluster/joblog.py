@@ -9,16 +9,18 @@ from fsm_hpc.cluster.records import Attempt
 
 
 class Log:
-    """Called with a text, writes it to both."""
+    """Called with a text, writes it to both; not `is_told`: to the log only."""
 
-    def __init__(self, path: Path, attempt: Attempt) -> None:
+    def __init__(self, path: Path, attempt: Attempt, is_told: bool = True) -> None:
         self._path, self._who = path, f"{attempt.job_id}.{attempt.restart}"
+        self._is_told = is_told
 
     def __call__(self, text: str) -> None:
         lines = "".join(
             f"{time.strftime('%Y-%m-%d %H:%M:%S')} {self._who} {line}\n"
             for line in text.splitlines()
         )
-        print(lines, end="", flush=True)
+        if self._is_told:
+            print(lines, end="", flush=True)
         with self._path.open("a", encoding="utf-8") as stream:
             stream.write(lines)

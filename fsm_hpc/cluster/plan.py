@@ -71,7 +71,6 @@ def _with_data(target: Target) -> Target:
     config = target.config
     assert config is not None
     data = job.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
-    job.refuse_other_table(config, data)
     return replace(target, data_digest=data.digest)
 
 
@@ -80,6 +79,8 @@ def _decide(config: Config, status: FoldStatus) -> Decision:
     told = f"{word}: {why}" if why else word
     if status.is_live:
         return Decision(config, status, False, told + _other_settings(config, status))
+    if status.state is State.CHANGED:
+        job.refuse_other_table(config, status.target.data_digest or "")
     if status.state is State.CHANGED or not status.is_done:
         return Decision(config, status, True, told)
     done = result.load(status.target.paths.result) if status.state is not State.DONE else None

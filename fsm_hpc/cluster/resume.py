@@ -25,29 +25,20 @@ def configs(words: Sequence[str]) -> list[Config]:
         raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
     sections = _sections([word for word in changes if _key(word) in GROUPS])
     values = [word for word in changes if _key(word) not in GROUPS]
-    return [changed(_stored(target, asked), sections, values) for target in targets]
+    return [changed(_stored(target), sections, values) for target in targets]
 
 
-def _stored(target: Target, asked: selection.Words) -> Config:
-    """The config that a fold was submitted with; a fold that was run here has the defaults."""
+def _stored(target: Target) -> Config:
+    """The config that a fold was begun with, in the folder where it is now."""
     submission = records.load_submission(target.paths)
     if submission is not None:
-        # the folder may have been moved since
-        return replace(
-            submission.config_then, results_dir=asked.study.parent, study=asked.study.name
-        )
+        study = target.paths.study.root
+        return replace(submission.config_then, results_dir=study.parent, study=study.name)
     if target.config is not None:
         return target.config
-    from fsm_hpc.compose import compose
-
-    return compose(
-        [
-            f"dataset={target.dataset}",
-            f"method={target.method}",
-            f"fold={target.fold}",
-            f"study={asked.study.name}",
-            f"results_dir={asked.study.parent}",
-        ]
+    raise UserError(
+        f"{target.paths.folder} does not say what it was begun with; "
+        "the words that began it go on with it, with -m"
     )
 
 

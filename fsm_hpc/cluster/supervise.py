@@ -46,6 +46,8 @@ def work(submitted: dict[str, Any]) -> str:
 class Supervisor:
     """Watches over one attempt at one fold."""
 
+    follows_parent = True  # without SLURM: ends when the process that started it is gone
+
     def __init__(self, submission: Submission, paths: FoldPaths) -> None:
         self.submission, self.paths = submission, paths
         self.stop = threading.Event()
@@ -207,6 +209,8 @@ class Supervisor:
     @contextmanager
     def signals(self) -> Iterator[None]:
         def stop(number: int, frame: FrameType | None) -> None:
+            if self.stop.is_set() and number == signal.SIGINT:
+                raise KeyboardInterrupt  # the second Ctrl-C does not wait
             self.signal = self.signal or signal.Signals(number)
             self.stop.set()
 
@@ -225,7 +229,8 @@ class Supervisor:
 
         def guard() -> None:
             while not over.wait(FENCE_S):
-                orphaned = not self.is_slurm and os.getppid() != self.parent
+                is_child = self.follows_parent and not self.is_slurm
+                orphaned = is_child and os.getppid() != self.parent
                 if self.is_overdue():
                     self.signal = self.signal or signal.SIGUSR2
                 if orphaned or self.is_overdue():
