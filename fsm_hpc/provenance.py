@@ -24,7 +24,6 @@ PACKAGES = (
     "optuna",
     "pandas",
     "scikit-learn",
-    "xgboost-cpu",
 )
 DECIDING = (
     *("formula", "source", "dataset", "folds", "problem", "solvers"),
@@ -41,7 +40,10 @@ def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[st
         "commit": code_commit(),
         "code": code_digest(),
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {
+            **{name: _version(name) for name in PACKAGES},
+            "xgboost": _version("xgboost-cpu") or _version("xgboost"),
+        },
         "host": platform.node(),
         "cpu": machine.cpu_model(),
         "threads": threads,

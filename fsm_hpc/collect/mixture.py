@@ -9,7 +9,7 @@ from typing import Any
 from fsm_hpc.collect import Cell, Study, label
 from fsm_hpc.result import FoldResult
 
-_OF_BASELINES = ("optuna", "scikit-learn", "xgboost-cpu")
+_OF_BASELINES = ("optuna", "scikit-learn", "xgboost")
 _SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
 
 
