@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from pathlib import Path
@@ -107,6 +108,11 @@ def test_a_resumed_fold_with_a_result_is_live_again() -> None:
     found = Evidence(TARGET, result(stop_reason="timeout"), submission(), attempt(), SCAN)
     assert judge(found, hints("RUNNING")).state is State.RUNNING
     assert judge(found, hints("CANCELLED")).state is State.TIMEOUT
+    here = submission(kind="local", job_id=f"local/{platform.node()}/1")
+    for pid, expected in ((os.getpid(), State.RUNNING), (2**22 + 1, State.TIMEOUT)):
+        mine = attempt(host=platform.node(), pid=pid)
+        again = Evidence(TARGET, result(stop_reason="timeout"), here, mine, SCAN)
+        assert judge(again, Hints()).state is expected
 
 
 def test_what_the_user_cancelled_is_cancelled_without_sacct() -> None:

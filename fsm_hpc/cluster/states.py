@@ -135,9 +135,7 @@ def judge(found: Evidence, hints: Hints) -> FoldStatus:
 
 def _is_reopened(found: Evidence, hint: Hint | None, hints: Hints) -> bool:
     """A newer submission works on a fold that has a result."""
-    if not found.needs_slurm:
-        return False
-    return _without_result(found, hint, hints)[0] in LIVE
+    return found.submission is not None and _without_result(found, hint, hints)[0] in LIVE
 
 
 def _with_result(found: Evidence, done: dict[str, Any]) -> FoldStatus:
