@@ -140,6 +140,20 @@ def test_a_local_fold_of_another_machine_is_unknown() -> None:
     assert status.state is State.UNKNOWN
 
 
+@pytest.mark.parametrize(("age_s", "is_lost"), [(60, False), (7200, True)])
+def test_a_local_fold_that_has_long_been_silent_is_lost(
+    tmp_path: Path, age_s: float, is_lost: bool
+) -> None:
+    (tmp_path / "scan.json").touch()
+    os.utime(tmp_path / "scan.json", (time.time() - age_s,) * 2)
+    target = Target("bank", "pivot", 0, FoldPaths(tmp_path))
+    local = submission(kind="local", job_id="local/elsewhere/1")
+    for host in ("elsewhere", platform.node()):  # here its id may be another process's by now
+        last = attempt(host=host, pid=os.getpid())
+        status = judge(Evidence(target, None, local, last, SCAN), Hints())
+        assert (status.state is State.LOST) == is_lost
+
+
 def test_nothing_on_disk_is_missing_and_a_bare_scan_is_partial() -> None:
     assert judge(Evidence(TARGET), Hints()).state is State.MISSING
     assert judge(Evidence(TARGET, scan=SCAN), Hints()).why == "resumes at length 4"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from fsm_hpc.cluster.records import Attempt, Submission
 from fsm_hpc.config import Config
 from fsm_hpc.files import FoldPaths, StudyPaths
 
+SILENT_S = 1800.0
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
 
@@ -174,6 +176,16 @@ def runs_here(job_id: str) -> bool:
     """Whether the command that started local folds still runs: its id is local/HOST/PID."""
     _, host, pid = [*job_id.split("/"), "", ""][:3]
     return host == platform.node() and pid.isdigit() and is_process(int(pid))
+
+
+def is_silent(target: Target) -> bool:
+    """Whether a fold has written nothing for so long that whoever had it must be gone.
+
+    A scan writes every 15 s and a baseline after every trial; a process of the same id may be
+    another one by now, and one on another machine cannot be asked.
+    """
+    written = [path.stat().st_mtime for path in target.paths.folder.glob("*")]
+    return bool(written) and time.time() - max(written) > SILENT_S
 
 
 def is_process(pid: int) -> bool:

@@ -201,6 +201,9 @@ def _open(
     found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
 ) -> tuple[State, str]:
     if submission.kind == "local":
+        if evidence.is_silent(found.target):
+            who = f"process {attempt.pid} on {attempt.host}"
+            return State.LOST, f"{who} has been silent for long, {found.resumes}"
         if attempt.host != platform.node():
             return State.UNKNOWN, f"runs on {attempt.host}, if it still does"
         alive = evidence.is_process(attempt.pid)
