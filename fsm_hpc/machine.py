@@ -1,12 +1,15 @@
-"""What this machine has and what this process uses: cores, memory, model."""
+"""What this machine has and what a process of it uses: cores, memory, model, since when."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import sys
 from pathlib import Path
+
+CLOCK_S = 2.0  # how exactly the system tells when a process began
 
 
 def available_cores() -> int:
@@ -34,6 +37,28 @@ def peak_rss_mb() -> float:
     unit = 2**20 if sys.platform == "darwin" else 2**10
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return round(max(resource.getrusage(kind).ru_maxrss for kind in kinds) / unit, 1)
+
+
+def is_running(pid: int, since: float) -> bool:
+    """Whether the process of this id that had begun by then still runs; ids are used again."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # another user's
+    begun = _begun_at(pid)
+    return begun is None or begun <= since + CLOCK_S
+
+
+def _begun_at(pid: int) -> float | None:
+    """When a process began, in seconds of time.time(); None where the system does not tell."""
+    try:
+        ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+        boot = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(), re.M)
+    except (OSError, IndexError, ValueError):
+        return None
+    return None if boot is None else int(boot[1]) + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_model() -> str:

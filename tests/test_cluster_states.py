@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_a_resumed_fold_with_a_result_is_live_again() -> None:
     assert judge(found, hints("CANCELLED")).state is State.TIMEOUT
     here = submission(kind="local", job_id=f"local/{platform.node()}/1")
     for pid, expected in ((os.getpid(), State.RUNNING), (2**22 + 1, State.TIMEOUT)):
-        mine = attempt(host=platform.node(), pid=pid)
+        mine = attempt(host=platform.node(), pid=pid, started_at=time.time())
         again = Evidence(TARGET, result(stop_reason="timeout"), here, mine, SCAN)
         assert judge(again, Hints()).state is expected
 
@@ -140,18 +141,27 @@ def test_a_local_fold_of_another_machine_is_unknown() -> None:
     assert status.state is State.UNKNOWN
 
 
-@pytest.mark.parametrize(("age_s", "is_lost"), [(60, False), (7200, True)])
-def test_a_local_fold_that_has_long_been_silent_is_lost(
-    tmp_path: Path, age_s: float, is_lost: bool
+@pytest.mark.parametrize(("age_s", "expected"), [(60, State.UNKNOWN), (7200, State.LOST)])
+def test_a_fold_of_another_machine_is_lost_without_a_sign_of_life(
+    tmp_path: Path, age_s: float, expected: State
 ) -> None:
-    (tmp_path / "scan.json").touch()
-    os.utime(tmp_path / "scan.json", (time.time() - age_s,) * 2)
     target = Target("bank", "pivot", 0, FoldPaths(tmp_path))
-    local = submission(kind="local", job_id="local/elsewhere/1")
-    for host in ("elsewhere", platform.node()):  # here its id may be another process's by now
-        last = attempt(host=host, pid=os.getpid())
-        status = judge(Evidence(target, None, local, last, SCAN), Hints())
-        assert (status.state is State.LOST) == is_lost
+    away = submission(kind="local", job_id="local/elsewhere/1")
+    last = attempt(host="elsewhere")
+    records.save_attempt(target.paths, last)
+    os.utime(target.paths.attempt, (time.time() - age_s,) * 2)
+    assert judge(Evidence(target, None, away, last, SCAN), Hints()).state is expected
+
+
+@pytest.mark.parametrize(("since", "expected"), [(1e12, State.RUNNING), (0.0, State.LOST)])
+def test_a_process_that_began_later_is_another_one(since: float, expected: State) -> None:
+    """The id of a process that is gone is given to a new one, after a restart for instance."""
+    here = submission(kind="local", job_id=f"local/{platform.node()}/{os.getpid()}")
+    last = attempt(host=platform.node(), pid=os.getpid(), started_at=since)
+    assert judge(Evidence(TARGET, None, here, last, SCAN), Hints()).state is expected
+    waiting = replace(here, submitted_at=since)
+    state = judge(Evidence(TARGET, None, waiting, None, SCAN), Hints()).state
+    assert state is (State.QUEUED if since else State.PARTIAL)
 
 
 def test_nothing_on_disk_is_missing_and_a_bare_scan_is_partial() -> None:

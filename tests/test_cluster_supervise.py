@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc import files
-from fsm_hpc.cluster import records, supervise
+from fsm_hpc.cluster import foreground, records, supervise
 from fsm_hpc.cluster.records import Attempt, End
 from fsm_hpc.compose import compose
 from fsm_hpc.files import FoldPaths
@@ -74,6 +74,51 @@ def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
     assert done is not None
     assert done["provenance"]["warnings"][0].startswith("asked for 2 cores, may use 1")
     assert done["provenance"]["threads"] == 1
+
+
+@pytest.mark.parametrize("leaving", [KeyboardInterrupt, SystemExit])
+def test_a_fold_left_at_once_is_stopped_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaving: type[BaseException]
+) -> None:
+    def leave(*_: object) -> None:
+        raise leaving
+
+    monkeypatch.setattr("fsm_hpc.run.run_fold", leave)
+    config = compose([*LONG, f"results_dir={tmp_path}"])
+    with pytest.raises(leaving):
+        foreground.run(config, lambda state: None, lambda count, best: None)
+    attempt = records.load_attempt(fold_paths(config))
+    assert attempt is not None
+    assert attempt.end is End.STOPPED
+
+
+def test_whoever_works_without_slurm_shows_signs_of_life(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "FENCE_S", 0.01)
+    config = compose([*LONG, f"results_dir={tmp_path}"])
+    paths = fold_paths(config)
+
+    def long_work(*_: object) -> None:
+        os.utime(paths.attempt, (0, 0))
+        deadline = time.monotonic() + 20
+        while paths.attempt.stat().st_mtime == 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    monkeypatch.setattr(supervise, "BEAT_S", 0.0)
+    monkeypatch.setattr("fsm_hpc.run.run_fold", long_work)
+    assert foreground.run(config, lambda state: None, lambda count, best: None) is None
+
+
+def test_a_fold_in_the_foreground_outlives_the_shell_that_began_it(tmp_path: Path) -> None:
+    words = " ".join([*LONG, "solver.encoding=plain", "scan.max_length=5"])
+    command = f"{sys.executable} -m fsm_hpc {words} > said.txt 2>&1 &"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True)
+    paths = FoldPaths(tmp_path / "results/default/heart_disease/median/fold-1")
+    ended = wait_for(paths, lambda attempt: attempt.end is not None)
+    assert ended.end is End.FINISHED, (tmp_path / "said.txt").read_text()
 
 
 def test_a_superseded_submission_does_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc import files
-from fsm_hpc.cluster import plan, records, resume, selection, show, slurm
+from fsm_hpc.cluster import commands, plan, records, resume, selection, show, slurm
 from fsm_hpc.cluster.evidence import Target
 from fsm_hpc.cluster.states import FoldStatus, State
 from fsm_hpc.config import Config, UserError
@@ -86,7 +86,7 @@ def test_resume_finds_the_study_of_an_experiment_with_its_settings(
 ) -> None:
     config = replace(some_config(), study="paper", results_dir=tmp_path, seed=7)
     records.save_submission(fold_paths(config), records.new_submission(config, "slurm", ""))
-    (found,) = resume.configs([*words, f"results_dir={tmp_path}", "scan.budget_h=71"])
+    (found,), _ = resume.configs([*words, f"results_dir={tmp_path}", "scan.budget_h=71"])
     assert found == replace(config, scan=replace(config.scan, budget_h=71))
 
 
@@ -94,15 +94,19 @@ def test_resume_follows_a_study_that_was_moved(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path / "here")
     records.save_submission(fold_paths(config), records.new_submission(config, "slurm", ""))
     (tmp_path / "here").rename(tmp_path / "there")
-    (found,) = resume.configs([f"results_dir={tmp_path}/there"])
+    (found,), _ = resume.configs([f"results_dir={tmp_path}/there"])
     assert found == replace(config, results_dir=tmp_path / "there")
 
 
 def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path)
     files.write_json(fold_paths(config).scan, {})
-    with pytest.raises(UserError, match="does not say what it was begun with"):
-        resume.configs([f"results_dir={tmp_path}"])
+    with pytest.raises(UserError, match="nothing says what they were begun with"):
+        commands.command("resume", [f"results_dir={tmp_path}"])
+    known = replace(config, fold=1)
+    records.save_submission(fold_paths(known), records.new_submission(known, "slurm", ""))
+    found, others = resume.configs([f"results_dir={tmp_path}"])
+    assert (found, [target.fold for target in others]) == ([known], [0])
 
 
 def test_resume_refuses_what_is_not_a_setting() -> None:

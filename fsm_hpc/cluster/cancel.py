@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fsm_hpc import terminal
+from fsm_hpc import machine, terminal
 from fsm_hpc.cluster import records, show, slurm
 from fsm_hpc.cluster.evidence import Target
 from fsm_hpc.cluster.states import FoldStatus, look
@@ -54,6 +54,7 @@ def _cancel_all(live: Sequence[FoldStatus]) -> list[str]:
 def _end_local(target: Target) -> None:
     """A running worker saves and stops; one that waits for its turn finds the mark."""
     attempt = records.load_attempt(target.paths)
-    if attempt is not None and attempt.end is None and attempt.host == platform.node():
+    is_here = attempt is not None and attempt.end is None and attempt.host == platform.node()
+    if attempt and is_here and machine.is_running(attempt.pid, attempt.started_at):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(attempt.pid, signal.SIGTERM)

@@ -17,6 +17,7 @@ from fsm_hpc.cluster.logs import logs
 from fsm_hpc.cluster.selection import select
 from fsm_hpc.cluster.slurm import max_array_size
 from fsm_hpc.cluster.states import FoldStatus, check_code, look
+from fsm_hpc.config import UserError
 
 WATCH_S = 2.0
 
@@ -98,7 +99,15 @@ def _resume(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster import resume
     from fsm_hpc.cluster.launch import launch
 
-    jobs = resume.configs(words)
+    jobs, others = resume.configs(words)
+    if others:
+        names = ", ".join(target.name for target in others[:5])
+        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+        advice = "nothing says what they were begun with; the words that began them go on, with -m"
+        told = f"left alone: {names}{more}: {advice}"
+        if not jobs:
+            raise UserError(told)
+        terminal.console().print(told, soft_wrap=True)
     return launch(jobs, wait=flags.wait or jobs[0].wait)
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc import files
+from fsm_hpc import files, machine
 from fsm_hpc.cluster import records
 from fsm_hpc.cluster.records import Attempt, Submission
 from fsm_hpc.config import Config
 from fsm_hpc.files import FoldPaths, StudyPaths
 
-SILENT_S = 1800.0
+SILENT_S = 300.0
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
 
@@ -172,28 +172,19 @@ def output_tells_of_memory(found: Evidence) -> bool:
     return any(word in tail for word in MEMORY_WORDS for tail in tails)
 
 
-def runs_here(job_id: str) -> bool:
+def runs_here(submission: Submission) -> bool:
     """Whether the command that started local folds still runs: its id is local/HOST/PID."""
-    _, host, pid = [*job_id.split("/"), "", ""][:3]
-    return host == platform.node() and pid.isdigit() and is_process(int(pid))
+    _, host, pid = [*(submission.job_id or "").split("/"), "", ""][:3]
+    is_here = host == platform.node() and pid.isdigit()
+    return is_here and machine.is_running(int(pid), submission.submitted_at)
 
 
 def is_silent(target: Target) -> bool:
-    """Whether a fold has written nothing for so long that whoever had it must be gone.
+    """Whether a fold of another machine has shown no sign of life for so long that it must be over.
 
-    A scan writes every 15 s and a baseline after every trial; a process of the same id may be
-    another one by now, and one on another machine cannot be asked.
+    Whoever works on a fold without SLURM touches its attempt every half minute.
     """
-    written = [path.stat().st_mtime for path in target.paths.folder.glob("*")]
-    return bool(written) and time.time() - max(written) > SILENT_S
-
-
-def is_process(pid: int) -> bool:
-    """Whether a process of this id runs here."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return time.time() - target.paths.attempt.stat().st_mtime > SILENT_S
+    except FileNotFoundError:
         return False
-    except PermissionError:
-        return True
-    return True

@@ -53,17 +53,15 @@ def decide(jobs: Sequence[Config]) -> tuple[list[Decision], Hints]:
 
 
 def ensure_free(config: Config) -> None:
-    """A fold that a job works on is not run in the foreground as well: both would write its files.
+    """A fold that a job works on, or will, is not taken from it by a run in the foreground.
 
-    What is told as unknown may be running.
+    Of an unknown one it may be: if the job is alive after all, it finds out and gives way.
     """
     (status,), _ = look(evidence.of_jobs([config]))
-    if status.is_live:
-        told = f"{status.state.value}: {status.why}" if status.why else status.state.value
-        job_id = f" (job {status.job_id})" if status.job_id else ""
+    if status.state in (State.RUNNING, State.QUEUED):
         raise UserError(
-            f"{config.job_name} is {told}{job_id}; `python -m fsm_hpc status` shows it, "
-            "`cancel` ends it, and study=NAME keeps another run apart"
+            f"{config.job_name} is {status.state.value} as job {status.job_id}; `python -m fsm_hpc "
+            "status` shows it, `cancel` ends it, and study=NAME keeps another run apart"
         )
 
 

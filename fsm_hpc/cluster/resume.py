@@ -13,8 +13,11 @@ from fsm_hpc.config import Config, UserError, build
 GROUPS = ("solver", "cluster")
 
 
-def configs(words: Sequence[str]) -> list[Config]:
-    """The configs of the folds that are on disk and fit the words, with the other words applied."""
+def configs(words: Sequence[str]) -> tuple[list[Config], list[Target]]:
+    """The configs of the folds that are on disk and fit the words, with the other words applied.
+
+    Also the folds that cannot go on, as nothing says what they were begun with.
+    """
     asked = selection.sort(words)
     if asked.name_a_sweep:
         targets = [t for t in selection.select(words) if t.paths.folder.is_dir()]
@@ -25,21 +28,18 @@ def configs(words: Sequence[str]) -> list[Config]:
         raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
     sections = _sections([word for word in changes if _key(word) in GROUPS])
     values = [word for word in changes if _key(word) not in GROUPS]
-    return [changed(_stored(target), sections, values) for target in targets]
+    stored = [(target, _stored(target)) for target in targets]
+    found = [changed(config, sections, values) for _, config in stored if config is not None]
+    return found, [target for target, config in stored if config is None]
 
 
-def _stored(target: Target) -> Config:
+def _stored(target: Target) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
     submission = records.load_submission(target.paths)
     if submission is not None:
         study = target.paths.study.root
         return replace(submission.config_then, results_dir=study.parent, study=study.name)
-    if target.config is not None:
-        return target.config
-    raise UserError(
-        f"{target.paths.folder} does not say what it was begun with; "
-        "the words that began it go on with it, with -m"
-    )
+    return target.config
 
 
 def _sections(words: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from fsm_hpc import result
+from fsm_hpc import machine, result
 from fsm_hpc.cluster import evidence
 from fsm_hpc.cluster.evidence import Evidence, Target
 from fsm_hpc.cluster.records import Attempt, End, Submission
@@ -186,7 +186,7 @@ def _not_begun(
             return State.QUEUED, "being submitted"
         return _or_partial(found, State.MISSING, "the submission was never confirmed")
     if submission.kind == "local":
-        if evidence.runs_here(submission.job_id):
+        if evidence.runs_here(submission):
             return State.QUEUED, "waits for a free core"
         return _or_partial(found, State.MISSING, "stopped before its turn")
     if hint is not None and hint.is_live:
@@ -201,12 +201,11 @@ def _open(
     found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
 ) -> tuple[State, str]:
     if submission.kind == "local":
-        if evidence.is_silent(found.target):
-            who = f"process {attempt.pid} on {attempt.host}"
-            return State.LOST, f"{who} has been silent for long, {found.resumes}"
+        if attempt.host != platform.node() and evidence.is_silent(found.target):
+            return State.LOST, f"no sign of life from {attempt.host}, {found.resumes}"
         if attempt.host != platform.node():
             return State.UNKNOWN, f"runs on {attempt.host}, if it still does"
-        alive = evidence.is_process(attempt.pid)
+        alive = machine.is_running(attempt.pid, attempt.started_at)
         return (State.RUNNING, "") if alive else (State.LOST, f"process {attempt.pid} is gone")
     if hint is not None and hint.is_live:
         if hint.is_waiting:

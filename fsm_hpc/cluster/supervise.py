@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -25,6 +25,7 @@ from fsm_hpc.job import fold_paths
 from fsm_hpc.result import FoldResult
 from fsm_hpc.scan import ScanState
 
+BEAT_S = 30.0
 FENCE_S = 2.0  # how soon an attempt notices that the fold is no longer its own
 SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
@@ -75,6 +76,9 @@ class Supervisor:
                 raise
             except MemoryError as error:
                 self.ended(End.OUT_OF_MEMORY, f"Python got no memory: {error}")
+                raise
+            except (KeyboardInterrupt, SystemExit):  # the second Ctrl-C, or nobody reads any more
+                self.ended(End.STOPPED, "at once")
                 raise
             except Exception as error:
                 self.log(traceback.format_exc())
@@ -224,10 +228,14 @@ class Supervisor:
 
     @contextmanager
     def fence(self) -> Iterator[None]:
-        """Stop when another attempt takes the fold, or when a local parent is gone."""
+        """Stop when another attempt takes the fold, or when a local parent is gone.
+
+        SLURM knows who lives; elsewhere other machines see it by the attempt's time.
+        """
         over = threading.Event()
 
         def guard() -> None:
+            beat = 0.0
             while not over.wait(FENCE_S):
                 is_child = self.follows_parent and not self.is_slurm
                 orphaned = is_child and os.getppid() != self.parent
@@ -237,6 +245,10 @@ class Supervisor:
                     self.stop.set()
                 if self.stop.is_set() or not self.may_write():
                     return
+                if not self.is_slurm and time.monotonic() >= beat:
+                    beat = time.monotonic() + BEAT_S
+                    with suppress(OSError):
+                        os.utime(self.paths.attempt)
 
         thread = threading.Thread(target=guard, daemon=True)
         thread.start()

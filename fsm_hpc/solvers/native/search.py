@@ -85,7 +85,8 @@ class _Race:
         self._search = search
         self._size = size
         self._improved = improved
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the work
+        self._voice = threading.Lock()  # of what is told
         self._work: list[Job] | None = None
         self._failures: list[BaseException] = []
         self._lanes = [Lane(worker) for worker in search.workers(1)]
@@ -141,7 +142,7 @@ class _Race:
             thread.join(max(0.0, until - time.monotonic()))
         if any(thread.is_alive() for thread in threads):
             self._search.renew()
-            with self._lock:
+            with self._voice:
                 self._improved = lambda found: None
 
     def _jobs(self) -> list[Job]:
@@ -205,6 +206,6 @@ class _Race:
 
     def _tell(self, slot: int) -> None:
         found = self.decode(slot)
-        with self._lock:
+        with self._voice:
             if self.shared.best[slot] == self.leader:
                 self._improved(found)
