@@ -15,11 +15,13 @@ from fsm_hpc.dataset import Column
 from fsm_hpc.problem import Problem
 from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.solvers.clingo_dl import ClingoDl
-from fsm_hpc.solvers.native import Native, box_engine, solver, table
+from fsm_hpc.solvers.native import Native, box_engine, search, solver, table
+from fsm_hpc.solvers.native.bit_engine import BitEngine
 from fsm_hpc.solvers.native.functions import Tree, functions
 from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX, pair, single
 from fsm_hpc.solvers.native.intervals import pair_of_intervals
 from fsm_hpc.solvers.native.merge import merge
+from fsm_hpc.solvers.native.order import PAUSED
 from fsm_hpc.solvers.native.plans import PAIRS, plans
 from fsm_hpc.solvers.native.sweeps import sweep
 from tests.brute_force import fewest_errors
@@ -362,6 +364,19 @@ def test_a_large_table_is_read_in_the_background_with_the_same_answer(
     problem = random_problem(np.random.default_rng(29), Method.PIVOT, 60, 3, 3, 8)
     expected = solve(problem, 5).formula
     monkeypatch.setattr(solver, "SMALL", 0)
+    assert solve(problem, 5).formula == expected
+
+
+def test_a_chunk_of_work_may_pause_as_often_as_it_has_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(np.random.default_rng(41), Method.MEDIAN, 60, 3, 3, 8)
+    expected = solve(problem, 5).formula
+    monkeypatch.setattr(search, "QUICK_SIZE", 0)
+    real, calls = BitEngine.search, itertools.count(1)
+
+    def often(*arguments: Any) -> int:
+        return PAUSED if next(calls) % 1000 else real(*arguments)
+
+    monkeypatch.setattr(BitEngine, "search", often)
     assert solve(problem, 5).formula == expected
 
 

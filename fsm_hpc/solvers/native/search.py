@@ -73,6 +73,7 @@ class Lane:
     worker: Worker
     job: int = 0
     end: int = -1  # of the open chunk; -1: none is open
+    spent_s: float = 0.0  # on that chunk
     chunk: int = 1
 
 
@@ -182,11 +183,12 @@ class _Race:
             if self.shared.best[slot] != before and until == math.inf:
                 self._tell(slot)
             now = time.perf_counter()
+            lane.spent_s += now - started
             if status == DONE:
                 lane.end = -1
-            # as many units as fill some milliseconds, so that threads end together
-            wanted = int(lane.chunk * CHUNK_S / max(now - started, 1e-6))
-            lane.chunk = max(1, min(4 * lane.chunk, wanted))
+                # as many units as fill some milliseconds, so that threads end together
+                wanted = int(lane.chunk * CHUNK_S / max(lane.spent_s, 1e-6))
+                lane.chunk = max(1, min(4 * lane.chunk, wanted))
             if now >= until:
                 return False
         return True
@@ -201,6 +203,7 @@ class _Race:
                 return False
             job = work[lane.job]
             lane.worker.control[:3] = job.at, 0, 0
+            lane.spent_s = 0.0
             job.at = lane.end = min(job.units, job.at + lane.chunk)
             return True
 
