@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import platform
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,7 @@ def test_a_fold_whose_process_lives_is_running(tmp_path: Path) -> None:
     study = study_with(tmp_path)
     paths = study.fold("hepatitis", "pivot", 1)
     records.save_submission(paths, Submission("t", "local", {}, {}, "", 0.0, "local"))
-    alive = Attempt("t", "local", 0, platform.node(), os.getpid(), 0.0)
+    alive = Attempt("t", "local", 0, platform.node(), os.getpid(), time.time())
     records.save_attempt(paths, alive)
     assert only(study, fold=1).status is Status.RUNNING
 
