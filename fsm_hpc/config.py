@@ -159,6 +159,11 @@ class DatasetSpec:
     source: str | None = None
     licence: str | None = None
 
+    @property
+    def own_path(self) -> str | None:
+        """Where a table of the user's is, whatever folder one looks from."""
+        return str(Path(self.path).absolute()) if self.path else None
+
 
 @dataclass(frozen=True, slots=True)
 class Config:

@@ -48,12 +48,12 @@ def prepare(config: Config) -> Job:
 
 def refuse_other_table(config: Config, digest: str) -> None:
     """Two tables of one file name would overwrite each other's results."""
-    paths = fold_paths(config)
-    done = result.load(paths.result) if config.dataset.path else None
+    paths, table = fold_paths(config), config.dataset.own_path
+    done = result.load(paths.result) if table else None
     before = done.provenance.get("table") if done else None
     if done is None or before is None or done.settings.get("data") == digest:
         return
-    if before != str(Path(config.dataset.path or "").absolute()):
+    if before != table:
         raise UserError(
             f"{paths.folder} has the result of another table, {before}; "
             "name this one with dataset.name=NAME, or keep it apart with study=NAME"

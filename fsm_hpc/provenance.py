@@ -33,9 +33,8 @@ DECIDING = (
 
 def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[str, Any]:
     """All that a reader may ask about it, by name; no table where it is one of the seven."""
-    own = config.dataset.path
     return {
-        "table": str(Path(own).absolute()) if own else None,
+        "table": config.dataset.own_path,
         "version": fsm_hpc.__version__,
         "commit": code_commit(),
         "code": code_digest(),

@@ -9,7 +9,7 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 
 from slurm.install import PACKAGES as SLURM_PACKAGES
-from slurm.install import apt_install, missing_programs
+from slurm.install import apt_install, how_to_install, missing_programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def main() -> int:
     for need in lacking:
         print(
             f"*** NOT TESTED on this machine: {need.title}. Missing: {', '.join(need.missing)}. "
-            f"Install with: sudo apt-get install --no-install-recommends {' '.join(need.packages)}",
+            f"Install with: {how_to_install(need.packages)}",
             file=sys.stderr,
         )
     if lacking and trouble:

@@ -19,9 +19,9 @@ def missing_programs() -> list[str]:
     return [name for name in PROGRAMS if shutil.which(name, path=SYSTEM_PATH) is None]
 
 
-def how_to_install() -> str:
+def how_to_install(packages: Sequence[str] = PACKAGES) -> str:
     """The command that brings the packages, for a message."""
-    return f"sudo apt-get install --no-install-recommends {' '.join(PACKAGES)}"
+    return f"sudo apt-get install --no-install-recommends {' '.join(packages)}"
 
 
 def install() -> None:

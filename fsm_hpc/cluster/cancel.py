@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import signal
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fsm_hpc import machine, terminal
-from fsm_hpc.cluster import records, show, slurm
+from fsm_hpc import terminal
+from fsm_hpc.cluster import evidence, records, show, slurm
 from fsm_hpc.cluster.evidence import Target
 from fsm_hpc.cluster.states import FoldStatus, look
 
@@ -54,7 +53,6 @@ def _cancel_all(live: Sequence[FoldStatus]) -> list[str]:
 def _end_local(target: Target) -> None:
     """A running worker saves and stops; one that waits for its turn finds the mark."""
     attempt = records.load_attempt(target.paths)
-    is_here = attempt is not None and attempt.end is None and attempt.host == platform.node()
-    if attempt and is_here and machine.is_running(attempt.pid, attempt.started_at):
+    if attempt is not None and attempt.end is None and evidence.is_alive(attempt):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(attempt.pid, signal.SIGTERM)

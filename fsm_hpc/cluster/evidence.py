@@ -16,7 +16,7 @@ from fsm_hpc.cluster.records import Attempt, Submission
 from fsm_hpc.config import Config
 from fsm_hpc.files import FoldPaths, StudyPaths
 
-SILENT_S = 300.0
+SILENT_S = 300.0  # without a sign of life from another machine, ten times as long as it takes
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
 
@@ -177,6 +177,15 @@ def runs_here(submission: Submission) -> bool:
     _, host, pid = [*(submission.job_id or "").split("/"), "", ""][:3]
     is_here = host == platform.node() and pid.isdigit()
     return is_here and machine.is_running(int(pid), submission.submitted_at)
+
+
+def is_here(attempt: Attempt) -> bool:
+    return attempt.host == platform.node()
+
+
+def is_alive(attempt: Attempt) -> bool:
+    """Whether its process runs on this machine."""
+    return is_here(attempt) and machine.is_running(attempt.pid, attempt.started_at)
 
 
 def is_silent(target: Target) -> bool:

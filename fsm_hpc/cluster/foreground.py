@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from fsm_hpc import job, result
+from fsm_hpc.checkpoint import Watch
 from fsm_hpc.cluster import records
 from fsm_hpc.cluster.joblog import Log
 from fsm_hpc.cluster.records import End
 from fsm_hpc.cluster.supervise import Supervisor
 from fsm_hpc.config import Config, UserError
 from fsm_hpc.result import FoldResult
+from fsm_hpc.run import OnTrial
 from fsm_hpc.scan import ScanState
 
 
-def run(
-    config: Config, watch: Callable[[ScanState], None], on_trial: Callable[[int, float], None]
-) -> FoldResult | None:
+def run(config: Config, watch: Watch, on_trial: OnTrial) -> FoldResult | None:
     """The result; None when it was stopped, and the next run goes on from there."""
     attempt = Foreground(config, watch, on_trial)
     end = attempt.run()
@@ -31,17 +30,9 @@ class Foreground(Supervisor):
 
     follows_parent = False
 
-    def __init__(
-        self,
-        config: Config,
-        watch: Callable[[ScanState], None],
-        on_trial: Callable[[int, float], None],
-    ) -> None:
+    def __init__(self, config: Config, watch: Watch, on_trial: OnTrial) -> None:
         paths = job.fold_paths(config)
-        made = records.new_submission(config, "local", "")
-        submission = replace(made, job_id=records.job_id_here(is_local=True))
-        records.save_submission(paths, submission)
-        super().__init__(submission, paths)
+        super().__init__(records.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
         self.shown, self.shown_trial = watch, on_trial
 

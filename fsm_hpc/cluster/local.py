@@ -62,10 +62,7 @@ def _prepared(decision: Decision) -> tuple[Target, Config]:
     memory_gb = min(config.cluster.mem_gb, share_gb)
     cluster = replace(config.cluster, kind="local", cpus=cores, mem_gb=memory_gb)
     config = replace(config, cluster=cluster)
-    submission = records.new_submission(config, "local", "")
-    records.save_submission(
-        decision.target.paths, replace(submission, job_id=records.job_id_here(is_local=True))
-    )
+    records.submit_here(decision.target.paths, config)
     return decision.target, config
 
 

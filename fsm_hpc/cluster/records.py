@@ -8,7 +8,6 @@ import secrets
 import time
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import fsm_hpc
@@ -85,14 +84,20 @@ def new_submission(config: Config, kind: str, output: str) -> Submission:
     return Submission(token, kind, absolute(config).to_dict(), code_now(), output, time.time())
 
 
+def submit_here(paths: FoldPaths, config: Config) -> Submission:
+    """Hand a fold to this process, or to one that it starts."""
+    submission = replace(new_submission(config, "local", ""), job_id=job_id_here(is_local=True))
+    save_submission(paths, submission)
+    return submission
+
+
 def absolute(config: Config) -> Config:
     """The config with paths that mean the same in every folder."""
-    own = config.dataset.path
     return replace(
         config,
         results_dir=config.results_dir.absolute(),
         data_dir=config.data_dir.absolute() if config.data_dir else None,
-        dataset=replace(config.dataset, path=str(Path(own).absolute()) if own else None),
+        dataset=replace(config.dataset, path=config.dataset.own_path),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import platform
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from fsm_hpc import machine, result
+from fsm_hpc import result
 from fsm_hpc.cluster import evidence
 from fsm_hpc.cluster.evidence import Evidence, Target
 from fsm_hpc.cluster.records import Attempt, End, Submission
@@ -201,12 +200,13 @@ def _open(
     found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
 ) -> tuple[State, str]:
     if submission.kind == "local":
-        if attempt.host != platform.node() and evidence.is_silent(found.target):
+        if evidence.is_alive(attempt):
+            return State.RUNNING, ""
+        if evidence.is_here(attempt):
+            return State.LOST, f"process {attempt.pid} is gone"
+        if evidence.is_silent(found.target):
             return State.LOST, f"no sign of life from {attempt.host}, {found.resumes}"
-        if attempt.host != platform.node():
-            return State.UNKNOWN, f"runs on {attempt.host}, if it still does"
-        alive = machine.is_running(attempt.pid, attempt.started_at)
-        return (State.RUNNING, "") if alive else (State.LOST, f"process {attempt.pid} is gone")
+        return State.UNKNOWN, f"runs on {attempt.host}, if it still does"
     if hint is not None and hint.is_live:
         if hint.is_waiting:
             return State.QUEUED, f"requeued, {found.resumes}{_held(hint)}"

@@ -25,7 +25,7 @@ from fsm_hpc.job import fold_paths
 from fsm_hpc.result import FoldResult
 from fsm_hpc.scan import ScanState
 
-BEAT_S = 30.0
+BEAT_S = 30.0  # how often an attempt without SLURM shows that it lives
 FENCE_S = 2.0  # how soon an attempt notices that the fold is no longer its own
 SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
