@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fsm_hpc import collect_command
-from fsm_hpc.config import Method
-from fsm_hpc.files import StudyPaths
-from fsm_hpc.result import FoldResult
+from fsm_hpc.cli import collect as collect_command
+from fsm_hpc.search.method import Method
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.result import FoldResult
 from tests.made_studies import fold_result, lengths
 
 LIMIT = 10.0

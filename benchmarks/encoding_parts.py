@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.encodings import INSTANCES, problem_of
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, Incumbent
-from fsm_hpc.solvers.clingo_dl import ClingoDl
-from fsm_hpc.solvers.clingo_facts import Instance
-from fsm_hpc.solvers.clingo_worker import Job
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, Incumbent
+from fsm_hpc.search.solvers.clingo.facts import Instance
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.clingo.worker import Job
 
 
 @dataclass(frozen=True, slots=True)

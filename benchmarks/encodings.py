@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fsm_hpc.compose import compose
-from fsm_hpc.job import prepare
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, Incumbent, Outcome
-from fsm_hpc.solvers.clingo_dl import ClingoDl
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.job import prepare
 
 INSTANCES = (
     ("breast_cancer", "pivot", 6),

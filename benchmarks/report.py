@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc import report
+from fsm_hpc.report.page import page as report
 from tests.browser import browser
 from tests.made_studies import large_study
 

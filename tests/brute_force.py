@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fsm_hpc.config import Method
-from fsm_hpc.formula import Proposition
-from fsm_hpc.problem import NumericFeature, Problem
+from fsm_hpc.formulas.formula import Proposition
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import NumericFeature, Problem
 
 
 def fewest_errors(problem: Problem, length: int) -> list[int]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.compose import compose
-from fsm_hpc.config import Config
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import Config
 
 
 def some_config(**cluster: Any) -> Config:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.compose import compose
-from fsm_hpc.config import DatasetSpec
-from fsm_hpc.dataset import Dataset, load
+from fsm_hpc.data.dataset import Dataset, load
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.study.compose import compose
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"  # the paper's files, beside the project
 NAMES = (

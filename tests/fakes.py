@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fsm_hpc.formula import Atom, Formula, Not, Or
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.formulas.formula import Atom, Formula, Not, Or
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 
 
 @dataclass

@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from fsm_hpc import result
-from fsm_hpc.files import StudyPaths
-from fsm_hpc.parser import parse
-from fsm_hpc.result import Accuracy, Confusion, FoldResult, Seconds
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.study import result
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.result import Accuracy, Confusion, FoldResult, Seconds
 
 AWKWARD = r"50%_a&b#1$^{x}~\é"  # a dataset's name with all that LaTeX and Markdown mind
 AWKWARD_COLUMN = r"a_b%c&d#e$f^g{h}~i\j|k<l>µ名"

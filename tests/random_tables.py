@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.problem import Problem
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
 
 FORMULA_METHODS = [Method.MEDIAN, Method.PIVOT, Method.INTERVAL]
 

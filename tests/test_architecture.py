@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "fsm_hpc"
-ORDER = """
-    __init__ formula parser machine terminal files config compose source dataset folds problem
-    solvers scan checkpoint baselines provenance result job run progress
-    cluster collect tables plots collect_command report explain estimator
-    dataset_facts datasets_command __main__
-""".split()  # noqa: SIM905 - it reads as the page of the design does
+ORDER = (
+    *("__init__", "errors", "system", "formulas", "data", "search", "baselines", "study", "models"),
+    *("cluster", "report", "cli", "__main__"),
+)
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -71,9 +69,12 @@ def test_a_module_opens_with_one_sentence(path: Path) -> None:
     ("module", "heavy"),
     [
         ("fsm_hpc.__main__", ["numpy", "pandas", "sklearn", "numba", "clingo", "hydra", "optuna"]),
-        ("fsm_hpc.cluster.commands", ["pandas", "sklearn", "numba", "clingo", "hydra", "optuna"]),
-        ("fsm_hpc.run", ["pandas", "sklearn", "numba", "clingo", "hydra", "optuna", "matplotlib"]),
-        ("fsm_hpc.collect", ["pandas", "sklearn", "numba", "clingo", "hydra", "matplotlib"]),
+        ("fsm_hpc.cli.steer", ["pandas", "sklearn", "numba", "clingo", "hydra", "optuna"]),
+        (
+            "fsm_hpc.study.run",
+            ["pandas", "sklearn", "numba", "clingo", "hydra", "optuna", "matplotlib"],
+        ),
+        ("fsm_hpc.report.collect", ["pandas", "sklearn", "numba", "clingo", "hydra", "matplotlib"]),
     ],
 )
 def test_heavy_packages_are_imported_only_where_they_are_used(

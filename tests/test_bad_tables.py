@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsm_hpc import datasets_command
-from fsm_hpc.config import UserError
-from fsm_hpc.dataset import from_table, load
-from fsm_hpc.source import reader
-from fsm_hpc.source.store import decompress
-from fsm_hpc.source.text_column import setting
+from fsm_hpc.cli import datasets as datasets_command
+from fsm_hpc.data import reader
+from fsm_hpc.data.dataset import from_table, load
+from fsm_hpc.data.store import decompress
+from fsm_hpc.data.text_column import setting
+from fsm_hpc.errors import UserError
 from tests.bad_tables import BAD_TABLES, GOOD, BadTable
 from tests.data_helpers import spec_of
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fsm_hpc import baselines
-from fsm_hpc.baselines import BaselineOutcome
+from fsm_hpc.baselines import tuning as baselines
 from fsm_hpc.baselines.ensembles import Task
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column, Dataset, Kind
-from fsm_hpc.folds import make_fold
+from fsm_hpc.baselines.tuning import BaselineOutcome
+from fsm_hpc.data.dataset import Column, Dataset, Kind
+from fsm_hpc.data.folds import make_fold
+from fsm_hpc.search.method import Method
 
 BASELINES = (Method.RANDOM_FOREST, Method.XGBOOST)
 TRIALS = 13  # Optuna draws the first ten at random and learns from then on

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import checkpoint
-from fsm_hpc.checkpoint import Keeper
-from fsm_hpc.parser import parse
-from fsm_hpc.scan import Attempt, Length, ScanState, StopReason
-from fsm_hpc.solvers.base import End, Incumbent
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.scan import Attempt, Length, ScanState, StopReason
+from fsm_hpc.search.solvers.base import End, Incumbent
+from fsm_hpc.study import checkpoint
+from fsm_hpc.study.checkpoint import Keeper
 
 ENTRY = Length(1, parse("`a b` >= 2.5"), 3, 0.9, 0.8, True, 1.25, "native")
 UNDER_WAY = Attempt(2, Incumbent(parse("x and not y"), 2, 1, 1), 7.5)

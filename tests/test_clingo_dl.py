@@ -14,14 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fsm_hpc.config import Method, UserError
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.machine import resident_mb
-from fsm_hpc.parser import parse
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, End, Incumbent
-from fsm_hpc.solvers.clingo_dl import ClingoDl
-from fsm_hpc.solvers.clingo_facts import Instance
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent
+from fsm_hpc.search.solvers.clingo.facts import Instance
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.system.machine import resident_mb
 from tests.random_tables import FORMULA_METHODS, random_problem
 
 

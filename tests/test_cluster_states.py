@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from fsm_hpc.cluster import records
-from fsm_hpc.cluster.evidence import Evidence, ScanFacts, Target
 from fsm_hpc.cluster.records import Attempt, End, Submission
 from fsm_hpc.cluster.slurm import Hint, Hints
-from fsm_hpc.cluster.states import State, check_code, judge
-from fsm_hpc.files import FoldPaths
+from fsm_hpc.cluster.watch.evidence import Evidence, ScanFacts, Target
+from fsm_hpc.cluster.watch.states import State, check_code, judge
+from fsm_hpc.study.files import FoldPaths
 
 TARGET = Target("bank", "pivot", 0, FoldPaths(Path("nowhere")))
 SCAN = ScanFacts(exists=True, length=4, best_validation=0.8, seconds=9.0)

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc import files
-from fsm_hpc.cluster import foreground, records, supervise
+from fsm_hpc.cluster import records
+from fsm_hpc.cluster.node import foreground, supervise
 from fsm_hpc.cluster.records import Attempt, End
-from fsm_hpc.compose import compose
-from fsm_hpc.files import FoldPaths
-from fsm_hpc.job import fold_paths
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.job import fold_paths
+from fsm_hpc.system import files
 from tests.cluster_helpers import fake_slurm
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +36,7 @@ def submit(folder: Path, kind: str, *words: str) -> FoldPaths:
 
 
 def start(paths: FoldPaths, *before: str) -> subprocess.Popen[bytes]:
-    command = [*before, sys.executable, "-m", "fsm_hpc.cluster.worker", str(paths.folder)]
+    command = [*before, sys.executable, "-m", "fsm_hpc.cluster.node.worker", str(paths.folder)]
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 
@@ -83,7 +84,7 @@ def test_a_fold_left_at_once_is_stopped_not_lost(
     def leave(*_: object) -> None:
         raise leaving
 
-    monkeypatch.setattr("fsm_hpc.run.run_fold", leave)
+    monkeypatch.setattr("fsm_hpc.study.run.run_fold", leave)
     config = compose([*LONG, f"results_dir={tmp_path}"])
     with pytest.raises(leaving):
         foreground.run(config, lambda state: None, lambda count, best: None)
@@ -107,7 +108,7 @@ def test_whoever_works_without_slurm_shows_signs_of_life(
             time.sleep(0.01)
 
     monkeypatch.setattr(supervise, "BEAT_S", 0.0)
-    monkeypatch.setattr("fsm_hpc.run.run_fold", long_work)
+    monkeypatch.setattr("fsm_hpc.study.run.run_fold", long_work)
     assert foreground.run(config, lambda state: None, lambda count, best: None) is None
 
 

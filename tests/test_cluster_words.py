@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import files
-from fsm_hpc.cluster import commands, plan, records, resume, selection, show, slurm
-from fsm_hpc.cluster.evidence import Target
-from fsm_hpc.cluster.states import FoldStatus, State
-from fsm_hpc.config import Config, UserError
-from fsm_hpc.files import FoldPaths, StudyPaths
-from fsm_hpc.job import fold_paths
+from fsm_hpc.cli import steer as commands
+from fsm_hpc.cluster import records, slurm
+from fsm_hpc.cluster.submit import plan, resume
+from fsm_hpc.cluster.watch import selection, show
+from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.states import FoldStatus, State
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.job import fold_paths
+from fsm_hpc.system import files
 from tests.cluster_helpers import fake_slurm, some_config
 
 

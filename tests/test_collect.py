@@ -14,15 +14,18 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc import checkpoint, collect, collect_command, files
+from fsm_hpc.cli import collect as collect_command
 from fsm_hpc.cluster import records
 from fsm_hpc.cluster.records import Attempt, End, Submission
-from fsm_hpc.collect import Row, Status, Study, mixture
-from fsm_hpc.collect.problems import problems
-from fsm_hpc.config import UserError
-from fsm_hpc.files import StudyPaths
-from fsm_hpc.parser import parse
-from fsm_hpc.scan import Length, ScanState
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.report import collect, mixture
+from fsm_hpc.report.collect import Row, Status, Study
+from fsm_hpc.report.problems import problems
+from fsm_hpc.search.scan import Length, ScanState
+from fsm_hpc.study import checkpoint
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.system import files
 from tests.made_studies import AWKWARD, fold_result, put, small_study
 
 

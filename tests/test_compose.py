@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.compose import compose, expand, names_in, show
-from fsm_hpc.config import Config, Method, UserError, build
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.method import Method
+from fsm_hpc.study.compose import compose, expand, names_in, show
+from fsm_hpc.study.config import Config, build
 
 BANK = ["dataset=bank", "method=interval"]
 

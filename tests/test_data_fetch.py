@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.config import DatasetSpec, UserError
-from fsm_hpc.dataset import load
-from fsm_hpc.source import fetch
-from fsm_hpc.source.store import digest
+from fsm_hpc.data import fetch
+from fsm_hpc.data.dataset import load
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.data.store import digest
+from fsm_hpc.errors import UserError
 from tests.data_helpers import shared_file, spec_of
 
 PUBLISHED = "\ufeffMarks;Passed;Target\r\n12.5;1;Graduate\r\n3;0;Dropout\r\n".encode()

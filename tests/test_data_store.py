@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.config import UserError
-from fsm_hpc.dataset import load
-from fsm_hpc.files import shipped_data_dir
+from fsm_hpc.data.dataset import load
+from fsm_hpc.errors import UserError
+from fsm_hpc.system.files import shipped_data_dir
 from tests.data_helpers import shared_file, spec_of
 
 

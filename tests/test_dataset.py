@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsm_hpc.dataset import Dataset, Kind, load
-from fsm_hpc.files import shipped_data_dir
-from fsm_hpc.source.kinds import RawKind
+from fsm_hpc.data.dataset import Dataset, Kind, load
+from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.system.files import shipped_data_dir
 from tests.data_helpers import NAMES, SHIPPED, shared_file, spec_of
 
 # rows, rows where the target is true, dropped rows, numeric, Boolean, categorical, one-hot columns

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc import datasets_command
-from fsm_hpc.config import UserError
+from fsm_hpc.cli import datasets as datasets_command
+from fsm_hpc.errors import UserError
 from tests.data_helpers import NAMES, shared_file
 
 

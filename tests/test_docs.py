@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.__main__ import VERBS, main
-from fsm_hpc.cluster import selection
-from fsm_hpc.compose import compose, expand
+from fsm_hpc.cluster.watch import selection
+from fsm_hpc.study.compose import compose, expand
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,8 +9,8 @@ from pathlib import Path
 import clingo
 import pytest
 
-from fsm_hpc.files import encodings_dir
-from fsm_hpc.solvers.clingo_worker import Exhausted, Job, Message, Model, solve
+from fsm_hpc.search.solvers.clingo.worker import Exhausted, Job, Message, Model, solve
+from fsm_hpc.system.files import encodings_dir
 
 ENTRIES = [p for p in sorted(encodings_dir().glob("*.lp")) if p.stem != "input"]
 PARTS = sorted({*encodings_dir().rglob("*.lp")} - {*ENTRIES})

@@ -13,9 +13,9 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsm_hpc import FormulaClassifier, parse
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.problem import Problem
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
 from tests.brute_force import fewest_errors
 
 RNG = np.random.default_rng(5)

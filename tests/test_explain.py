@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsm_hpc import explain, result
-from fsm_hpc.config import UserError
-from fsm_hpc.dataset import Column, Dataset, Kind
-from fsm_hpc.formula import Formula, Proposition
-from fsm_hpc.parser import parse
+from fsm_hpc.data.dataset import Column, Dataset, Kind
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Formula, Proposition
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.report import explain
+from fsm_hpc.study import result
 from tests.made_studies import fold_result
 
 TABLE = Dataset(
@@ -195,8 +196,8 @@ def test_a_table_of_ones_own_is_explained_with_its_path(
 
 
 def _digest(words: list[str]) -> str:
-    from fsm_hpc.compose import compose
-    from fsm_hpc.dataset import load
+    from fsm_hpc.data.dataset import load
+    from fsm_hpc.study.compose import compose
 
     return load(compose(["dataset=csv", "method=pivot", *words]).dataset, None).digest
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import files
-from fsm_hpc.files import StudyPaths
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.system import files
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_draft(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsm_hpc.config import UserError
-from fsm_hpc.folds import Fold, make_fold
+from fsm_hpc.data.folds import Fold, make_fold
+from fsm_hpc.errors import UserError
 
 
 def _folds(rows: int, seed: int = 42) -> list[Fold]:

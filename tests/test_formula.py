@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsm_hpc.formula import And, Atom, Formula, Not, Or, Proposition, escape_latex, number
-from fsm_hpc.parser import parse
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, escape_latex, number
+from fsm_hpc.formulas.parser import parse
 
 NAMES = st.one_of(
     st.sampled_from(

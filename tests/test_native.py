@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.solvers.clingo_dl import ClingoDl
-from fsm_hpc.solvers.native import Native, box_engine, search, solver, table
-from fsm_hpc.solvers.native.bit_engine import BitEngine
-from fsm_hpc.solvers.native.functions import Tree, functions
-from fsm_hpc.solvers.native.holes import INTERVAL, POINT, SUFFIX, pair, single
-from fsm_hpc.solvers.native.intervals import pair_of_intervals
-from fsm_hpc.solvers.native.merge import merge
-from fsm_hpc.solvers.native.order import PAUSED
-from fsm_hpc.solvers.native.plans import PAIRS, plans
-from fsm_hpc.solvers.native.sweeps import sweep
+from fsm_hpc.data.dataset import Column
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.native import Native, box_engine, search, solver, table
+from fsm_hpc.search.solvers.native.bit_engine import BitEngine
+from fsm_hpc.search.solvers.native.functions import Tree, functions
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, pair, single
+from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
+from fsm_hpc.search.solvers.native.kernels.order import PAUSED
+from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
+from fsm_hpc.search.solvers.native.merge import merge
+from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from tests.brute_force import fewest_errors
 from tests.random_tables import FORMULA_METHODS, _columns, random_problem
 

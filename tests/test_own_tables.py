@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow
 import pytest
 
-from fsm_hpc.dataset import Dataset
+from fsm_hpc.data.dataset import Dataset
 from tests.data_helpers import own_table
 
 PLAIN = "age,job,smokes,y\n30,cook,no,yes\n41,nurse,yes,no\n52,cook,yes,yes\n33,vet,no,no\n"

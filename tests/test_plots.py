@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import collect, collect_command, plots
-from fsm_hpc.collect import Study
-from fsm_hpc.files import StudyPaths
-from fsm_hpc.plots import figures
-from fsm_hpc.plots.pgfplots import accuracy_source
+from fsm_hpc.cli import collect as collect_command
+from fsm_hpc.report import collect
+from fsm_hpc.report.collect import Study
+from fsm_hpc.report.figures import drawings as figures
+from fsm_hpc.report.figures import files as plots
+from fsm_hpc.report.figures.pgfplots import accuracy_source
+from fsm_hpc.study.files import StudyPaths
 from tests.latex import compile_latex, has_style, needs_latex
 from tests.made_studies import AWKWARD, fold_result, put, small_study
 

@@ -7,11 +7,11 @@ import time
 
 import numpy as np
 
-from fsm_hpc.config import Method
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome, Solver
-from fsm_hpc.solvers.native import Native
-from fsm_hpc.solvers.portfolio import Portfolio
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
+from fsm_hpc.search.solvers.native import Native
+from fsm_hpc.search.solvers.portfolio import Portfolio
 from tests.random_tables import random_problem
 
 

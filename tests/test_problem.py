@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.parser import parse
-from fsm_hpc.problem import ALONE, Problem
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import ALONE, Problem
 from tests.brute_force import fewest_errors
 from tests.random_tables import problems
 

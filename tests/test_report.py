@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc import checkpoint, collect, report
-from fsm_hpc.files import StudyPaths
-from fsm_hpc.parser import parse
-from fsm_hpc.report.ladder import ladder_chart
-from fsm_hpc.scan import Length, ScanState
-from fsm_hpc.tables import Choices
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.report import collect
+from fsm_hpc.report.page import page as report
+from fsm_hpc.report.page.ladder import ladder_chart
+from fsm_hpc.report.tables.maker import Choices
+from fsm_hpc.search.scan import Length, ScanState
+from fsm_hpc.study import checkpoint
+from fsm_hpc.study.files import StudyPaths
 from tests.browser import browser
 from tests.made_studies import AWKWARD, fold_result, large_study, lengths, put, small_study
 

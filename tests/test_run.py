@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsm_hpc import job, result, run
-from fsm_hpc.cluster.plan import decide
-from fsm_hpc.compose import compose
-from fsm_hpc.config import Config, UserError
-from fsm_hpc.scan import ScanState
-from fsm_hpc.solvers.base import End
+from fsm_hpc.cluster.submit.plan import decide
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.solvers.base import End
+from fsm_hpc.study import job, result, run
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import Config
 from tests.fakes import LadderSolver
 
 

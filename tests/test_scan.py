@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fsm_hpc.config import Method
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.parser import parse
-from fsm_hpc.problem import Problem
-from fsm_hpc.scan import (
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import (
     Attempt,
     Length,
     Limits,
@@ -22,7 +22,7 @@ from fsm_hpc.scan import (
     finish,
     scan,
 )
-from fsm_hpc.solvers.base import Control, End
+from fsm_hpc.search.solvers.base import Control, End
 from tests.fakes import LadderSolver
 from tests.random_tables import random_problem
 

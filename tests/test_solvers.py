@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fsm_hpc.config import Method, UserError
-from fsm_hpc.dataset import Column, Kind
-from fsm_hpc.formula import And, Atom, Formula, Not, Or, Proposition
-from fsm_hpc.problem import Problem
-from fsm_hpc.solvers import make_solver
-from fsm_hpc.solvers.base import Control, End, Incumbent, Outcome, Solver
+from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers import make_solver
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from tests.brute_force import fewest_errors
 from tests.random_tables import FORMULA_METHODS, problems, random_problem
 

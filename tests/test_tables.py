@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import collect, tables
-from fsm_hpc.collect import Study, mixture
-from fsm_hpc.files import StudyPaths
-from fsm_hpc.tables import FORMATS, Choices, Maker, paper
-from fsm_hpc.tables.latex import latex_text, to_latex
-from fsm_hpc.tables.tabular import Cell, Column, Line, Math, Table, show_number
-from fsm_hpc.tables.text import markdown_text, to_csv, to_markdown, to_terminal
+from fsm_hpc.report import collect, mixture
+from fsm_hpc.report.collect import Study
+from fsm_hpc.report.tables import maker as tables
+from fsm_hpc.report.tables import paper
+from fsm_hpc.report.tables.latex import latex_text, to_latex
+from fsm_hpc.report.tables.maker import FORMATS, Choices, Maker
+from fsm_hpc.report.tables.tabular import Cell, Column, Line, Math, Table, show_number
+from fsm_hpc.report.tables.text import markdown_text, to_csv, to_markdown, to_terminal
+from fsm_hpc.study.files import StudyPaths
 from tests import golden_files
 from tests.latex import compile_latex, needs_latex, text_of
 from tests.made_studies import AWKWARD, AWKWARD_COLUMN, fold_result, put, small_study

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.config import Method
-from fsm_hpc.formula import Truth
+from fsm_hpc.formulas.formula import Truth
+from fsm_hpc.search.method import Method
 
 Values = NDArray[np.float64]
 Parameters = dict[str, Any]

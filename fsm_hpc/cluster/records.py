@@ -11,9 +11,10 @@ from enum import Enum
 from typing import Any
 
 import fsm_hpc
-from fsm_hpc import files, provenance
-from fsm_hpc.config import Config, build
-from fsm_hpc.files import FoldPaths
+from fsm_hpc.study import provenance
+from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.system import files
 
 
 class End(Enum):

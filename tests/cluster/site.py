@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster.selection import select
-from fsm_hpc.cluster.states import look
+from fsm_hpc.cluster.watch.selection import select
+from fsm_hpc.cluster.watch.states import look
 from slurm import daemons
 from slurm.settings import Settings
 

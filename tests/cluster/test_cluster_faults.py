@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cluster import records
-from fsm_hpc.files import FoldPaths
+from fsm_hpc.study.files import FoldPaths
 from slurm import daemons
 from tests.cluster.site import LONG, SHORT, SMALL, Answers, Site
 

@@ -1,0 +1,147 @@
+"""What a person sees of one fold: its progress, then its formula, accuracies and lengths."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from fsm_hpc.search.scan import Attempt, ScanState
+from fsm_hpc.study.result import FoldResult
+
+PLAIN_EVERY_S = 10.0  # how often the same length is told again where there is no terminal
+
+
+class FoldProgress:
+    """Live progress of a fold on a terminal, plain lines elsewhere."""
+
+    def __init__(self, console: Console, name: str) -> None:
+        self._console, self._name = console, name
+        self._started = time.monotonic()
+        self._told: tuple[int, str] = (0, "")
+        self._told_at = 0.0
+        self._state = ScanState()
+        self._trials = ""
+        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=4)
+
+    def __enter__(self) -> FoldProgress:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def watch(self, state: ScanState) -> None:
+        self._state = state
+        if not self._console.is_terminal:
+            self._tell(state)
+
+    def on_trial(self, count: int, best: float) -> None:
+        self._trials = f"{self._name}  trial {count}, best validation accuracy {percent(best)}"
+        if not self._console.is_terminal:
+            self._console.print(escape(self._trials), soft_wrap=True)
+
+    def _tell(self, state: ScanState) -> None:
+        """A line when a length begins or ends, when it gets better, and now and then between."""
+        line = self._line(state)
+        news = (len(state.lengths), line.partition("  elapsed")[0])
+        if news == self._told and time.monotonic() - self._told_at < PLAIN_EVERY_S:
+            return
+        self._told, self._told_at = news, time.monotonic()
+        self._console.print(escape(line), soft_wrap=True)
+
+    def _render(self) -> Text:
+        return Text(self._trials or self._line(self._state))
+
+    def _line(self, state: ScanState) -> str:
+        parts = [self._name]
+        if state.final is not None:
+            parts.append("final  " + _attempt(state.final))
+        elif state.under_way is not None:
+            parts.append(_attempt(state.under_way))
+        elif state.lengths:
+            last = state.lengths[-1]
+            parts.append(f"length {last.length}  errors {last.errors}  proved")
+        if state.lengths:
+            parts.append(f"best validation {percent(state.best_validation)}")
+        parts.append(f"elapsed {clock(time.monotonic() - self._started)}")
+        return "  ".join(parts)
+
+
+def print_result(console: Console, done: FoldResult) -> None:
+    """The formula in words, its accuracies, and the table of lengths."""
+    for line in _told(done):
+        console.print(line, soft_wrap=not console.is_terminal, highlight=False)
+    if done.lengths:
+        console.print(_lengths_table(done))
+
+
+def _told(done: FoldResult) -> Iterator[str]:
+    if done.formula is not None:
+        yield f"[bold]{escape(done.formula)}[/bold]"
+        yield escape(done.words or "")
+        proved = "proved optimal" if done.proved else f"not proved (bound {done.lower_bound})"
+        yield (
+            f"size {done.size} within {done.length_bound}, {done.errors} errors on "
+            f"{done.rows['train'] + done.rows['validation']} rows, {proved}; "
+            f"scan ended by {done.stop_reason.replace('_', ' ')}"
+        )
+    elif done.model is not None:
+        parameters = ", ".join(f"{k}={v}" for k, v in done.model.get("parameters", {}).items())
+        yield f"[bold]{done.method}[/bold] {escape(parameters)}"
+    accuracy = done.accuracy
+    yield (
+        f"accuracy: fitted {percent(accuracy.train)}, validation {percent(accuracy.validation)}, "
+        f"held out {percent(accuracy.test)}; {done.seconds.total:.1f} s"
+    )
+
+
+def _lengths_table(done: FoldResult) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("length", "size", "errors", "train", "validation", "seconds"):
+        table.add_column(heading, justify="right")
+    table.add_column("solver")
+    table.add_column("formula", overflow="fold")
+    for entry in done.lengths:
+        is_chosen = entry["length"] == done.length_bound
+        table.add_row(
+            str(entry["length"]) + ("*" if is_chosen else " "),
+            str(entry["size"]),
+            str(entry["errors"]) + ("" if entry["proved"] else "?"),
+            percent(entry["train_accuracy"]),
+            percent(entry["validation_accuracy"]),
+            f"{entry['seconds']:.2f}",
+            entry["solver"],
+            escape(entry["formula"]),
+            style="bold" if is_chosen else None,
+        )
+    notes = ["* chosen length"]
+    if any(not entry["proved"] for entry in done.lengths):
+        notes.append("? not proved")
+    table.caption = ", ".join(notes)
+    table.caption_justify = "left"
+    return table
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+def _attempt(attempt: Attempt) -> str:
+    best = attempt.best
+    if best.errors is None:
+        return f"length {attempt.length}"
+    return f"length {attempt.length}  errors {best.errors}  bound {best.lower_bound}"

@@ -1,0 +1,1 @@
+"""Check a site before jobs are spent on it."""

@@ -1,0 +1,201 @@
+"""Check a site before jobs are spent on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster.site import limits as site_limits
+from fsm_hpc.cluster.site import probe
+from fsm_hpc.cluster.site.limits import Finding, Grade
+from fsm_hpc.cluster.submit import plan, sbatch
+from fsm_hpc.errors import UserError
+from fsm_hpc.study import job, provenance
+from fsm_hpc.study.config import Config
+from fsm_hpc.system import machine, terminal
+
+PROBE_S = 180.0  # how long the probe may wait in the queue
+
+
+def doctor(config: Config, as_json: bool = False) -> int:
+    """Run every check; 0 when jobs can be spent here, 1 when one failed."""
+    console = terminal.console()
+    findings: list[Finding] = []
+    for finding in _examine(config):
+        findings.append(finding)
+        if not as_json:
+            _print(console, finding)
+    if as_json:
+        print(json.dumps([asdict(f) | {"grade": f.grade.value} for f in findings], indent=1))
+    return 1 if any(finding.grade is Grade.FAILED for finding in findings) else 0
+
+
+def _print(console: Console, finding: Finding) -> None:
+    colour = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}[finding.grade]
+    word = f"[{colour}]{finding.grade.value:8}[/{colour}]"
+    console.print(f"{word} {finding.check:16} {escape(finding.text)}", soft_wrap=True)
+
+
+def _examine(config: Config) -> Iterator[Finding]:
+    yield _python()
+    yield _data(config)
+    yield _results(config)
+    if plan.kind_of(config) == "local":
+        yield _here(config)
+        return
+    found = []
+    for finding in _controller(config):
+        found.append(finding)
+        yield finding
+    if all(finding.grade is not Grade.FAILED for finding in found):
+        yield from _on_a_node(config)
+
+
+def _python() -> Finding:
+    code = provenance.code_commit() or provenance.code_digest()
+    return Finding("python", Grade.OK, f"{platform.python_version()} {sys.executable}, code {code}")
+
+
+def _data(config: Config) -> Finding:
+    try:
+        prepared = job.prepare(config)
+    except UserError as error:
+        return Finding("data", Grade.FAILED, str(error))
+    rows = prepared.dataset.rows
+    return Finding("data", Grade.OK, f"{config.dataset.name}: {rows} rows, fold {config.fold}")
+
+
+def _results(config: Config) -> Finding:
+    folder = config.results_dir.absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            free_gb = shutil.disk_usage(folder).free / 2**30
+    except OSError as error:
+        return Finding("results_dir", Grade.FAILED, f"cannot write to {folder}: {error}")
+    grade = Grade.OK if free_gb > 1 else Grade.WARNING
+    return Finding("results_dir", grade, f"{folder}, {free_gb:.0f} GB free")
+
+
+def _here(config: Config) -> Finding:
+    from fsm_hpc.cluster.submit import local
+
+    cores, memory_gb = machine.available_cores(), machine.physical_mb() / 1024
+    folds = local.side_by_side(config)
+    text = (
+        f"{cores} cores, {memory_gb:.0f} GB: {folds} folds at a time; no sbatch, so they run here"
+    )
+    return Finding("this machine", Grade.OK, text)
+
+
+# ---------------------------------------------------------------------------------------- SLURM
+
+
+def _controller(config: Config) -> Iterator[Finding]:
+    version = (slurm.run("sinfo", "--version") or "").strip()
+    answer = slurm.run("squeue", "-h", "-u", str(os.getuid()), "-o", "%T")
+    if answer is None:
+        yield Finding("slurmctld", Grade.FAILED, f"{version}: squeue did not answer in time")
+        return
+    yield Finding("slurmctld", Grade.OK, f"{version}, {len(answer.split())} jobs of yours")
+    yield site_limits.accounting()
+    yield site_limits.arrays(config)
+    yield site_limits.partition(config)
+
+
+# ----------------------------------------------------------------------------------- on a node
+
+
+def _on_a_node(config: Config) -> Iterator[Finding]:
+    """Send a small job of the same size, and look at what it finds."""
+    folder = config.results_dir.absolute() / f".doctor-{os.getpid()}"
+    folder.mkdir(parents=True)
+    short = replace(config.cluster, timeout_h=max(5 / 60, config.cluster.signal_delay_s / 1800))
+    try:
+        job_id = sbatch.send(replace(config, cluster=short), folder, probe.look_around, folder)
+        yield from _watch_probe(config, folder, job_id)
+    except UserError as error:
+        yield Finding("sbatch", Grade.FAILED, str(error))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Finding]:
+    began = time.monotonic()
+    if not _wait(lambda: (folder / probe.READY).exists(), job_id, PROBE_S):
+        hint = slurm.ask([job_id]).jobs.get(job_id)
+        slurm.cancel([job_id])
+        yield _no_probe(folder, job_id, hint)
+        return
+    yield Finding("sbatch", Grade.OK, f"a job of this size began after {_since(began)}")
+    seen = probe.read(folder)
+    yield _same_code(seen)
+    yield _cores(config, seen)
+    yield _scontrol(seen)
+    slurm.run("scancel", "--signal=USR2", job_id)
+    arrived = _wait(lambda: (folder / probe.SIGNALLED).exists(), job_id, 20)
+    text = "SIGUSR2 reaches the job" if arrived else "SIGUSR2 does not reach the job: no requeue"
+    yield Finding("signal", Grade.OK if arrived else Grade.FAILED, text)
+    slurm.cancel([job_id])
+
+
+def _no_probe(folder: Path, job_id: str, hint: slurm.Hint | None) -> Finding:
+    if hint is not None and hint.is_waiting:
+        text = f"job {job_id} still waits after {PROBE_S:.0f} s ({hint.reason}); try again later"
+        return Finding("sbatch", Grade.WARNING, text)
+    output = " ".join(path.read_text()[-300:] for path in folder.glob("*_log.out")).strip()
+    state = hint.state if hint is not None else "unknown"
+    text = f"job {job_id} ended ({state}) before it wrote to {folder}: is it shared? {output}"
+    return Finding("sbatch", Grade.FAILED, text)
+
+
+def _same_code(seen: probe.Seen) -> Finding:
+    if seen.code == provenance.code_digest():
+        return Finding("python on node", Grade.OK, f"{seen.python} on {seen.host}, the same code")
+    text = f"{seen.host} has other code ({seen.code}) than here ({provenance.code_digest()})"
+    return Finding("python on node", Grade.FAILED, text)
+
+
+def _cores(config: Config, seen: probe.Seen) -> Finding:
+    asked = config.cluster.cpus
+    if seen.cores >= min(asked, seen.cores_of_node):
+        few = "" if seen.cores >= asked else f"; the node itself has only {seen.cores_of_node}"
+        return Finding("cores", Grade.OK, f"asked for {asked}, may use {seen.cores}{few}")
+    return Finding("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
+
+
+def _scontrol(seen: probe.Seen) -> Finding:
+    if seen.has_scontrol:
+        return Finding("requeue", Grade.OK, "scontrol answers on the node: time-outs requeue")
+    text = "scontrol does not answer on the node: after a time-out use `resume`"
+    return Finding("requeue", Grade.WARNING, text)
+
+
+def _wait(ready: Callable[[], bool], job_id: str, limit_s: float) -> bool:
+    """Whether it came true before the limit, and before the job was gone."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        if ready():
+            return True
+        hint = slurm.ask([job_id]).jobs.get(job_id)
+        if hint is not None and not hint.is_live:
+            time.sleep(2)  # a shared folder may lag behind
+            return ready()
+        time.sleep(0.5)
+    return ready()
+
+
+def _since(began: float) -> str:
+    return f"{time.monotonic() - began:.0f} s"

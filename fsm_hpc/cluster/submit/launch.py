@@ -1,0 +1,78 @@
+"""Submit the jobs of a sweep, to SLURM or to this machine, and tell what happened to each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from fsm_hpc.cluster.submit import local, sbatch
+from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of
+from fsm_hpc.cluster.watch import progress as watch
+from fsm_hpc.cluster.watch import show
+from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.states import check_code, look
+from fsm_hpc.study.config import Config
+from fsm_hpc.system import terminal
+
+SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues it
+LOOK_S = 2.0
+
+
+def launch(jobs: Sequence[Config], wait: bool) -> int:
+    """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended."""
+    console = terminal.console()
+    decisions, hints = decide(jobs)
+    show.silence(console, hints)
+    is_local = kind_of(jobs[0]) == "local"
+    if is_local:
+        return _run_here(console, decisions)
+    _submit(console, decisions)
+    if not wait:
+        if any(decision.is_submitted for decision in decisions):
+            console.print("see them: python -m fsm_hpc status -w  (with the same key=value words)")
+        return 0
+    return stay(console, [decision.target for decision in decisions])
+
+
+def _run_here(console: Console, decisions: Sequence[Decision]) -> int:
+    show.decisions(console, decisions, "runs here")
+    if any(decision.is_submitted for decision in decisions):
+        at_a_time = local.side_by_side(decisions[0].config)
+        console.print(f"{at_a_time} at a time; Ctrl-C saves them, and the same command goes on")
+    finished = local.run(console, decisions)
+    statuses, _ = look([decision.target for decision in decisions])
+    show.folds(console, statuses)
+    return check_code(statuses) if finished else 130
+
+
+def _submit(console: Console, decisions: Sequence[Decision]) -> None:
+    count = 0
+    for sent in sbatch.to_slurm(decisions):
+        count += len(sent.job_ids)
+        first = sent.job_ids[0].split("_")[0]
+        console.print(
+            f"job {first}: {len(sent.job_ids)} jobs, {sent.array.at_a_time} at a time", style="bold"
+        )
+    show.decisions(console, decisions, "submitted")
+    console.print(f"{count} submitted, {len(decisions) - count} skipped")
+
+
+def stay(console: Console, targets: Sequence[Target]) -> int:
+    """Watch until nobody works on the folds; Ctrl-C leaves them running."""
+    idle_since: float | None = None
+    try:
+        with watch.SweepProgress(console, targets) as progress:
+            while idle_since is None or time.monotonic() - idle_since < SETTLE_S:
+                progress.refresh(LOOK_S)
+                if all(status.is_done for status in progress.statuses) and progress.statuses:
+                    break
+                live = not progress.statuses or any(s.is_live for s in progress.statuses)
+                idle_since = None if live else idle_since or time.monotonic()
+                time.sleep(LOOK_S / 4)
+    except KeyboardInterrupt:
+        console.print("left; the jobs go on, and the same command takes it up again")
+    statuses, _ = look(targets)
+    show.folds(console, statuses)
+    return check_code(statuses)

@@ -1,0 +1,109 @@
+"""Run folds side by side on this machine; Ctrl-C saves them, and the command again goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import FrameType
+
+from rich.console import Console
+
+from fsm_hpc.cluster import records
+from fsm_hpc.cluster.submit.plan import Decision
+from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.progress import SweepProgress
+from fsm_hpc.study.config import Config
+from fsm_hpc.system import machine
+from fsm_hpc.system.files import child_environment
+
+LOOK_S = 0.2
+GRACE_S = 60.0  # for the solvers to come back and the states to be saved
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def side_by_side(config: Config) -> int:
+    """How many folds of this size the machine holds at a time."""
+    return max(1, machine.available_cores() // _cores(config))
+
+
+def run(console: Console, decisions: Sequence[Decision]) -> bool:
+    """Run the folds; False when they were stopped before the last had ended."""
+    waiting = [_prepared(decision) for decision in decisions if decision.is_submitted]
+    if not waiting:
+        return True
+    places = side_by_side(waiting[0][1])
+    running: list[subprocess.Popen[bytes]] = []
+    targets = [target for target, _ in waiting]
+    with _stop_requests() as stop, SweepProgress(console, targets) as progress:
+        while (waiting or running) and not stop:
+            while waiting and len(running) < places:
+                running.append(_start(waiting.pop(0)[0]))
+            time.sleep(LOOK_S)
+            running = [process for process in running if process.poll() is None]
+            progress.refresh()
+        if stop:
+            console.print("stopping: the folds save their states")
+            _end(running)
+    return not stop
+
+
+def _prepared(decision: Decision) -> tuple[Target, Config]:
+    """The fold with its share of the machine, and its submission on disk."""
+    config = decision.config
+    cores = _cores(config)
+    share_gb = machine.physical_mb() / 1024 / side_by_side(config)
+    memory_gb = min(config.cluster.mem_gb, share_gb)
+    cluster = replace(config.cluster, kind="local", cpus=cores, mem_gb=memory_gb)
+    config = replace(config, cluster=cluster)
+    records.submit_here(decision.target.paths, config)
+    return decision.target, config
+
+
+def _cores(config: Config) -> int:
+    return min(config.cluster.cpus, machine.available_cores())
+
+
+def _start(target: Target) -> subprocess.Popen[bytes]:
+    folder = target.paths.folder.absolute()
+    with target.paths.log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "fsm_hpc.cluster.node.worker", str(folder)],
+            env=child_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # the fold's own log has it already
+            stderr=log,
+            start_new_session=True,  # Ctrl-C reaches this process, which tells the folds
+        )
+
+
+def _end(running: list[subprocess.Popen[bytes]]) -> None:
+    for process in running:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_S
+    for process in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+        if process.poll() is None:
+            process.kill()
+
+
+@contextlib.contextmanager
+def _stop_requests() -> Iterator[list[int]]:
+    """A list that is no longer empty once somebody has asked to stop."""
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    before = {number: signal.signal(number, note) for number in STOP_SIGNALS}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

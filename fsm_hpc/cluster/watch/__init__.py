@@ -1,0 +1,1 @@
+"""Look at folds: what their files and SLURM say, and what that amounts to."""

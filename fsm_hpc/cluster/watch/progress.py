@@ -1,0 +1,68 @@
+"""Progress of many folds at once, read from their files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from fsm_hpc.cluster.watch import show
+from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.states import FoldStatus, State, look
+
+EVERY_S = 1.0
+PLAIN_EVERY_S = 5.0  # where there is no terminal, and then only when something has changed
+MOST_ROWS = 30
+
+
+class SweepProgress:
+    """One display for a sweep: a bar, and a row for every fold that runs or has trouble."""
+
+    def __init__(self, console: Console, targets: Sequence[Target]) -> None:
+        self._console, self._targets = console, list(targets)
+        self._looked_at = 0.0
+        self._told = ""
+        self.statuses: list[FoldStatus] = []
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> SweepProgress:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def refresh(self, every_s: float = EVERY_S) -> None:
+        """Look again when it is time to."""
+        pause_s = every_s if self._console.is_terminal else max(every_s, PLAIN_EVERY_S)
+        if time.monotonic() - self._looked_at < pause_s:
+            return
+        self.statuses, _ = look(self._targets)
+        self._looked_at = time.monotonic()
+        if self._console.is_terminal:
+            self._live.update(self._render(), refresh=True)
+        else:
+            self._tell()
+
+    def _tell(self) -> None:
+        line = show.sums(self.statuses)
+        if line != self._told:
+            self._told = line
+            self._console.print(line)
+
+    def _render(self) -> RenderableType:
+        done = sum(status.is_done for status in self.statuses)
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(
+            ProgressBar(total=len(self.statuses), completed=done, width=40),
+            Text.from_markup(show.sums(self.statuses)),
+        )
+        active = [s for s in self.statuses if s.state is State.RUNNING or s.is_failed]
+        return Group(show.fold_table(active[:MOST_ROWS]), bar) if active else bar

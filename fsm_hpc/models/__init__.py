@@ -1,0 +1,1 @@
+"""One rule to use: the scikit-learn face of the method."""

@@ -1,0 +1,220 @@
+"""Say what a formula means, whether it is true on a row, and which of its parts decide that."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+
+from fsm_hpc.data.dataset import Dataset, Kind, load
+from fsm_hpc.data.folds import make_fold
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition, number
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.study import compose, result
+from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system import files
+
+MOST_PROPOSITIONS = 12  # beyond, all assignments are too many to look for the fewest that suffice
+
+Values = Mapping[Proposition, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a formula on one row."""
+
+    depth: int
+    words: str
+    is_true: bool
+    decides: bool  # the answer would be the other one if this part alone were
+    facts: str  # what the row says, for a part with one proposition
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words and flags of `explain`."""
+    parser.add_argument("result", type=Path, help="a result.json, or the folder of a fold")
+    parser.add_argument("--row", type=int, help="row of the table, from 0, without dropped rows")
+    parser.add_argument(
+        "words", nargs="*", metavar="key=value", help="where the table is: data_dir=, dataset.path="
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Print the formula as a sentence and, with --row, why a row gets its answer."""
+    path = FoldPaths(options.result).result if options.result.is_dir() else options.result
+    done = _load(path)
+    print(f"{done.dataset}/{done.method}/fold-{done.fold}: {done.formula}")
+    print(done.words)
+    if options.row is not None:
+        print("\n" + "\n".join(on_row(done, _table(path, done, options.words), options.row)))
+    return 0
+
+
+def _load(path: Path) -> FoldResult:
+    try:
+        done = result.load(path)
+    except (KeyError, TypeError, AttributeError):
+        done = None
+    if done is None:
+        raise UserError(f"expected a result.json of this version, found none in {path}")
+    if done.formula is None:
+        raise UserError(f"{path} is of {done.method}, which has no formula to explain")
+    return done
+
+
+def _table(path: Path, done: FoldResult, words: list[str]) -> Dataset:
+    """The table that the formula was learnt from, or an error."""
+    config = _config(FoldPaths(path.parent), done, words)
+    dataset = load(config.dataset, config.data_dir, config.allow_changed_data)
+    if dataset.digest != done.settings.get("data"):
+        raise UserError(
+            f"{dataset.path} is not the table that {path} was learnt from: its content differs"
+        )
+    return dataset
+
+
+def _config(paths: FoldPaths, done: FoldResult, words: list[str]) -> Config:
+    """Where the table is: as the words say, as the fold was submitted, or by its name."""
+    submission = files.read_json(paths.submission) or {}
+    if not words and "config" in submission:
+        return build(Config, submission["config"])
+    given = {word.partition("=")[0] for word in words}
+    is_known = done.dataset in compose.names_in("dataset") and done.dataset != "csv"
+    if not is_known and not {"dataset", "dataset.path"} & given:
+        raise UserError(
+            f"{done.dataset} is a table of your own; add dataset.path= and dataset.target="
+        )
+    name = [] if "dataset" in given else [f"dataset={done.dataset if is_known else 'csv'}"]
+    return compose.compose([*name, f"method={done.method}", *words])
+
+
+# ---------------------------------------------------------------------------------------- a row
+
+
+def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
+    """Lines that tell the formula's truth on a row, and why."""
+    if not 0 <= row < dataset.rows:
+        raise UserError(f"--row: expected 0 to {dataset.rows - 1}, found {row}")
+    formula = parse(done.formula or "")
+    table = {column.name: column.values[row : row + 1] for column in dataset.columns}
+    values = {p: bool(p.evaluate(table)[0]) for p in formula.propositions()}
+    truth = truth_of(formula, values)
+    says, label = _outcome(done, truth), _outcome(done, bool(dataset.labels[row]))
+    role = _role(done, dataset, row)
+    yield f"Row {row} ({role}): the formula is {_word(truth)}, so it says {says}."
+    yield f"The table says {label}: {'right' if says == label else 'wrong'}.\n"
+    parts = list(parts_of(formula, values, dataset, row))
+    width = max(len(part.words) + 2 * part.depth for part in parts)
+    for part in parts:
+        mark = "decides" if part.decides else "       "
+        words = "  " * part.depth + part.words
+        yield f"  {_word(part.is_true):<5}  {mark}  {words:<{width}}  {part.facts}".rstrip()
+    yield "\n`decides`: were this part alone the other way round, so would be the answer."
+    yield from _enough(formula, values, dataset)
+
+
+def _enough(formula: Formula, values: Values, dataset: Dataset) -> Iterator[str]:
+    fewest = sufficient(formula, values)
+    if fewest is not None and len(fewest) < len(values):
+        phrases = dataset.phrases()
+        said = [p.words(phrases, values[p]) for p in fewest]
+        yield f"Enough for it, whatever the rest: {' and '.join(said)}."
+
+
+def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
+    """What the row was to this fold."""
+    chosen = done.settings
+    fold = make_fold(
+        dataset.rows, done.fold, chosen["folds"], chosen["seed"], chosen["validation_fraction"]
+    )
+    return "held out" if np.isin(row, fold.test) else "one of those it was fitted on"
+
+
+def _outcome(done: FoldResult, truth: bool) -> str:
+    return f"{done.target} = {done.positive if truth else done.negative}"
+
+
+def _word(truth: bool) -> str:
+    return "true" if truth else "false"
+
+
+# -------------------------------------------------------------------------------------- deciding
+
+
+def truth_of(formula: Formula, values: Values, flipped: Formula | None = None) -> bool:
+    """The truth under these values; the one part `flipped` (by identity) counts as its opposite."""
+    if isinstance(formula, Atom):
+        truth = values[formula.proposition]
+    else:
+        parts = [truth_of(part, values, flipped) for part in formula.parts]
+        if isinstance(formula, Not):
+            truth = not parts[0]
+        else:
+            truth = all(parts) if isinstance(formula, And) else any(parts)
+    return truth != (formula is flipped)
+
+
+def parts_of(formula: Formula, values: Values, dataset: Dataset, row: int) -> Iterator[Part]:
+    """Every part from the whole formula down to its propositions, which may be negated."""
+    answer = truth_of(formula, values)
+
+    def visit(part: Formula, depth: int) -> Iterator[Part]:
+        is_leaf = isinstance(part, Atom) or (isinstance(part, Not) and _is_atom(part.parts[0]))
+        yield Part(
+            depth,
+            part.words(dataset.phrases()),
+            truth_of(part, values),
+            truth_of(formula, values, part) != answer,
+            _fact(next(part.propositions()), dataset, row) if is_leaf else "",
+        )
+        if not is_leaf:
+            for inner in part.parts:
+                yield from visit(inner, depth + 1)
+
+    return visit(formula, 0)
+
+
+def sufficient(formula: Formula, values: Values) -> tuple[Proposition, ...] | None:
+    """The fewest propositions whose truth alone fixes the answer; None when there are too many."""
+    propositions = list(values)
+    if len(propositions) > MOST_PROPOSITIONS:
+        return None
+    answer = truth_of(formula, values)
+    for count in range(len(propositions) + 1):
+        for chosen in combinations(propositions, count):
+            if _is_fixed(formula, values, chosen, answer):
+                return chosen
+    return None
+
+
+def _is_fixed(
+    formula: Formula, values: Values, chosen: tuple[Proposition, ...], answer: bool
+) -> bool:
+    rest = [p for p in values if p not in chosen]
+    return all(
+        truth_of(formula, {**values, **dict(zip(rest, guess, strict=True))}) == answer
+        for guess in product([False, True], repeat=len(rest))
+    )
+
+
+def _is_atom(formula: Formula) -> bool:
+    return isinstance(formula, Atom)
+
+
+def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
+    """`albumin = 3.5`, `job = services`: what the row says about the proposition's column."""
+    column = next(c for c in dataset.columns if c.name == proposition.column)
+    if column.kind is Kind.NUMERIC:
+        return f"{column.name} = {number(float(column.values[row]))}"
+    if column.source is None or column.category is None:
+        return f"{column.name} = {_word(bool(column.values[row]))}"
+    holding = (c for c in dataset.columns if c.source == column.source and bool(c.values[row]))
+    found = next(holding, None)
+    return f"{column.source} = {found.category if found else 'none of its categories'}"

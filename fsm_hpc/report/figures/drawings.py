@@ -1,0 +1,259 @@
+"""Draw the figures of a study: one function, one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, pstdev
+from typing import Any
+
+from fsm_hpc.report.collect import Cell, Row, Status, Study, label
+from fsm_hpc.report.tables import paper
+
+# Okabe and Ito's colours, told apart with every kind of colour vision; hatches and markers help.
+COLOURS = {
+    "median": "#0072B2",
+    "pivot": "#E69F00",
+    "interval": "#009E73",
+    "random_forest": "#CC79A7",
+    "xgboost": "#56B4E9",
+}
+HATCHES = {"median": "", "pivot": "//", "interval": "..", "random_forest": "xx", "xgboost": "\\\\"}
+MARKERS = {"median": "o", "pivot": "s", "interval": "^", "random_forest": "D", "xgboost": "v"}
+OTHER = "#777777"
+
+
+def accuracy(study: Study, paper_beside: bool = False) -> Any:
+    """The paper's grouped bars: mean test accuracy with its deviation, dataset by dataset."""
+    methods, datasets = study.methods, study.datasets
+    thickness = 0.8 / len(methods)
+    figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
+    for number, method in enumerate(methods):
+        cells = [study.cells.get((name, method)) for name in datasets]
+        values = [_percent(cell) for cell in cells]
+        places = [row + (number - (len(methods) - 1) / 2) * thickness for row in range(len(cells))]
+        _bars(axes, places, values, thickness, method)
+        for place, cell, value in zip(places, cells, values, strict=True):
+            if cell is not None and value is not None:
+                _say_value(axes, place, value, cell)
+        if paper_beside:
+            is_last = number == len(methods) - 1
+            _paper_marks(axes, places, datasets, method, "the paper" if is_last else None)
+    axes.set_yticks(range(len(datasets)), [_plain(name) for name in datasets])
+    axes.set_ylim(len(datasets) - 0.5, -0.5)
+    axes.set_xlim(0, 116)
+    axes.set_xticks(range(0, 101, 20))
+    text = "test accuracy (%), mean and standard deviation over folds"
+    is_whole = study.counts[Status.DONE] == len(study.rows)
+    hint = "" if is_whole else "\n* some folds are missing, unproved or timed out"
+    axes.set_xlabel(text + hint)
+    axes.grid(visible=False, axis="y")
+    figure.legend(loc="outside upper center", ncols=3)
+    return figure
+
+
+def _bars(
+    axes: Any,
+    places: Sequence[float],
+    values: Sequence[tuple[float, float] | None],
+    thickness: float,
+    method: str,
+) -> None:
+    there = [(place, *value) for place, value in zip(places, values, strict=True) if value]
+    axes.barh(
+        [place for place, _, _ in there],
+        [mean for _, mean, _ in there],
+        thickness * 0.92,
+        xerr=[spread for _, _, spread in there],
+        label=label(method),
+        color=COLOURS.get(method, OTHER),
+        hatch=HATCHES.get(method, ""),
+        edgecolor="white",
+        linewidth=0,
+        error_kw={"elinewidth": 0.8, "capsize": 1.5, "ecolor": "black"},
+    )
+
+
+def _say_value(axes: Any, place: float, value: tuple[float, float], cell: Cell) -> None:
+    is_whole = cell.counts[Status.DONE] == len(cell.rows)
+    text = f"{value[0]:.1f} ± {value[1]:.1f}" + ("  " if is_whole else " *")
+    axes.text(116, place, text, va="center", ha="right", fontsize=6.5)
+
+
+def _paper_marks(
+    axes: Any, places: Sequence[float], datasets: Sequence[str], method: str, name: str | None
+) -> None:
+    known = [
+        (paper.accuracy().get((name, method)), p) for name, p in zip(datasets, places, strict=True)
+    ]
+    axes.plot(
+        [figure[0] for figure, _ in known if figure],
+        [place for figure, place in known if figure],
+        linestyle="",
+        marker="|",
+        color="black",
+        markersize=5,
+        markeredgewidth=1.6,
+        label=name,
+    )
+
+
+def accuracy_against_size(study: Study) -> Any:
+    """Every fold: how large its model is, and how often it is right."""
+    figure, axes = _axes(6.4, 4)
+    for number, method in enumerate(study.methods):
+        apart = 1.04 ** (number - len(study.methods) / 2)  # or the last method hides the others
+        rows = [r for r in study.rows if r.method == method and r.result and r.model_size]
+        axes.scatter(
+            [(row.model_size or 0) * apart for row in rows],
+            [100 * row.result.accuracy.test for row in rows if row.result],
+            s=18,
+            marker=MARKERS.get(method, "."),
+            color=COLOURS.get(method, OTHER),
+            alpha=0.7,
+            linewidths=0,
+            label=label(method),
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("size: symbols of a formula, nodes of an ensemble (methods set slightly apart)")
+    axes.set_ylabel("test accuracy of a fold (%)")
+    figure.legend(loc="outside upper center", ncols=len(study.methods))
+    return figure
+
+
+def runtime(study: Study, paper_beside: bool = False) -> Any:
+    """Seconds per fold by method: every fold small, their average large, on a log scale."""
+    figure, axes = _axes(6.4, 3.6)
+    shift = 0.7 / max(1, len(study.methods) - 1)
+    for number, method in enumerate(study.methods):
+        cells = [study.cells.get((name, method)) for name in study.datasets]
+        there = [(n - 0.35 + number * shift, c) for n, c in enumerate(cells) if c and c.results]
+        is_last = number == len(study.methods) - 1
+        _runtime_points(axes, there, method)
+        if paper_beside:
+            known = [paper.seconds().get((c.dataset, method)) for _, c in there]
+            axes.plot(
+                [place for place, _ in there],
+                [seconds or float("nan") for seconds in known],
+                linestyle="",
+                marker="_",
+                markeredgewidth=1.6,
+                color="black",
+                label="the paper" if is_last else None,
+            )
+    axes.set_yscale("log")
+    names = [_plain(name) for name in study.datasets]
+    axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.set_ylabel("seconds per fold (small: each, large: average)")
+    figure.legend(loc="outside upper center", ncols=6, fontsize=8, columnspacing=1)
+    return figure
+
+
+def _runtime_points(axes: Any, there: Sequence[tuple[float, Cell]], method: str) -> None:
+    style = {
+        "color": COLOURS.get(method, OTHER),
+        "marker": MARKERS.get(method, "."),
+        "linestyle": "",
+    }
+    times = [[done.seconds.total for done in cell.results] for _, cell in there]
+    for (place, _), seconds in zip(there, times, strict=True):
+        axes.plot([place] * len(seconds), seconds, markersize=2.5, alpha=0.4, **style)
+    places, means = [place for place, _ in there], [fmean(seconds) for seconds in times]
+    axes.plot(places, means, markersize=6, label=label(method), **style)
+
+
+def cactus(study: Study) -> Any:
+    """How many lengths, over all folds, were proved within so many seconds each."""
+    figure, axes = _axes(6.4, 4)
+    for method in study.methods:
+        times = sorted(
+            entry["seconds"]
+            for row in study.rows
+            if row.method == method
+            for entry in row.lengths
+            if entry.get("proved")
+        )
+        if times:
+            axes.plot(
+                range(1, len(times) + 1),
+                [max(seconds, 1e-3) for seconds in times],
+                drawstyle="steps-post",
+                color=COLOURS.get(method, OTHER),
+                marker=MARKERS.get(method, "."),
+                markersize=4,
+                markevery=max(1, len(times) // 12),
+                label=label(method),
+            )
+    axes.set_yscale("log")
+    axes.set_xlabel("lengths proved (all datasets and folds)")
+    axes.set_ylabel("seconds for a length")
+    figure.legend(loc="outside upper center", ncols=3)
+    return figure
+
+
+def lengths(cell: Cell) -> Any:
+    """Training and validation accuracy against length, a panel for each fold."""
+    import matplotlib.pyplot as plt
+
+    rows = [row for row in cell.rows if row.lengths]
+    across = min(5, len(rows))
+    down = -(-len(rows) // across)
+    figure, grid = plt.subplots(
+        down,
+        across,
+        figsize=(1.9 * across + 0.6, 1.7 * down + 0.7),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+    )
+    panels = list(grid.flat)
+    for axes, row in zip(panels, rows, strict=False):
+        _length_panel(axes, row)
+    for axes in panels[len(rows) :]:
+        axes.set_visible(False)
+    figure.supxlabel("length bound (symbols)", fontsize=9)
+    figure.supylabel("accuracy (%)", fontsize=9)
+    handles, names = panels[0].get_legend_handles_labels()
+    title = f"{_plain(cell.dataset)}, {label(cell.method)}"
+    figure.legend(handles, names, loc="outside upper center", ncols=3, title=title)
+    return figure
+
+
+def _length_panel(axes: Any, row: Row) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    steps = [entry["length"] for entry in row.lengths]
+    for name, marker, colour in (
+        ("train", "o", COLOURS["median"]),
+        ("validation", "s", COLOURS["pivot"]),
+    ):
+        values = [100 * entry[f"{name}_accuracy"] for entry in row.lengths]
+        word = "training" if name == "train" else name
+        axes.plot(steps, values, marker=marker, markersize=3, linewidth=1, color=colour, label=word)
+    chosen = row.result.length_bound if row.result else None
+    axes.axvline(
+        chosen if chosen is not None else float("nan"),
+        color="black",
+        linestyle="--",
+        linewidth=0.9,
+        label="chosen length",
+    )
+    is_done = row.status.value == "done"
+    axes.set_title(f"fold {row.fold}" + ("" if is_done else f" ({row.status.value})"), fontsize=8)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+
+
+def _percent(cell: Cell | None) -> tuple[float, float] | None:
+    values = [100 * done.accuracy.test for done in cell.results] if cell else []
+    return (fmean(values), pstdev(values)) if values else None
+
+
+def _plain(text: str) -> str:
+    """Text without matplotlib's own mark-up."""
+    return text.replace("$", r"\$")
+
+
+def _axes(width: float, height: float) -> tuple[Any, Any]:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height))

@@ -1,0 +1,99 @@
+"""The figures of a study as files, in PDF, SVG and PNG, and for a page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.report.collect import Study
+from fsm_hpc.report.figures import drawings as figures
+from fsm_hpc.report.figures.pgfplots import accuracy_source
+from fsm_hpc.system import files
+
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.axisbelow": True,
+    "hatch.linewidth": 0.4,
+    "legend.frameon": False,
+    "svg.hashsalt": "fsm_hpc",  # the same figure gives the same file
+    "pdf.fonttype": 42,
+    "figure.constrained_layout.use": True,
+}
+_NO_DATES: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None, "ModDate": None},
+    "svg": {"Date": None},
+    "png": {"Software": None},
+}
+
+
+def draw(study: Study, paper: bool = False) -> Iterator[tuple[str, Any]]:
+    """The name and the matplotlib figure of everything that there is data for."""
+    if any(cell.results for cell in study.cells.values()):
+        yield "accuracy", figures.accuracy(study, paper)
+        yield "accuracy_size", figures.accuracy_against_size(study)
+        yield "runtime", figures.runtime(study, paper)
+    if any(row.lengths for row in study.rows):
+        yield "cactus", figures.cactus(study)
+    for cell in study.cells.values():
+        if any(row.lengths for row in cell.rows):
+            yield f"lengths/{cell.dataset}-{cell.method}", figures.lengths(cell)
+
+
+def write(folder: Path, study: Study, paper: bool = False) -> list[Path]:
+    """Draw every figure into files, and the bars of accuracy as pgfplots source too."""
+    written = []
+    with _styled():
+        for name, figure in draw(study, paper):
+            for kind in _NO_DATES:
+                written.append(folder / f"{name}.{kind}")
+                _save(figure, written[-1], kind)
+            _close(figure)
+    written.append(folder / "accuracy.tex")
+    files.write_atomically(written[-1], accuracy_source(study, figures.COLOURS))
+    return written
+
+
+def svg(make: Callable[[], Any]) -> str:
+    """A figure as SVG text to stand inside a page: its text and axes in the page's colour."""
+    with _styled({"svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure = make()
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata=_NO_DATES["svg"], transparent=True)
+        _close(figure)
+    text = stream.getvalue()
+    text = re.sub(r' id="[a-z]+[._a-z0-9]*_[0-9]+"', "", text[text.index("<svg") :])
+    return _in_page_colours(text)
+
+
+def _in_page_colours(text: str) -> str:
+    text = text.replace("#000000", "currentColor").replace("stroke: black", "stroke: currentColor")
+    return text.replace('<text style="', '<text fill="currentColor" style="')
+
+
+def _styled(changes: dict[str, Any] | None = None) -> Any:
+    """Matplotlib without a screen, in our style."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    settings: Any = {**_STYLE, **(changes or {})}
+    return plt.rc_context(settings)
+
+
+def _close(figure: Any) -> None:
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
+
+
+def _save(figure: Any, path: Path, kind: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, format=kind, dpi=160, metadata=_NO_DATES[kind])

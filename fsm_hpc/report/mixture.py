@@ -1,0 +1,91 @@
+"""Name the settings, code and solvers that folds which are averaged together do not share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from fsm_hpc.report.collect import Cell, Study, label
+from fsm_hpc.study.result import FoldResult
+
+_OF_BASELINES = ("optuna", "scikit-learn", "xgboost")
+_SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """What one cell, or the cells of one dataset, differ in."""
+
+    dataset: str
+    method: str | None  # None: the methods differ from each other
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.method or '*'} mixes {self.text}"
+
+
+def find(study: Study) -> tuple[Mixture, ...]:
+    """Everything that is mixed in a study."""
+    inside = [m for cell in study.cells.values() for m in _in_cell(cell)]
+    return (*inside, *(m for name in study.datasets for m in _in_dataset(study, name)))
+
+
+def _in_cell(cell: Cell) -> Iterable[Mixture]:
+    found = {row.fold: _aspects(row.result) for row in cell.rows if row.result is not None}
+    first = next(iter(found.values()), {})
+    if all(aspects == first for aspects in found.values()):
+        return
+    for name in dict.fromkeys(name for aspects in found.values() for name in aspects):
+        folds: dict[str, list[int]] = {}
+        for fold, aspects in found.items():
+            folds.setdefault(_short(aspects.get(name)), []).append(fold)
+        if len(folds) > 1:
+            parts = [f"{name} {value} ({fold_list(numbers)})" for value, numbers in folds.items()]
+            yield Mixture(cell.dataset, cell.method, " and ".join(parts))
+
+
+def _aspects(done: FoldResult) -> dict[str, Any]:
+    """All that folds must share to be averaged."""
+    aspects = {name: value for name, value in done.settings.items() if name != "fold"}
+    origin = done.provenance
+    if done.formula is None:  # an optimum stays one, but other libraries grow other trees
+        packages = origin.get("packages") or {}
+        aspects |= {name: packages[name] for name in _OF_BASELINES if packages.get(name)}
+    return aspects | {
+        "solver": done.solver,
+        "version": origin.get("version"),
+        "code": origin.get("code"),
+    }
+
+
+def _in_dataset(study: Study, dataset: str) -> Iterable[Mixture]:
+    """The methods of a dataset are compared in one row, so they need the same folds."""
+    cells = [c for c in study.cells.values() if c.dataset == dataset and c.results]
+    for name in _SHARED_BY_METHODS:
+        methods: dict[str, list[str]] = {}
+        for cell in cells:
+            value = _short(cell.results[0].settings.get(name))
+            methods.setdefault(value, []).append(label(cell.method))
+        if len(methods) > 1:
+            parts = [f"{name} {value} ({', '.join(who)})" for value, who in methods.items()]
+            yield Mixture(dataset, None, " and ".join(parts))
+
+
+def fold_list(numbers: list[int]) -> str:
+    """`fold 3`, `folds 0-4, 7`: numbers in order, runs of three or more drawn together."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(str(n) for n in run) for run in runs
+    ]
+    return f"fold{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 16 else text[:8]

@@ -1,0 +1,140 @@
+"""One HTML page of a study that needs no network: what is wrong first, then all the rest."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.cli import collect as collect_command
+from fsm_hpc.report import collect, mixture
+from fsm_hpc.report.collect import Key, Row, Study, label
+from fsm_hpc.report.figures import drawings as figures
+from fsm_hpc.report.figures import files as plots
+from fsm_hpc.report.page.ladder import ladder_chart
+from fsm_hpc.report.problems import problems, summary
+from fsm_hpc.report.tables.maker import Choices, Maker
+from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.system import files
+
+_FOLDER = Path(__file__).parent
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `report`."""
+    collect_command.add_choices(parser)
+    parser.add_argument("--output", type=Path, help="the page; report.html of the study")
+
+
+def main(paths: StudyPaths, expected: Iterable[Key] | None, options: argparse.Namespace) -> int:
+    """Write the page, and say where it is."""
+    study = collect.read(paths, expected)
+    page = render(study, collect_command.choices(options))
+    output: Path = options.output or paths.report
+    files.write_atomically(output, page)
+    print(summary(study))
+    print(f"wrote {output} ({len(page.encode()) / 1e6:.1f} MB)")
+    return 0
+
+
+def render(study: Study, choices: Choices) -> str:
+    """The page as text; the same results give the same page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"html_cell": html_cell, "ladder_chart": ladder_chart, "label": label}
+    mixtures = mixture.find(study)
+    return environment.get_template("page.html").render(
+        study=study,
+        summary=summary(study),
+        problems=problems(study, mixtures),
+        tables=Maker(study, mixtures, choices).all(),
+        figures=[(title, Markup(text)) for title, text in _figures(study, choices)],
+        folds=[Fold(f"fold-{number}", row) for number, row in enumerate(study.rows)],
+        style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
+        script=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),
+    )
+
+
+def _figures(study: Study, choices: Choices) -> Iterable[tuple[str, str]]:
+    if any(row.result for row in study.rows):
+        yield "Test accuracy", plots.svg(partial(figures.accuracy, study, choices.paper))
+        yield "Accuracy against size", plots.svg(partial(figures.accuracy_against_size, study))
+        yield "Runtime", plots.svg(partial(figures.runtime, study, choices.paper))
+    if any(row.lengths for row in study.rows):
+        yield "Lengths proved against time", plots.svg(partial(figures.cactus, study))
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A fold with its place in the page."""
+
+    anchor: str
+    row: Row
+
+    @property
+    def best_validation(self) -> float | None:
+        if self.row.result is not None:
+            return self.row.result.accuracy.validation
+        return max((e["validation_accuracy"] for e in self.row.lengths), default=None)
+
+    @property
+    def provenance(self) -> Sequence[tuple[str, str]]:
+        """Where the result comes from, in the order in which one asks."""
+        if self.row.result is None:
+            return ()
+        done = self.row.result
+        origin = dict(done.provenance)
+        packages = origin.pop("packages", None) or {}
+        facts: dict[str, Any] = {
+            **{name.replace("_", " "): value for name, value in origin.items()},
+            "packages": ", ".join(f"{name} {v}" for name, v in packages.items() if v),
+            **{f"setting {name}": value for name, value in done.settings.items()},
+            "fingerprint": done.fingerprint,
+            "peak memory": f"{done.peak_rss_mb:g} MiB",
+        }
+        return [(name, _said(value)) for name, value in facts.items()]
+
+
+def _said(value: Any) -> str:
+    if value is None or value in ("", []):
+        return "–"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlCell:
+    """A cell as the template shows it."""
+
+    text: str
+    deviation: str
+    is_best: bool
+    is_math: bool
+    mark: str
+    sort: str  # what the column is sorted by
+
+
+def html_cell(table: Table, line: Line, number: int) -> HtmlCell:
+    """What stands in one cell of a table, and what it sorts by."""
+    cell, column = line.cells[number], table.columns[number]
+    mark = table.notes.get(cell.note, "")
+    if cell.value is not None:
+        text = show_number(cell.value, column, line.is_difference)
+        spread = "" if cell.deviation is None else f" ± {show_number(cell.deviation, column)}"
+        is_best = number in table.best(line)
+        return HtmlCell(text, spread, is_best, False, mark, repr(cell.value))
+    if isinstance(cell.content, Math):
+        return HtmlCell(cell.content.text, "", False, True, mark, cell.content.text)
+    text = "–" if cell.content is None else str(cell.content)
+    return HtmlCell(text, "", False, False, mark, "" if cell.content is None else text)

@@ -1,0 +1,86 @@
+"""folds.csv and lengths.csv: everything a study has measured, to be read by programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.report.collect import Row, Study
+from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system import files
+
+_OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
+    "solver": lambda r: r.solver,
+    "seed": lambda r: r.seed,
+    "test_accuracy": lambda r: round(r.accuracy.test, 6),
+    "validation_accuracy": lambda r: round(r.accuracy.validation, 6),
+    "train_accuracy": lambda r: round(r.accuracy.train, 6),
+    "formula": lambda r: r.formula,
+    "size": lambda r: r.size,
+    "length_bound": lambda r: r.length_bound,
+    "errors": lambda r: r.errors,
+    "lower_bound": lambda r: r.lower_bound,
+    "proved": lambda r: r.proved if r.formula is not None else None,
+    "stop_reason": lambda r: r.stop_reason,
+    "trees": lambda r: r.model and r.model.get("trees"),
+    "nodes": lambda r: r.model and r.model.get("nodes"),
+    "trials": lambda r: r.model and r.model.get("trials"),
+    "true_positive": lambda r: r.confusion.true_positive,
+    "false_positive": lambda r: r.confusion.false_positive,
+    "true_negative": lambda r: r.confusion.true_negative,
+    "false_negative": lambda r: r.confusion.false_negative,
+    "scan_s": lambda r: r.seconds.scan,
+    "final_s": lambda r: r.seconds.final,
+    "total_s": lambda r: round(r.seconds.total, 3),
+    "threads": lambda r: r.provenance.get("threads"),
+    "peak_rss_mb": lambda r: r.peak_rss_mb,
+    "fingerprint": lambda r: r.fingerprint,
+    "version": lambda r: r.provenance.get("version"),
+    "commit": lambda r: r.provenance.get("commit"),
+    "code": lambda r: r.provenance.get("code"),
+    "host": lambda r: r.provenance.get("host"),
+    "cpu": lambda r: r.provenance.get("cpu"),
+    "job_ids": lambda r: " ".join(map(str, r.provenance.get("job_ids", ()))),
+    "requeues": lambda r: r.provenance.get("requeues"),
+}
+_PLACE = ("dataset", "method", "fold", "status")
+_LENGTH = (
+    *("length", "size", "formula", "errors", "train_accuracy", "validation_accuracy"),
+    *("proved", "seconds", "solver"),
+)
+
+
+def write(study: Study, folds_csv: Path, lengths_csv: Path) -> list[Path]:
+    """One line per fold, and one per length of every fold."""
+    folds = (_fold_line(row) for row in study.rows)
+    _write(folds_csv, (*_PLACE, "reason", *_OF_RESULT), folds)
+    lengths = (line for row in study.rows for line in _length_lines(row))
+    _write(lengths_csv, (*_PLACE, *_LENGTH, "chosen"), lengths)
+    return [folds_csv, lengths_csv]
+
+
+def _place(row: Row) -> list[Any]:
+    return [row.dataset, row.method, row.fold, row.status.value]
+
+
+def _fold_line(row: Row) -> list[Any]:
+    done = row.result
+    values = [None] * len(_OF_RESULT) if done is None else [f(done) for f in _OF_RESULT.values()]
+    return [*_place(row), row.reason, *values]
+
+
+def _length_lines(row: Row) -> Iterable[list[Any]]:
+    chosen = row.result.length_bound if row.result else None
+    for entry in row.lengths:
+        yield [*_place(row), *(entry.get(name) for name in _LENGTH), entry.get("length") == chosen]
+
+
+def _write(path: Path, header: Iterable[str], lines: Iterable[list[Any]]) -> None:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(lines)
+    files.write_atomically(path, stream.getvalue())

@@ -1,0 +1,1 @@
+"""The tables of a study, in LaTeX, CSV, Markdown and for a terminal."""

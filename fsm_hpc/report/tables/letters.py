@@ -1,0 +1,87 @@
+"""Letters for the attributes in the formulas of a study, with their legend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.report.collect import Cell, Study
+from fsm_hpc.report.tables.tabular import Math, Remark
+from fsm_hpc.study.result import FoldResult
+
+_ALPHABET = "pqrstuvwxyzabcdefghijkmn"  # the paper's first; no l, which reads as 1, and no o
+
+
+@dataclass(frozen=True)
+class Letters:
+    """For each dataset the letter of each column that an example formula has."""
+
+    of: Mapping[str, Mapping[str, Math]]
+
+    @staticmethod
+    def of_study(study: Study) -> Letters:
+        """A column has the same letter in the tables of all methods."""
+        of: dict[str, dict[str, Math]] = {name: {} for name in study.datasets}
+        for cell in study.cells.values():
+            example = example_of(cell)
+            if example is not None and example.formula is not None:
+                known = of[cell.dataset]
+                for proposition in parse(example.formula).propositions():
+                    known.setdefault(proposition.column, _letter(len(known)))
+        return Letters(of)
+
+    def show(self, done: FoldResult, names: bool = False) -> Math:
+        """The formula with letters, or with the names of its attributes."""
+        formula = parse(done.formula or "")
+        if names:
+            return Math(formula.latex(), str(formula))
+        known = self.of[done.dataset]
+        symbols = {column: letter.latex for column, letter in known.items()}
+        short = {column: letter.text for column, letter in known.items()}
+        return Math(formula.latex(symbols), str(_renamed(formula, short)))
+
+    def legend(self, cell: Cell) -> Remark:
+        """`bank: p is duration, q is poutcome = success.`; () where there is no formula."""
+        example = example_of(cell)
+        if example is None or example.formula is None:
+            return ()
+        used = dict.fromkeys(parse(example.formula).propositions())
+        pieces: list[str | Math] = []
+        for proposition in sorted(used, key=lambda p: list(self.of[cell.dataset]).index(p.column)):
+            pieces += [
+                ", " if pieces else f"{cell.dataset}: ",
+                self.of[cell.dataset][proposition.column],
+                f" is {_meaning(proposition, example)}",
+            ]
+        return (*pieces, ".")
+
+
+def example_of(cell: Cell) -> FoldResult | None:
+    """The result of the first fold that has a formula."""
+    return next((done for done in cell.results if done.formula), None)
+
+
+def _meaning(proposition: Proposition, done: FoldResult) -> str:
+    if proposition.relation is Relation.HOLDS and proposition.column in done.phrases:
+        subject, category = done.phrases[proposition.column]
+        return subject if category == "true" else f"{subject} = {category}"
+    if proposition.relation is Relation.ABOVE:
+        return f"{proposition.column} > {proposition.low:g} (its median)"
+    return proposition.column
+
+
+def _letter(number: int) -> Math:
+    letter, round_ = _ALPHABET[number % len(_ALPHABET)], number // len(_ALPHABET)
+    return Math(f"{{{letter}_{round_}}}", f"{letter}{round_}") if round_ else Math(letter, letter)
+
+
+def _renamed(formula: Formula, names: Mapping[str, str]) -> Formula:
+    if isinstance(formula, Atom):
+        column = names[formula.proposition.column]
+        return Atom(replace(formula.proposition, column=column))
+    parts = [_renamed(part, names) for part in formula.parts]
+    if isinstance(formula, Not):
+        return Not(parts[0])
+    return And(*parts) if isinstance(formula, And) else Or(*parts)

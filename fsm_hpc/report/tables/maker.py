@@ -1,0 +1,245 @@
+"""The tables of a study: coverage, accuracy, formulas, runtimes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, pstdev
+
+from fsm_hpc.report.collect import Cell as Folds
+from fsm_hpc.report.collect import Status, Study, label
+from fsm_hpc.report.mixture import Mixture, fold_list
+from fsm_hpc.report.tables import paper
+from fsm_hpc.report.tables.document import document
+from fsm_hpc.report.tables.latex import to_latex
+from fsm_hpc.report.tables.letters import Letters
+from fsm_hpc.report.tables.tabular import Cell, Column, Line, Math, Table
+from fsm_hpc.report.tables.text import to_csv, to_markdown
+from fsm_hpc.system import files
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a reader wants to see."""
+
+    paper: bool = False  # the paper's figures beside one's own
+    names: bool = False  # formulas with attribute names instead of letters
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes the tables of one study."""
+
+    study: Study
+    mixtures: Sequence[Mixture] = ()
+    choices: Choices = field(default_factory=Choices)
+
+    def all(self) -> list[Table]:
+        methods = {c.method for c in self.study.cells.values() if c.finds_formula}
+        formulas = [self.formulas(m) for m in self.study.methods if m in methods]
+        return [self.coverage(), self.accuracy(), *formulas, self.runtimes()]
+
+    # -------------------------------------------------------------------------------- coverage
+
+    def coverage(self) -> Table:
+        """How many folds came to what."""
+        study = self.study
+        counted = [s for s in Status if s is Status.DONE or study.counts[s]]
+        columns = (
+            *_PLACE,
+            Column("folds", digits=0),
+            *(Column(status.value, digits=0) for status in counted),
+        )
+        lines = [
+            Line(
+                (
+                    *_place(folds),
+                    Cell(float(len(folds.rows))),
+                    *(_count(folds, status) for status in counted),
+                ),
+                opens_group=_is_first(study, folds),
+            )
+            for folds in study.cells.values()
+        ]
+        return Table("coverage", "Folds by what they came to", columns, tuple(lines))
+
+    def note(self, folds: Folds) -> str:
+        """What a reader of a figure that averages these folds has to know."""
+        counts, total = folds.counts, len(folds.rows)
+        have = len(folds.results)
+        notes = []
+        if have < total:
+            without = [f"{counts[s]} {s.value}" for s in Status if counts[s] and not s.has_result]
+            notes.append(f"{have} of {total} folds ({', '.join(without)})")
+        if counts[Status.UNPROVED]:
+            notes.append(f"{counts[Status.UNPROVED]} unproved (perhaps not the best formula)")
+        cut = [f"{counts[s]} {s.value}" for s in _CUT_SHORT if counts[s]]
+        if cut:
+            notes.append(f"{' and '.join(cut)} (fell back to the best finished length)")
+        mine = [m for m in self.mixtures if m.dataset == folds.dataset]
+        notes += [f"mixes {m.text}" for m in mine if m.method in (None, folds.method)]
+        return "; ".join(notes)
+
+    # -------------------------------------------------------------------------------- accuracy
+
+    def accuracy(self) -> Table:
+        """Dataset x method: mean and deviation of the test accuracy."""
+        study, beside = self.study, self.choices.paper
+        methods = tuple(Column(label(m), better=max, digits=1) for m in study.methods)
+        labels = (Column("dataset", is_text=True),)
+        figure = (Column("figure", is_text=True),) if beside else ()
+        lines = [line for name in study.datasets for line in self._accuracy_lines(name)]
+        caption = "Test accuracy in percent, mean and standard deviation over folds"
+        return Table("accuracy", caption, (*labels, *figure, *methods), tuple(lines))
+
+    def _accuracy_lines(self, dataset: str) -> Iterable[Line]:
+        cells = [self.study.cells.get((dataset, m)) for m in self.study.methods]
+        ours = [Cell() if c is None else self._accuracy_cell(c) for c in cells]
+        name = Cell(dataset)
+        if not self.choices.paper:
+            yield Line((name, *ours))
+            return
+        known = [paper.accuracy().get((dataset, m)) for m in self.study.methods]
+        theirs = [Cell() if k is None else Cell(*k) for k in known]
+        yield Line((name, Cell("ours"), *ours), opens_group=True)
+        yield Line((name, Cell("paper"), *theirs))
+        yield Line((name, Cell("difference"), *map(_difference, ours, theirs)), is_difference=True)
+
+    def _accuracy_cell(self, folds: Folds) -> Cell:
+        values = [100 * done.accuracy.test for done in folds.results]
+        return _mean(values, self.note(folds), deviation=True)
+
+    # -------------------------------------------------------------------------------- formulas
+
+    def formulas(self, method: str) -> Table:
+        """The formula of the first fold, and the average size over folds."""
+        beside = self.choices.paper
+        columns = [
+            Column("dataset", is_text=True),
+            Column("example formula", is_text=True, is_wide=True),
+            Column("average size"),
+        ]
+        if beside:
+            columns += [Column("paper"), Column("difference", signed=True)]
+        letters = Letters.of_study(self.study)
+        cells = [f for f in self.study.cells.values() if f.method == method]
+        lines = [Line(self._formula_cells(folds, letters)) for folds in cells]
+        legends = [] if self.choices.names else [letters.legend(f) for f in cells]
+        return Table(
+            f"formulas_{method}",
+            f"Formulas of the method {label(method)}: that of the first fold, and the average size",
+            tuple(columns),
+            tuple(lines),
+            tuple(legend for legend in legends if legend),
+        )
+
+    def _formula_cells(self, folds: Folds, letters: Letters) -> tuple[Cell, ...]:
+        sizes = [float(done.size) for done in folds.results if done.size is not None]
+        average = _mean(sizes, self.note(folds))
+        cells = (Cell(folds.dataset), self._example(folds, letters), average)
+        if not self.choices.paper:
+            return cells
+        theirs = Cell(paper.average_size().get((folds.dataset, folds.method)))
+        return (*cells, theirs, _difference(average, theirs))
+
+    def _example(self, folds: Folds, letters: Letters) -> Cell:
+        row = next((row for row in folds.rows if row.result and row.result.formula), None)
+        if row is None or row.result is None:
+            return Cell()
+        shown: Math = letters.show(row.result, self.choices.names)
+        first = folds.rows[0]
+        notes = [] if row is first else [f"of fold {row.fold}, as fold {first.fold} has none"]
+        if row.status is not Status.DONE:
+            notes.append(f"fold {row.fold} is {row.status.value}")
+        return Cell(shown, note="; ".join(notes))
+
+    # -------------------------------------------------------------------------------- runtimes
+
+    def runtimes(self) -> Table:
+        """Average seconds per fold, and the core-hours of all."""
+        times = (Column("scan s"), Column("final s"), Column("total s"))
+        theirs = (Column("paper s", digits=0), Column("paper / ours", digits=2))
+        columns = (*_PLACE, *times, Column("core-hours", digits=2))
+        lines = [self._runtime_line(folds) for folds in self.study.cells.values()]
+        hours = sum(row.core_hours for row in self.study.rows)
+        blank = Cell("")
+        total = (Cell("all"), *[blank] * 4, Cell(hours), *[blank] * (2 * self.choices.paper))
+        return Table(
+            "runtimes",
+            "Average wall-clock seconds per fold, length scan (or tuning) and final solve (or "
+            "refit) apart; core-hours are seconds times threads, over all folds",
+            (*columns, *(theirs if self.choices.paper else ())),
+            (*lines, Line(total, is_total=True, opens_group=True)),
+        )
+
+    def _runtime_line(self, folds: Folds) -> Line:
+        times = [done.seconds for done in folds.results]
+        total = _mean([t.total for t in times], self.note(folds))
+        hours = sum(row.core_hours for row in folds.rows)
+        cells: tuple[Cell, ...] = (
+            *_place(folds),
+            _mean([t.scan for t in times]),
+            _mean([t.final for t in times]),
+            total,
+            Cell(hours if times else None),
+        )
+        if self.choices.paper:
+            theirs = paper.seconds().get((folds.dataset, folds.method))
+            ratio = theirs / total.value if theirs and total.value else None
+            cells = (*cells, Cell(theirs), Cell(ratio))
+        return Line(cells, opens_group=_is_first(self.study, folds))
+
+
+_PLACE = (Column("dataset", is_text=True), Column("method", is_text=True))
+_CUT_SHORT = (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
+
+
+def _place(folds: Folds) -> tuple[Cell, Cell]:
+    return Cell(folds.dataset), Cell(label(folds.method))
+
+
+def _is_first(study: Study, folds: Folds) -> bool:
+    """Whether it is the first method of its dataset."""
+    return next(c for c in study.cells.values() if c.dataset == folds.dataset) is folds
+
+
+def _count(folds: Folds, status: Status) -> Cell:
+    """How many folds have the status, with their reasons."""
+    reasons: dict[str, list[int]] = {}
+    for row in folds.rows:
+        if row.status is status and row.reason:
+            reasons.setdefault(row.reason, []).append(row.fold)
+    said = [f"{fold_list(numbers)}: {reason}" for reason, numbers in reasons.items()]
+    return Cell(float(folds.counts[status]), note="; ".join(said))
+
+
+def _mean(values: list[float], note: str = "", deviation: bool = False) -> Cell:
+    if not values:
+        return Cell(note=note)
+    return Cell(fmean(values), pstdev(values) if deviation else None, note)
+
+
+def _difference(ours: Cell, theirs: Cell) -> Cell:
+    if ours.value is None or theirs.value is None:
+        return Cell()
+    return Cell(ours.value - theirs.value)
+
+
+# ---------------------------------------------------------------------------------------- files
+
+FORMATS = {"tex": to_latex, "csv": to_csv, "md": to_markdown}
+
+
+def write(folder: Path, tables: Sequence[Table], formats: Iterable[str] = FORMATS) -> list[Path]:
+    """Every table in every format; with LaTeX, all.tex inputs them all."""
+    written = []
+    for extension in formats:
+        texts = [FORMATS[extension](table) for table in tables]
+        for table, text in zip(tables, texts, strict=True):
+            written.append(folder / f"{table.name}.{extension}")
+            files.write_atomically(written[-1], text)
+        if extension == "tex":
+            written.append(folder / "all.tex")
+            files.write_atomically(written[-1], document([t.name for t in tables], texts))
+    return written

@@ -1,0 +1,1 @@
+"""The best formula within a size, and the scan over sizes."""

@@ -1,0 +1,1 @@
+"""The solver of the paper: answer set programming modulo difference logic."""

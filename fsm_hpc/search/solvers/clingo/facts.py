@@ -1,0 +1,87 @@
+"""Between a problem and an answer set program: facts out, formulas in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.search.problem import Problem
+
+Sequence = list[str | int]  # a formula in reverse Polish notation: attributes by number
+Cuts = dict[int, tuple[int, int]]  # the ranks that a numeric attribute is cut at
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem as facts; `merged` joins rows that no formula can tell apart.
+
+    Attributes are numbered: the Boolean ones of the problem first, then the numeric ones.
+    """
+
+    problem: Problem
+    merged: bool = True
+
+    @property
+    def offset(self) -> int:
+        """Errors that every formula makes, and that the facts therefore leave out."""
+        return self.problem.fewest_errors if self.merged else 0
+
+    @cached_property
+    def facts(self) -> str:
+        return "\n".join([*self._rows(), *self._attributes()])
+
+    def formula(self, sequence: Sequence, cuts: Cuts) -> Formula:
+        """The formula that a reverse Polish sequence stands for."""
+        stack: list[Formula] = []
+        for symbol in sequence:
+            if isinstance(symbol, int):
+                stack.append(Atom(self._proposition(symbol, cuts)))
+            elif symbol == "neg":
+                stack.append(Not(stack.pop()))
+            else:
+                right, left = stack.pop(), stack.pop()
+                stack.append((And if symbol == "and" else Or)(left, right))
+        (formula,) = stack
+        return formula
+
+    def _proposition(self, attribute: int, cuts: Cuts) -> Proposition:
+        booleans = self.problem.booleans
+        if attribute < len(booleans):
+            return booleans[attribute].proposition
+        return self.problem.numerics[attribute - len(booleans)].proposition(*cuts[attribute])
+
+    @cached_property
+    def _first(self) -> NDArray[np.int64]:
+        """The rows of the table that stand in the facts."""
+        if not self.merged:
+            return np.arange(self.problem.rows)
+        first: NDArray[np.int64] = self.problem.distinct_rows.first[self._surplus != 0]
+        return first
+
+    @cached_property
+    def _surplus(self) -> NDArray[np.int64]:
+        merged = self.problem.distinct_rows
+        return merged.positives - merged.negatives
+
+    def _rows(self) -> Iterator[str]:
+        if self.merged:
+            surplus = self._surplus[self._surplus != 0]
+        else:
+            surplus = np.where(self.problem.labels, 1, -1)
+        for row, weight in enumerate(surplus.tolist()):
+            yield f"row({row}). label({row},{int(weight > 0)}). weight({row},{abs(weight)})."
+
+    def _attributes(self) -> Iterator[str]:
+        for index, boolean in enumerate(self.problem.booleans):
+            yield f"attribute({index})."
+            for row in np.flatnonzero(boolean.holds[self._first]).tolist():
+                yield f"val({row},a({index}),1)."
+        for index, numeric in enumerate(self.problem.numerics, len(self.problem.booleans)):
+            yield f"attribute({index}). value({index},0..{len(numeric.cuts) - 1})."
+            for row, rank in enumerate(numeric.ranks[self._first].tolist()):
+                yield f"rd({row},{index},{rank})."

@@ -1,0 +1,192 @@
+"""Find the best formula with answer set programming modulo difference logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.search.solvers.clingo.facts import Instance
+from fsm_hpc.search.solvers.clingo.process import ClingoProcess
+from fsm_hpc.search.solvers.clingo.worker import Exhausted, Failed, Job, Model
+from fsm_hpc.search.solvers.simple import best_proposition, constants
+from fsm_hpc.system.files import encodings_dir
+
+LOOK_S = 0.05  # how often to look whether to go on
+
+
+class Encoding(Enum):
+    """Which of the encodings is solved; docs/encodings.md compares them."""
+
+    FAST = "fast"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best formula so far; it counts as smaller what is as good and shorter."""
+
+    formula: Formula
+    errors: int
+
+    def is_beaten_by(self, formula: Formula, errors: int) -> bool:
+        return (errors, formula.size) < (self.errors, self.formula.size)
+
+    def errors_to_reach(self, size: int) -> int:
+        """The most errors with which a formula of that size is better."""
+        return self.errors if size < self.formula.size else self.errors - 1
+
+
+class ClingoDl:
+    """Runs clingo with its difference logic theory in a process of its own."""
+
+    name = "clingo_dl"
+
+    def __init__(self, threads: int = 1, encoding: str = "fast") -> None:
+        known = [choice.value for choice in Encoding]
+        if encoding not in known:
+            raise UserError(f"expected solver.encoding to be one of {known}, found {encoding!r}")
+        self._threads = threads
+        self._encoding = Encoding(encoding)
+        self._process = ClingoProcess()
+        self._instance: Instance | None = None
+        self.conflicts = 0  # of all searches that came to their end
+
+    def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
+        """The formula of size <= `length` with the fewest errors, among those the smallest."""
+        search = _Search(self, problem, length, start, control)
+        end = search.plain() if self._encoding is Encoding.PLAIN else search.size_by_size()
+        return search.outcome(end)
+
+    def close(self) -> None:
+        self._process.end()
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The process that clingo runs in; None while there is none."""
+        return self._process.pid
+
+    def instance(self, problem: Problem) -> Instance:
+        """The facts of a problem, kept until another problem comes."""
+        if self._instance is None or self._instance.problem is not problem:
+            self._instance = Instance(problem, merged=self._encoding is Encoding.FAST)
+        return self._instance
+
+    def job(self, instance: Instance, length: int, bound: int | None) -> Job:
+        method = instance.problem.method.value
+        is_plain = self._encoding is Encoding.PLAIN
+        entry = encodings_dir() / (f"plain_{method}.lp" if is_plain else f"{method}.lp")
+        return Job(
+            entry=str(entry),
+            facts=instance.facts,
+            constants={"l": length} if is_plain else {"l": length, "least": length},
+            options=self._options(),
+            has_cuts=instance.problem.method is not Method.MEDIAN,
+            bound=bound,
+        )
+
+    def messages(self, job: Job, control: Control, tell: Callable[[Model], None]) -> End | None:
+        """Run a job to its end (None), or until there is a reason to end it sooner."""
+        self._process.start(job)
+        while True:
+            message = self._process.next_message(LOOK_S)
+            if isinstance(message, Model):
+                tell(message)
+            elif isinstance(message, Exhausted):
+                self.conflicts += message.conflicts
+                return None
+            elif isinstance(message, Failed):
+                return self._failure(message)
+            if end := control.reason_to_end(self._process.memory_mb):
+                self._process.end()
+                return end
+
+    def _options(self) -> tuple[str, ...]:
+        if self._encoding is Encoding.PLAIN:
+            return (f"--parallel-mode={self._threads},compete",)  # what clingo does by itself
+        return (f"--parallel-mode={self._threads},split", "--heuristic=Domain")
+
+    def _failure(self, failed: Failed) -> End:
+        self._process.end()
+        if failed.is_memory:
+            return End.OUT_OF_MEMORY
+        raise RuntimeError(f"the clingo-dl process ended with an error: {failed.message}")
+
+
+class _Search:
+    """One call of `solve`: what is known so far, and the steps that add to it."""
+
+    def __init__(
+        self, solver: ClingoDl, problem: Problem, length: int, start: Incumbent, control: Control
+    ) -> None:
+        self._solver = solver
+        self._problem = problem
+        self._length = length
+        self._control = control
+        self._best, self._proved_length = _first(problem, length, start)
+        self._lower_bound = max(problem.fewest_errors, start.lower_bound)
+
+    def size_by_size(self) -> End:
+        """Look for better formulas of every size that is not proved yet."""
+        instance = self._solver.instance(self._problem)
+        for size in range(self._proved_length + 1, self._length + 1):
+            if end := self._control.reason_to_end():
+                return end
+            for formula in constants(self._problem, size):
+                self._take(formula)
+            bound = self._best.errors_to_reach(size)
+            if bound >= self._lower_bound:
+                job = self._solver.job(instance, size, bound - instance.offset)
+                if end := self._solver.messages(job, self._control, self._take_model):
+                    return end
+            self._proved_length = size
+        return End.PROVED
+
+    def plain(self) -> End:
+        """Solve the paper's program for the bound, from nothing."""
+        if end := self._control.reason_to_end():
+            return end
+        job = self._solver.job(self._solver.instance(self._problem), self._length, None)
+        end = self._solver.messages(job, self._control, self._take_model)
+        self._proved_length = self._proved_length if end else self._length
+        return end or End.PROVED
+
+    def outcome(self, end: End) -> Outcome:
+        is_proved = end is End.PROVED
+        return Outcome(
+            formula=self._best.formula,
+            errors=self._best.errors,
+            lower_bound=self._best.errors if is_proved else self._lower_bound,
+            proved_length=self._proved_length,
+            end=end,
+            solver=self._solver.name,
+        )
+
+    def _take_model(self, model: Model) -> None:
+        self._take(self._solver.instance(self._problem).formula(model.sequence, model.cuts))
+
+    def _take(self, formula: Formula) -> None:
+        """Keep a formula if it is better, and tell."""
+        errors = self._problem.errors(formula)
+        if self._best.is_beaten_by(formula, errors):
+            self._best = _Best(formula, errors)
+            self._control.report(Incumbent(formula, errors, self._proved_length, self._lower_bound))
+
+
+def _first(problem: Problem, length: int, start: Incumbent) -> tuple[_Best, int]:
+    """A formula to beat, and the size up to which it is proved to be the best."""
+    single = best_proposition(problem)
+    best = _Best(single, problem.errors(single))
+    if start.formula is None or start.formula.size > length:
+        return best, 0
+    errors = problem.errors(start.formula)
+    # a longer formula than what is proved may leave shorter ones that are as good
+    proved = start.proved_length if start.formula.size <= start.proved_length else 0
+    if proved or best.is_beaten_by(start.formula, errors):
+        best = _Best(start.formula, errors)
+    return best, min(proved, length)

@@ -1,0 +1,149 @@
+"""The process that runs clingo-dl, so that it can be ended at any moment, grounding included."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+ORPHAN_CHECK_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A program to solve: an entry file, facts, constants, options and a cost not to exceed."""
+
+    entry: str
+    facts: str
+    constants: dict[str, int]
+    options: tuple[str, ...]
+    has_cuts: bool
+    bound: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A formula that was found: symbols in reverse Polish notation, cuts and cost."""
+
+    sequence: list[str | int]
+    cuts: dict[int, tuple[int, int]]
+    cost: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """Nothing better than the last model is left; conflicts tell the work, whatever the machine."""
+
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The program could not be solved."""
+
+    message: str
+    is_memory: bool
+
+
+Message = Model | Exhausted | Failed
+
+
+def solve(job: Job, send: Callable[[Message], None]) -> None:
+    """Find ever better models, send each, and say when there is none left."""
+    import clingo
+
+    constants = [f"-c{name}={value}" for name, value in job.constants.items()]
+    control = clingo.Control([*constants, *job.options])
+    theory = _load(control, job)
+    control.add("base", [], job.facts)
+    control.ground([("base", [])])
+    if theory is not None:
+        theory.prepare(control)
+    if job.bound is not None:
+        control.configuration.solve.opt_mode = f"opt,{job.bound}"
+    with control.solve(async_=True, on_model=lambda model: send(_read(model, theory))) as handle:
+        while not handle.wait(ORPHAN_CHECK_S):  # a blocking call would keep Python from signals
+            pass
+        if not handle.get().exhausted:
+            raise RuntimeError("clingo stopped before its search was over")
+    send(Exhausted(int(control.statistics["solving"]["solvers"]["conflicts"])))
+
+
+def _load(control: Any, job: Job) -> Any:
+    """Read the encoding; without cuts it is quicker without the theory."""
+    if not job.has_cuts:
+        control.load(job.entry)
+        return None
+    from clingo.ast import ProgramBuilder, parse_files
+    from clingodl import ClingoDLTheory
+
+    theory = ClingoDLTheory()
+    theory.register(control)
+    with ProgramBuilder(control) as builder:
+        parse_files([job.entry], lambda statement: theory.rewrite_ast(statement, builder.add))
+    return theory
+
+
+def _read(model: Any, theory: Any) -> Model:
+    symbols: dict[int, str | int] = {}
+    for symbol in model.symbols(atoms=True):
+        if symbol.name == "at" and len(symbol.arguments) == 2:
+            position, what = symbol.arguments
+            is_attribute = what.name == "a"
+            symbols[position.number] = what.arguments[0].number if is_attribute else what.name
+    sequence = [symbols[position] for position in sorted(symbols)]
+    return Model(sequence, _cuts(model, theory), tuple(model.cost))
+
+
+def _cuts(model: Any, theory: Any) -> dict[int, tuple[int, int]]:
+    """The pivots p(I), or the intervals from l(I) to u(I), in the model."""
+    if theory is None:
+        return {}
+    values = {
+        (variable.name, variable.arguments[0].number): value
+        for variable, value in theory.assignment(model.thread_id)
+        if variable.arguments
+    }
+    pivots = {index: (value, value) for (name, index), value in values.items() if name == "p"}
+    intervals = {
+        index: (low, values["u", index]) for (name, index), low in values.items() if name == "l"
+    }
+    return pivots | intervals
+
+
+def _listen(connection: Connection, jobs: queue.Queue[Job]) -> None:
+    """Pass jobs on; end the process, whatever clingo is doing, when the parent has gone."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        try:
+            if connection.poll(ORPHAN_CHECK_S):
+                jobs.put(connection.recv())
+        except (EOFError, OSError):
+            break
+    os._exit(0)
+
+
+def main(descriptor: int) -> None:
+    connection = Connection(descriptor)
+    jobs: queue.Queue[Job] = queue.Queue()
+    threading.Thread(target=_listen, args=(connection, jobs), daemon=True).start()
+    while True:
+        job = jobs.get()
+        try:
+            solve(job, connection.send)
+        except MemoryError:
+            connection.send(Failed("clingo ran out of memory", is_memory=True))
+        except RuntimeError as error:
+            connection.send(Failed(str(error), is_memory="bad_alloc" in str(error)))
+
+
+if __name__ == "__main__":
+    # under its import name, so that what is sent can be read on the other side
+    from fsm_hpc.search.solvers.clingo import worker as clingo_worker
+
+    clingo_worker.main(int(sys.argv[1]))

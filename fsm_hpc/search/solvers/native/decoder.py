@@ -1,0 +1,136 @@
+"""From what a kernel noted down to the formula that it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or
+from fsm_hpc.search.solvers.native.functions import Tree
+from fsm_hpc.search.solvers.native.kernels.holes import POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
+from fsm_hpc.search.solvers.native.plans import Plan
+from fsm_hpc.search.solvers.native.table import Array, Table
+
+Literal = tuple[int, int, int]  # column, lowest and highest rank
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A formula and its score: positives minus negatives among the rows where it holds."""
+
+    formula: Formula
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """The rows that a hole decides, what each is worth, and the score that it has to reach."""
+
+    rows: Array
+    weights: Array
+    goal: int
+
+
+def holds(table: Table, literal: Literal) -> Array:
+    column, low, high = literal
+    ranks = table.columns[column].ranks
+    return np.asarray((ranks >= low) & (ranks <= high))
+
+
+def hole_of(table: Table, plan: Plan, context: list[Literal], score: int) -> Hole:
+    """What is left to the hole of a plan once its boxed variables are chosen."""
+    index = np.zeros(len(table.rows), np.int64)
+    for i, literal in enumerate(context):
+        index |= holds(table, literal).astype(np.int64) << i
+    states = np.array(plan.states, np.int8)[index]
+    settled = int(table.weights[(states == TRUE) | (states == ANTIHOLE)].sum())
+    rows = np.flatnonzero(states >= HOLE)
+    weights = table.weights[rows] * np.where(states[rows] == HOLE, 1, -1)
+    return Hole(rows, weights, score - settled)
+
+
+def fill_single(table: Table, hole: Hole, x: Literal, mask: int) -> int:
+    """Whether the literal (0) or its negation (1) reaches the goal."""
+    inside = int(hole.weights[holds(table, x)[hole.rows]].sum())
+    if mask & 1 and inside == hole.goal:
+        return 0
+    assert int(hole.weights.sum()) - inside == hole.goal
+    return 1
+
+
+def fill_pair(table: Table, hole: Hole, x: Literal, y: int, mask: int) -> tuple[int, Literal]:
+    """The function, and the literal of column y, that reach the goal together with x."""
+    inner = holds(table, x)[hole.rows]
+    total = int(hole.weights.sum())
+    inside = int(hole.weights[inner].sum())
+    goal = hole.goal
+    wanted = (
+        (True, goal),
+        (True, inside - goal),
+        (False, goal),
+        (False, total - inside - goal),
+        (True, total - goal),
+        (True, goal - total + inside),
+        (False, total - goal),
+        (False, goal - inside),
+    )
+    for f, (with_x, target) in enumerate(wanted):
+        part = inner if with_x else ~inner
+        if mask >> f & 1:
+            literal = _literal_with(table, y, hole, part, target)
+            if literal is not None:
+                return f, literal
+    raise AssertionError("the kernel reported a score that no literal has")
+
+
+def cut_of(table: Table, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
+    """A literal in ranks from one in the numbers that `localise` gives to values."""
+    column = table.columns[x]
+    if column.kind == POINT or not merge:
+        return x, low, column.card - 1 if column.kind == SUFFIX else high
+    marks = np.zeros(column.card, np.int64)
+    np.bitwise_or.at(marks, column.ranks[hole.rows], np.where(hole.weights > 0, 1, 2))
+    present = np.flatnonzero(marks)
+    signs = marks[present]
+    new = np.ones(len(present), bool)
+    new[1:] = (signs[1:] == 3) | (signs[1:] != signs[:-1])
+    number = np.cumsum(new) - 1
+    start = int(present[number == low][0])
+    end = int(present[number == high][-1])
+    return x, start, column.card - 1 if column.kind == SUFFIX else end
+
+
+def _literal_with(table: Table, y: int, hole: Hole, part: Array, target: int) -> Literal | None:
+    """The first literal of the column whose rows in that part of the hole sum to the target."""
+    column = table.columns[y]
+    sums = np.zeros(column.card + 1, np.int64)
+    np.add.at(sums, column.ranks[hole.rows[part]], hole.weights[part])
+    if column.kind == POINT:
+        hits = np.flatnonzero(sums[1 : column.card] == target)
+        return (y, int(hits[0]) + 1, int(hits[0]) + 1) if len(hits) else None
+    present = np.unique(column.ranks[hole.rows])
+    tail = np.cumsum(sums[::-1])[::-1]  # tail[v]: rows with v or more
+    if column.kind == SUFFIX:
+        hits = np.flatnonzero(tail[present] == target)
+        return (y, int(present[hits[0]]), column.card - 1) if len(hits) else None
+    for low in present:
+        hits = np.flatnonzero((tail[low] - tail[present + 1] == target) & (present >= low))
+        if len(hits):
+            return y, int(low), int(present[hits[0]])
+    return None
+
+
+def found(table: Table, tree: Tree, literals: list[Literal], score: int) -> Found:
+    atoms = [Atom(table.columns[c].proposition(low, high)) for c, low, high in literals]
+    return Found(build(tree, atoms).canonical(), score)
+
+
+def build(tree: Tree, atoms: list[Atom]) -> Formula:
+    if isinstance(tree, int):
+        return atoms[tree]
+    parts = [build(part, atoms) for part in tree[1:]]
+    if tree[0] == "not":
+        return Not(parts[0])
+    return And(*parts) if tree[0] == "and" else Or(*parts)

@@ -1,0 +1,1 @@
+"""Compiled code of the native solver: every file here decides what is compiled."""

@@ -1,0 +1,234 @@
+# mypy: disable-error-code="no-untyped-def"
+"""The best literal, or pair of literals, to fill a hole with, for all cuts at once."""
+
+from __future__ import annotations
+
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+
+# How a column is cut: category or Boolean (value = code), pivot (value >= cut), interval.
+POINT, SUFFIX, INTERVAL = range(3)
+NOTHING = -(1 << 30)
+
+
+@kernel
+def localise(ranks, items, weights, count, kind, card, merge, marks, local):
+    """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
+
+    Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
+    that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere.
+    """
+    if kind == POINT or not merge:
+        for k in range(count):
+            local[k] = ranks[items[k]]
+        return card
+    for value in range(card):
+        marks[value] = 0
+    for k in range(count):
+        marks[ranks[items[k]]] |= 1 if weights[k] > 0 else 2
+    blocks = 0
+    before = 3
+    for value in range(card):
+        sign = marks[value]
+        if sign == 0:
+            continue
+        if sign == 3 or sign != before:
+            blocks += 1
+        marks[value] = blocks - 1
+        before = sign
+    for k in range(count):
+        local[k] = marks[ranks[items[k]]]
+    return blocks
+
+
+@kernel
+def single(local, weights, count, kind, card, mask, empty, sums, where):
+    """The best score of one literal: mask bit 0 as it is, bit 1 negated; `where`: its cut.
+
+    `empty`: the literal may hold on none of the rows. In a relaxed hole that is a choice, since
+    rows where it holds may be left out; in an exact one, formulas of less size score the same.
+    """
+    total = 0
+    for value in range(card):
+        sums[value] = 0
+    for k in range(count):
+        sums[local[k]] += weights[k]
+        total += weights[k]
+    best = NOTHING
+    low = 0
+    high = 0
+    start_max = 0
+    start_min = 0
+    top = 0
+    bottom = 0
+    run = 0
+    for step in range(card):
+        value = card - 1 - step if kind == SUFFIX else step
+        if kind == POINT:
+            if value == 0:
+                continue
+            top = sums[value]
+            bottom = top
+            start_max = value
+            start_min = value
+        elif kind == SUFFIX:
+            run += sums[value]
+            top = run
+            bottom = run
+            start_max = value
+            start_min = value
+        else:
+            if step == 0 or top <= 0:
+                top = 0
+                start_max = value
+            if step == 0 or bottom >= 0:
+                bottom = 0
+                start_min = value
+            top += sums[value]
+            bottom += sums[value]
+        if mask & 1 and top > best:
+            best = top
+            low = start_max
+            high = value
+        if mask & 2 and total - bottom > best:
+            best = total - bottom
+            low = start_min
+            high = value
+    where[0] = low
+    where[1] = high
+    if empty and kind != POINT:
+        best = max(best, 0 if mask & 1 else NOTHING, total if mask & 2 else NOTHING)
+    return best
+
+
+@kernel
+def answer(inside, sums, card, kind, in_total, total, mask):
+    """The best of the asked functions of x and y, for one x, over all literals of y.
+
+    `inside`: sums by value of y where x holds; `sums`: the same over all rows.
+    """
+    a = 0
+    b = 0
+    empty = NOTHING if kind == POINT else 0  # a literal that holds on no row, see `single`
+    max_in = empty
+    min_in = -empty
+    max_out = empty
+    min_out = -empty
+    if kind == SUFFIX:
+        for step in range(card):
+            value = card - 1 - step
+            a += inside[value]
+            b += sums[value] - inside[value]
+            max_in = max(max_in, a)
+            min_in = min(min_in, a)
+            max_out = max(max_out, b)
+            min_out = min(min_out, b)
+    elif kind == POINT:
+        for value in range(1, card):
+            a = inside[value]
+            b = sums[value] - a
+            max_in = max(max_in, a)
+            min_in = min(min_in, a)
+            max_out = max(max_out, b)
+            min_out = min(min_out, b)
+    else:
+        a2 = 0
+        b2 = 0
+        for value in range(card):
+            here = inside[value]
+            there = sums[value] - here
+            a = max(a, 0) + here
+            a2 = min(a2, 0) + here
+            b = max(b, 0) + there
+            b2 = min(b2, 0) + there
+            max_in = max(max_in, a)
+            min_in = min(min_in, a2)
+            max_out = max(max_out, b)
+            min_out = min(min_out, b2)
+    return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
+
+
+@kernel
+def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
+    """The best among the asked functions, given the extremes of `x and y` and `not x and y`."""
+    best = NOTHING
+    if mask & 1:
+        best = max(best, max_in)
+    if mask & 2:
+        best = max(best, in_total - min_in)
+    if mask & 4:
+        best = max(best, max_out)
+    if mask & 8:
+        best = max(best, total - in_total - min_out)
+    if mask & 16:
+        best = max(best, total - min_in)
+    if mask & 32:
+        best = max(best, total - in_total + max_in)
+    if mask & 64:
+        best = max(best, total - min_out)
+    if mask & 128:
+        best = max(best, in_total + max_out)
+    return best
+
+
+@kernel
+def pair(
+    x,
+    y,
+    weights,
+    count,
+    kind_x,
+    kind_y,
+    card_x,
+    card_y,
+    mask,
+    goal,
+    any_will_do,
+    cells,
+    inside,
+    sums,
+    where,
+):
+    """The best score of two literals, x no interval, from a table of sums by value of x and y.
+
+    `any_will_do`: the first score above `goal` is as good as the best.
+    """
+    for cell in range(card_x * card_y):
+        cells[cell] = 0
+    for value in range(card_y):
+        sums[value] = 0
+        inside[value] = 0
+    total = 0
+    for k in range(count):
+        cells[x[k] * card_y + y[k]] += weights[k]
+        sums[y[k]] += weights[k]
+        total += weights[k]
+    best = NOTHING
+    if kind_x != POINT:
+        best = answer(inside, sums, card_y, kind_y, 0, total, mask)
+    in_total = 0
+    for step in range(card_x):
+        low = card_x - 1 - step
+        if kind_x == POINT:
+            if low == 0:
+                break
+            in_total = 0
+            for value in range(card_y):
+                inside[value] = 0
+        in_total += _add(inside, cells, low * card_y, card_y)
+        found = answer(inside, sums, card_y, kind_y, in_total, total, mask)
+        if found > best:
+            best = found
+            where[0] = low
+            where[1] = low if kind_x == POINT else card_x - 1
+            if any_will_do and best > goal:
+                return best
+    return best
+
+
+@kernel
+def _add(inside, cells, start, card):
+    total = 0
+    for value in range(card):
+        inside[value] += cells[start + value]
+        total += cells[start + value]
+    return total

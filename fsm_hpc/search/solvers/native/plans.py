@@ -1,0 +1,221 @@
+"""How each Boolean function is searched: which variables are boxed, which are left as a hole."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.search.solvers.native.functions import Function, Tree, functions, rename
+from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, FALSE, HOLE, TRUE
+
+# Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
+PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
+SWAPPED = (0, 2, 1, 3, 4, 6, 5, 7)  # the same functions with x and y exchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One context with a hole, and the functions that arise from what may fill it.
+
+    `trees[f]`: a formula for hole function `f`, context variables first, then x and y.
+    `cross[f]`: context variables (bits) that are interchangeable with those of the hole.
+    `after[i]`: an interchangeable context variable that has to come before variable `i`.
+    `partner`: a context variable that stands for half of a pair hole too wide to ask, or -1.
+    """
+
+    boxed: int
+    hole: int
+    states: tuple[int, ...]
+    trees: dict[int, Tree]
+    cross: dict[int, int]
+    after: tuple[int, ...]
+    partner: int = -1
+
+    def relaxed(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """The best state for a positive and for a negative row, by what is known of each variable.
+
+        Entry: base-3 digits by variable, 0 false, 1 true, 2 either.
+        """
+        tables = np.zeros((2, 3**self.boxed), dtype=np.int8)
+        for entry, known in enumerate(itertools.product((0, 1, 2), repeat=self.boxed)):
+            digits = known[::-1]
+            choices = [(0, 1) if d == 2 else (d,) for d in digits]
+            seen = {
+                self.states[sum(b << i for i, b in enumerate(bits))]
+                for bits in itertools.product(*choices)
+            }
+            tables[0, entry] = _best(seen, TRUE, FALSE)
+            tables[1, entry] = _best(seen, FALSE, TRUE)
+        return tables[0], tables[1]
+
+
+def _best(states: set[int], wanted: int, unwanted: int) -> int:
+    if wanted in states or {HOLE, ANTIHOLE} <= states:
+        return wanted
+    return next((s for s in (HOLE, ANTIHOLE) if s in states), unwanted)
+
+
+@cache
+def plans(size: int, wide_pairs: bool) -> tuple[Plan, ...]:
+    """Plans that reach every function whose smallest formula has that size, constants apart.
+
+    `wide_pairs`: some pairs of columns cannot be asked as a pair hole, and one is boxed instead.
+    """
+    merged: dict[tuple[int, tuple[int, ...], int], Plan] = {}
+    for function in functions(size):
+        if function.variables == 0:
+            continue
+        for plan in _plans_of(function, wide_pairs):
+            key = (plan.hole, plan.states, plan.partner)
+            known = merged.get(key, plan)
+            merged[key] = replace(
+                plan, trees=known.trees | plan.trees, cross=known.cross | plan.cross
+            )
+    return tuple(merged[key] for key in sorted(merged))
+
+
+def _plans_of(function: Function, wide_pairs: bool) -> Iterator[Plan]:
+    pairs = [
+        found
+        for x, y in itertools.combinations(range(function.variables), 2)
+        if (found := _pair_plan(function, x, y)) is not None
+    ]
+    if not pairs:
+        holes = [_single_plan(function, x) for x in range(function.variables)]
+        yield min(holes, key=lambda plan: (_width(plan), plan.states))
+        return
+    plan, x, y = min(pairs, key=lambda p: (_width(p[0]), p[0].states))
+    yield plan
+    if wide_pairs:
+        yield _single_plan(function, x, partner=y)
+        if not _interchangeable(function, x, y):
+            yield _single_plan(function, y, partner=x)
+
+
+def _width(plan: Plan) -> int:
+    return sum(state >= HOLE for state in plan.states)
+
+
+def _pair_plan(function: Function, x: int, y: int) -> tuple[Plan, int, int] | None:
+    """The context of the pair, if what it leaves of the function is one function of the pair."""
+    boxed = [v for v in range(function.variables) if v not in (x, y)]
+    residuals = _residuals(function, boxed, (x, y))
+    inner = {r for r in residuals if r not in (0b0000, 0b1111)}
+    h = min(inner)
+    if not inner <= {h, h ^ 0b1111} or h not in PAIRS:
+        return None
+    plan = _finish(function, boxed, (x, y), residuals, h, None)
+    return plan, x, y
+
+
+def _single_plan(function: Function, x: int, partner: int | None = None) -> Plan:
+    boxed = [v for v in range(function.variables) if v != x]
+    residuals = _residuals(function, boxed, (x,))
+    return _finish(function, boxed, (x,), residuals, 0b10, partner)
+
+
+def _residuals(function: Function, boxed: list[int], hole: tuple[int, ...]) -> list[int]:
+    """For every assignment to the boxed variables the table of what is left."""
+    out = []
+    for assignment in range(1 << len(boxed)):
+        base = sum((assignment >> i & 1) << v for i, v in enumerate(boxed))
+        table = 0
+        for inner in range(1 << len(hole)):
+            index = base | sum((inner >> i & 1) << v for i, v in enumerate(hole))
+            table |= (function.table >> index & 1) << inner
+        out.append(table)
+    return out
+
+
+def _finish(
+    function: Function,
+    boxed: list[int],
+    hole: tuple[int, ...],
+    residuals: list[int],
+    h: int,
+    partner: int | None,
+) -> Plan:
+    """Name the boxed variables so that equal contexts of different functions become one plan."""
+    full = (1 << (1 << len(hole))) - 1
+    code = {0: FALSE, full: TRUE, h: HOLE, h ^ full: ANTIHOLE}
+    states = tuple(code[r] for r in residuals)
+    orders = itertools.permutations(range(len(boxed)))
+    # a partner is the last among its interchangeable variables, so that columns stay in order
+    last = None if partner is None else boxed.index(partner)
+    named, order, flipped = min(
+        (_named(states, order) for order in orders),
+        key=lambda option: (option[0], 0 if last is None else -option[1][last]),
+    )
+    names = {v: order[i] for i, v in enumerate(boxed)}
+    trees, cross = _fillings(function, names, hole, h ^ full if flipped else h)
+    if partner is not None:
+        cross = {f: bits | 1 << names[partner] for f, bits in cross.items()}
+    after = tuple(_before(named, i) for i in range(len(boxed)))
+    place = -1 if partner is None else names[partner]
+    return Plan(len(boxed), len(hole), named, trees, cross, after, place)
+
+
+def _named(
+    states: tuple[int, ...], order: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
+    """The states with variable i called order[i], the first hole upright; whether it was not."""
+    named = [0] * len(states)
+    for index, state in enumerate(states):
+        named[sum((index >> i & 1) << order[i] for i in range(len(order)))] = state
+    flipped = next(s for s in named if s >= HOLE) == ANTIHOLE
+    if flipped:
+        named = [s ^ 1 if s >= HOLE else s for s in named]
+    return tuple(named), order, flipped
+
+
+def _fillings(
+    function: Function, names: dict[int, int], hole: tuple[int, ...], h: int
+) -> tuple[dict[int, Tree], dict[int, int]]:
+    """Trees and interchangeable variables by the functions of x, or of x and y, that fill it."""
+    mates = _mates(function, names, hole)
+    x, y = len(names), len(names) + 1
+    if len(hole) == 1:
+        f = 0 if h == 0b10 else 1
+        return {f: rename(function.tree, names | {hole[0]: x})}, {f: mates}
+    f = PAIRS[h]
+    trees = {
+        SWAPPED[f]: rename(function.tree, names | {hole[1]: x, hole[0]: y}),
+        f: rename(function.tree, names | {hole[0]: x, hole[1]: y}),
+    }
+    return trees, dict.fromkeys(trees, mates)
+
+
+def _mates(function: Function, names: dict[int, int], hole: tuple[int, ...]) -> int:
+    """Bits of the boxed variables that could be exchanged with any variable of the hole."""
+    return sum(
+        1 << name
+        for v, name in names.items()
+        if all(_interchangeable(function, v, x) for x in hole)
+    )
+
+
+def _interchangeable(function: Function, a: int, b: int) -> bool:
+    for index in range(1 << function.variables):
+        if index >> a & 1 and not index >> b & 1:
+            other = index ^ (1 << a) ^ (1 << b)
+            if (function.table >> index ^ function.table >> other) & 1:
+                return False
+    return True
+
+
+def _before(states: tuple[int, ...], variable: int) -> int:
+    """The last earlier variable that the context does not tell from this one, or -1."""
+    for other in range(variable - 1, -1, -1):
+        swapped = 1 << variable | 1 << other
+        if all(
+            states[i] == states[i ^ swapped]
+            for i in range(len(states))
+            if (i >> variable & 1) != (i >> other & 1)
+        ):
+            return other
+    return -1

@@ -1,5 +1,0 @@
-"""The native exact solver: a search made for short formulas."""
-
-from fsm_hpc.solvers.native.solver import Native
-
-__all__ = ["Native"]

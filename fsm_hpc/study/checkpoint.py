@@ -1,0 +1,160 @@
+"""A scan state to disk and back, only for the same problem."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import Attempt, Length, ScanState, StopReason
+from fsm_hpc.search.solvers.base import End, Incumbent
+from fsm_hpc.system import files
+
+FORMAT = 1
+HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
+Watch = Callable[[ScanState], None]
+MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
+
+
+def key(train: Problem, validation: Problem) -> str:
+    """What a state belongs to: the rows that it was trained on, and those that chose."""
+    both = train.fingerprint + validation.fingerprint
+    return hashlib.sha256(both.encode()).hexdigest()
+
+
+def save(path: Path, state: ScanState, fingerprint: str) -> None:
+    """Write the state; a reader sees the old one or the new one, never half of it."""
+    files.write_json(path, {"format": FORMAT, "fingerprint": fingerprint, **to_dict(state)})
+
+
+def load(path: Path, fingerprint: str) -> ScanState:
+    """The state on disk; a fresh one where there is none, or it belongs to another problem."""
+    saved = files.read_json(path)
+    if saved is None or saved.get("format") != FORMAT or saved.get("fingerprint") != fingerprint:
+        return ScanState()
+    return from_dict(saved)
+
+
+def to_dict(state: ScanState) -> dict[str, Any]:
+    return {
+        "lengths": [length_to_dict(entry) for entry in state.lengths],
+        "spare": [length_to_dict(entry) for entry in state.spare],
+        "under_way": _attempt_to_dict(state.under_way),
+        "scan_s": state.scan_s,
+        "stop_reason": state.stop_reason.value if state.stop_reason else None,
+        "final": _attempt_to_dict(state.final),
+    }
+
+
+def from_dict(saved: dict[str, Any]) -> ScanState:
+    reason = saved["stop_reason"]
+    return ScanState(
+        lengths=tuple(length_from_dict(entry) for entry in saved["lengths"]),
+        spare=tuple(length_from_dict(entry) for entry in saved["spare"]),
+        under_way=_attempt_from_dict(saved["under_way"]),
+        scan_s=saved["scan_s"],
+        stop_reason=StopReason(reason) if reason else None,
+        final=_attempt_from_dict(saved["final"]),
+    )
+
+
+def length_to_dict(entry: Length) -> dict[str, Any]:
+    """One row of `lengths` in scan.json and result.json."""
+    return {
+        "length": entry.length,
+        "size": entry.size,
+        "formula": str(entry.formula),
+        "errors": entry.errors,
+        "train_accuracy": entry.train_accuracy,
+        "validation_accuracy": entry.validation_accuracy,
+        "proved": entry.proved,
+        "seconds": round(entry.seconds, 3),
+        "solver": entry.solver,
+    }
+
+
+def length_from_dict(saved: dict[str, Any]) -> Length:
+    values = {key: value for key, value in saved.items() if key != "size"}
+    return Length(**{**values, "formula": parse(saved["formula"])})
+
+
+def _attempt_to_dict(attempt: Attempt | None) -> dict[str, Any] | None:
+    if attempt is None:
+        return None
+    best = asdict(attempt.best) | {"formula": _text(attempt.best.formula)}
+    return {
+        "length": attempt.length,
+        "best": best,
+        "seconds": attempt.seconds,
+        "end": attempt.end.value if attempt.end else None,
+        "solver": attempt.solver,
+    }
+
+
+def _attempt_from_dict(saved: dict[str, Any] | None) -> Attempt | None:
+    if saved is None:
+        return None
+    best = dict(saved["best"])
+    best["formula"] = parse(best["formula"]) if best["formula"] is not None else None
+    end = End(saved["end"]) if saved["end"] else None
+    return Attempt(saved["length"], Incumbent(**best), saved["seconds"], end, saved["solver"])
+
+
+def _text(formula: Formula | None) -> str | None:
+    return None if formula is None else str(formula)
+
+
+class Keeper:
+    """Keeps scan.json up to date: every step at once, everything else every few seconds."""
+
+    def __init__(
+        self, path: Path, fingerprint: str, watch: Watch, may_write: MayWrite = lambda: True
+    ) -> None:
+        self._path, self._fingerprint, self._watch = path, fingerprint, watch
+        self._may_write = may_write
+        self._latest: ScanState | None = None
+        self._noted_at = 0.0
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> Keeper:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed.set()
+        self._thread.join()
+
+    def __call__(self, state: ScanState) -> None:
+        """A step is done: it is on disk when this returns."""
+        with self._lock:
+            self._latest = None
+            self._save(state)
+        self._watch(state)
+
+    def note(self, state: ScanState) -> None:
+        """Something is better in the step under way: to disk with the next beat."""
+        with self._lock:
+            self._latest, self._noted_at = state, time.monotonic()
+        self._watch(state)
+
+    def _beat(self) -> None:
+        while not self._closed.wait(HEARTBEAT_S):
+            with self._lock:
+                if self._latest is not None:
+                    passed_s = time.monotonic() - self._noted_at
+                    with suppress(OSError):  # a full disk may have room at the next beat
+                        self._save(self._latest.aged(passed_s))
+
+    def _save(self, state: ScanState) -> None:
+        if self._may_write():
+            save(self._path, state, self._fingerprint)

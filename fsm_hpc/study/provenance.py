@@ -1,0 +1,85 @@
+"""Where a result comes from: table, code, packages, machine, job."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import fsm_hpc
+from fsm_hpc.study.config import Config
+from fsm_hpc.system import files, machine
+
+PACKAGES = (
+    "clingo",
+    "clingo-dl",
+    "numba",
+    "numpy",
+    "optuna",
+    "pandas",
+    "scikit-learn",
+)
+DECIDING = ("formulas", "data", "search", "baselines", "study")  # rooms whose code makes results
+
+
+def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[str, Any]:
+    """All that a reader may ask about it, by name; no table where it is one of the seven."""
+    return {
+        "table": config.dataset.own_path,
+        "version": fsm_hpc.__version__,
+        "commit": code_commit(),
+        "code": code_digest(),
+        "python": platform.python_version(),
+        "packages": {
+            **{name: _version(name) for name in PACKAGES},
+            "xgboost": _version("xgboost-cpu") or _version("xgboost"),
+        },
+        "host": platform.node(),
+        "cpu": machine.cpu_model(),
+        "threads": threads,
+        "memory_mb": memory_mb,
+        "config": hashlib.sha256(json.dumps(config.to_dict()).encode()).hexdigest(),
+        "job_ids": [os.environ[name] for name in ("SLURM_JOB_ID",) if name in os.environ],
+        "requeues": int(os.environ.get("SLURM_RESTART_COUNT", "0")),
+    }
+
+
+@cache
+def code_commit() -> str | None:
+    """The commit of the checkout that runs, marked when it has changes; None in a wheel."""
+    root = files.SOURCE
+    if not (root / ".git").exists():
+        return None
+    try:
+        said = subprocess.run(
+            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip()
+
+
+@cache
+def code_digest() -> str:
+    """A digest of the code that decides results; how they are shown is not in it."""
+    modules = [module for room in DECIDING for module in (files.PACKAGE / room).rglob("*.py")]
+    digest = hashlib.sha256()
+    for path in [*sorted(modules), *sorted(files.encodings_dir().rglob("*.lp"))]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""What lies beneath: files, this machine, the terminal."""
