@@ -16,7 +16,7 @@ from fsm_hpc.cli import collect as collect_command
 from fsm_hpc.search.method import Method
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.result import FoldResult
-from tests.made_studies import fold_result, lengths
+from tests.support.made_studies import fold_result, lengths
 
 LIMIT = 10.0
 

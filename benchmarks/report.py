@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.report.page import page as report
-from tests.browser import browser
-from tests.made_studies import large_study
+from tests.support.browser import browser
+from tests.support.made_studies import large_study
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.encodings import problem_of
-from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent

@@ -14,4 +14,4 @@ cluster-env: $(READY)  ## eval "$(make -s cluster-env)" points a shell at it
 	@$(PYTHON) -m slurm.trial env
 
 test-cluster-slow: $(READY)  ## time limits, node failures, preemption: several minutes
-	$(PYTHON) -m pytest tests/cluster -m slow
+	$(PYTHON) -m pytest tests/cluster/slurm -m slow

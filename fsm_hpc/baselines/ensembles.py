@@ -19,7 +19,7 @@ _TREES_AT_ONCE = 100  # a forest is grown in such steps, and may be stopped betw
 _ROWS_PER_THREAD = 500  # with fewer, XGBoost's threads wait for each other more than they work
 
 
-class Model(Protocol):
+class Ensemble(Protocol):
     """A fitted ensemble of trees."""
 
     @property
@@ -42,7 +42,7 @@ class Task:
     threads: int
     stop: threading.Event
 
-    def fit(self, rows: NDArray[np.int64], parameters: Parameters) -> Model | None:
+    def fit(self, rows: NDArray[np.int64], parameters: Parameters) -> Ensemble | None:
         """The model of these rows; None when it was asked to stop."""
         fit = _fit_forest if self.method is Method.RANDOM_FOREST else _fit_xgboost
         return fit(self, self.values[rows], self.labels[rows], parameters)
@@ -58,7 +58,7 @@ class _Forest:
         return np.asarray(self.forest.predict(rows), dtype=bool)
 
 
-def _fit_forest(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Model | None:
+def _fit_forest(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Ensemble | None:
     """Grown in steps to be stoppable; scikit-learn makes the same trees as in one go."""
     from sklearn.ensemble import RandomForestClassifier
 
@@ -86,7 +86,7 @@ class _Boosted:
         return np.asarray(self.booster.predict(DMatrix(rows)) > 0.5)
 
 
-def _fit_xgboost(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Model | None:
+def _fit_xgboost(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Ensemble | None:
     import xgboost
     from xgboost.callback import TrainingCallback
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.baselines.ensembles import Model, Parameters, Task
+from fsm_hpc.baselines import OnTrial
+from fsm_hpc.baselines.ensembles import Ensemble, Parameters, Task
 from fsm_hpc.data.dataset import Dataset
-from fsm_hpc.data.folds import Fold
+from fsm_hpc.data.folds import FoldRows
 from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.search.method import Method
 
-OnTrial = Callable[[int, float], None]
-
 
 @dataclass(frozen=True, slots=True)
-class BaselineOutcome:
+class FittedBaseline:
     """A tuned model: what it is, and what it says."""
 
     model: dict[str, Any]  # parameters, trees, nodes, trials
@@ -35,7 +33,7 @@ class BaselineOutcome:
 
 def fit(
     dataset: Dataset,
-    fold: Fold,
+    fold: FoldRows,
     method: Method,
     trials: int,
     seed: int,
@@ -43,7 +41,7 @@ def fit(
     journal: Path,
     stop: threading.Event,
     on_trial: OnTrial,
-) -> BaselineOutcome | None:
+) -> FittedBaseline | None:
     """Tune, then refit on all rows but the held-out ones.
 
     None when `stop` was set: the finished trials are in the journal, and the next call goes on
@@ -59,15 +57,15 @@ def fit(
     model = task.fit(fold.fitted, best.params)
     if model is None:
         return None
-    return _outcome(task, fold, study, model, trials, time.monotonic() - started)
+    return _described(task, fold, study, model, trials, time.monotonic() - started)
 
 
-def _outcome(
-    task: Task, fold: Fold, study: Any, model: Model, trials: int, final_s: float
-) -> BaselineOutcome:
+def _described(
+    task: Task, fold: FoldRows, study: Any, model: Ensemble, trials: int, final_s: float
+) -> FittedBaseline:
     tried = _finished(study)[:trials]
     best = _best(tried)
-    return BaselineOutcome(
+    return FittedBaseline(
         model={
             "parameters": dict(best.params),
             "trees": model.trees,
@@ -124,7 +122,7 @@ def _xgboost_space(trial: Any) -> Parameters:
     }
 
 
-def _tune(study: Any, task: Task, fold: Fold, trials: int, on_trial: OnTrial) -> bool:
+def _tune(study: Any, task: Task, fold: FoldRows, trials: int, on_trial: OnTrial) -> bool:
     """Whether the study has all its trials; False when it was asked to stop before."""
     while (done := len(_finished(study))) < trials:
         if task.stop.is_set():
@@ -166,7 +164,7 @@ def _states() -> Any:
 # --------------------------------------------------------------------------------------- journal
 
 
-def _name(dataset: Dataset, fold: Fold, method: Method, seed: int) -> str:
+def _name(dataset: Dataset, fold: FoldRows, method: Method, seed: int) -> str:
     """Names all that the trials depend on, so that those of another problem are left alone."""
     digest = hashlib.sha256(f"{dataset.digest} {method.value} {seed}".encode())
     for rows in (fold.train, fold.validation, fold.test):

@@ -11,8 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from fsm_hpc.search.scan import Attempt, ScanState
+from fsm_hpc.search.scan import LengthAttempt, ScanState
 from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system.terminal import clock, percent
 
 PLAIN_EVERY_S = 10.0  # how often the same length is told again where there is no terminal
 
@@ -130,17 +131,7 @@ def _lengths_table(done: FoldResult) -> Table:
     return table
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"
-
-
-def _attempt(attempt: Attempt) -> str:
+def _attempt(attempt: LengthAttempt) -> str:
     best = attempt.best
     if best.errors is None:
         return f"length {attempt.length}"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data import cleaner, kinds, reader, store
+from fsm_hpc.data.columns import Column, Kind, one_hot, same_name
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
@@ -22,27 +22,6 @@ from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Kind(Enum):
-    """What a column offers to a formula: a truth value, or a number to be cut."""
-
-    NUMERIC = "numeric"
-    BOOLEAN = "boolean"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the one-hot table; a category knows the column that it comes from."""
-
-    name: str
-    kind: Kind
-    values: NDArray[Any]
-    source: str | None = None
-    category: str | None = None
-
-    def take(self, rows: NDArray[np.int64]) -> Column:
-        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True)
@@ -138,21 +117,17 @@ def _columns(text: TextColumn, kind: RawKind, spec: DatasetSpec) -> Iterator[Col
         yield Column(text.name, Kind.BOOLEAN, kinds.truths(text, spec))
     else:
         values = np.array(text.values, dtype=object)
-        for category in kinds.categories(text, spec):
-            name = f"{text.name}_{category}"
-            yield Column(name, Kind.BOOLEAN, values == category, text.name, category)
+        yield from one_hot(text.name, kinds.categories(text, spec), values)
 
 
 def _refuse_same_names(columns: Iterable[Column], path: Path) -> None:
-    seen: dict[str, Column] = {}
-    for column in columns:
-        other = seen.setdefault(column.name, column)
-        if other is not column:
-            sources = " and ".join(repr(c.source or c.name) for c in (other, column))
-            raise UserError(
-                f"{path}: expected different column names after one-hot, found {column.name!r} "
-                f"twice, from {sources}; rename one of them"
-            )
+    twins = same_name(columns)
+    if twins is not None:
+        sources = " and ".join(repr(c.source or c.name) for c in twins)
+        raise UserError(
+            f"{path}: expected different column names after one-hot, found {twins[0].name!r} "
+            f"twice, from {sources}; rename one of them"
+        )
 
 
 # -------------------------------------------------------------------------------------- notes

@@ -14,7 +14,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class FoldRows:
     """Row numbers of one fold: held-out rows, and the rest split for fitting and choosing."""
 
     index: int
@@ -28,7 +28,7 @@ class Fold:
         return np.sort(np.concatenate([self.train, self.validation]))
 
 
-def make_fold(rows: int, index: int, folds: int, seed: int, validation_fraction: float) -> Fold:
+def fold_rows(rows: int, index: int, folds: int, seed: int, validation_fraction: float) -> FoldRows:
     """Fold `index` of a shuffled partition of `rows` rows into `folds` parts."""
     from sklearn.model_selection import KFold
 
@@ -37,7 +37,7 @@ def make_fold(rows: int, index: int, folds: int, seed: int, validation_fraction:
     partition = KFold(folds, shuffle=True, random_state=seed).split(np.zeros(rows))
     rest, test = list(partition)[index]
     train, validation = split(rest, validation_fraction, seed)
-    return Fold(index, train, validation, np.sort(test))
+    return FoldRows(index, train, validation, np.sort(test))
 
 
 def split(rows: Rows, validation_fraction: float, seed: int) -> tuple[Rows, Rows]:

@@ -16,7 +16,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.data.columns import Column, Kind, one_hot, same_name
 from fsm_hpc.data.folds import split
 from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.search.method import Method
@@ -24,6 +24,8 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import End, Solver
+from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.study.checkpoint import length_to_dict
 from fsm_hpc.system import machine
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 LONGEST = 10  # a scan looks no further: longer formulas are not read any more, and take long
 _METHODS = [method.value for method in Method if method.finds_formula]
+_SOLVERS = [solver.value for solver in SolverName]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,7 @@ class _Source:
     def columns(self, values: Any) -> list[Column]:
         if self.categories is None:
             return [Column(self.name, self.kind, values)]
-        texts = np.asarray(values).astype(str)
-        return [
-            Column(f"{self.name}_{c}", Kind.BOOLEAN, texts == c, self.name, c)
-            for c in self.categories
-        ]
+        return list(one_hot(self.name, self.categories, np.asarray(values).astype(str)))
 
 
 class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -96,7 +95,7 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fitted = Problem.build(columns, labels, Method(self.method))
         solver = self.solver
         if isinstance(solver, str):
-            solver = make_solver(solver, self.threads or machine.available_cores())
+            solver = make_solver(SolverName(solver), self.threads or machine.available_cores())
         with closing(solver):
             state = self._search(fitted, solver)
         self._keep(fitted, state)
@@ -145,21 +144,7 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.errors_ = fitted.errors(self.formula_)
         self.proved_ = state.final.end is End.PROVED
         self.length_ = state.final.length
-        self.path_: pd.DataFrame = pd.DataFrame(
-            [
-                {
-                    "length": entry.length,
-                    "size": entry.size,
-                    "formula": str(entry.formula),
-                    "errors": entry.errors,
-                    "train_accuracy": entry.train_accuracy,
-                    "validation_accuracy": entry.validation_accuracy,
-                    "proved": entry.proved,
-                    "seconds": entry.seconds,
-                }
-                for entry in state.lengths
-            ]
-        )
+        self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, state.lengths))
         truth = self.formula_.evaluate(fitted.table)
         just_above = float(np.nextafter(0.5, 1.0))
         self._share_where_true = max(_share(fitted.labels[truth]), just_above)
@@ -168,9 +153,13 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # -------------------------------------------------------------------------------- the input
 
     def _check_parameters(self) -> None:
-        if self.method not in _METHODS:
-            expected = ", ".join(_METHODS)
-            raise ValueError(f"method: expected one of {expected}, found {self.method!r}")
+        for name, value, known in (
+            ("method", self.method, _METHODS),
+            ("solver", self.solver, _SOLVERS),
+        ):
+            is_name = isinstance(value, str) or not hasattr(value, "solve")
+            if is_name and value not in known:
+                raise ValueError(f"{name}: expected one of {', '.join(known)}, found {value!r}")
         for name, value in (("length", self.length), ("threads", self.threads)):
             if value is not None and (not isinstance(value, Integral) or value < 1):
                 raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
@@ -207,10 +196,9 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _check_frame(self, X, reset=True)
             self._sources = [_source(str(name), X[name]) for name in X.columns]
         columns = self._columns(X)
-        names = [column.name for column in columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"two columns or categories are called {twice[0]!r}; rename one")
+        twins = same_name(columns)
+        if twins is not None:
+            raise ValueError(f"two columns or categories are called {twins[0].name!r}; rename one")
         return columns
 
     def _holds(self, X: Any) -> Truth:  # noqa: N803

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 
-from fsm_hpc.data.dataset import Dataset, Kind, load
-from fsm_hpc.data.folds import make_fold
+from fsm_hpc.cluster import submissions
+from fsm_hpc.data import dataset as dataset_module
+from fsm_hpc.data.columns import Kind
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition, number
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.study import compose, result
-from fsm_hpc.study.config import Config, build
+from fsm_hpc.study import hydra, result
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import files
 
 MOST_PROPOSITIONS = 12  # beyond, all assignments are too many to look for the fewest that suffice
 
@@ -37,31 +39,14 @@ class Part:
     facts: str  # what the row says, for a part with one proposition
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The words and flags of `explain`."""
-    parser.add_argument("result", type=Path, help="a result.json, or the folder of a fold")
-    parser.add_argument("--row", type=int, help="row of the table, from 0, without dropped rows")
-    parser.add_argument(
-        "words", nargs="*", metavar="key=value", help="where the table is: data_dir=, dataset.path="
-    )
+def result_path(place: Path) -> Path:
+    """A result.json, named as such or by the folder of its fold."""
+    return FoldPaths(place).result if place.is_dir() else place
 
 
-def main(options: argparse.Namespace) -> int:
-    """Print the formula as a sentence and, with --row, why a row gets its answer."""
-    path = FoldPaths(options.result).result if options.result.is_dir() else options.result
-    done = _load(path)
-    print(f"{done.dataset}/{done.method}/fold-{done.fold}: {done.formula}")
-    print(done.words)
-    if options.row is not None:
-        print("\n" + "\n".join(on_row(done, _table(path, done, options.words), options.row)))
-    return 0
-
-
-def _load(path: Path) -> FoldResult:
-    try:
-        done = result.load(path)
-    except (KeyError, TypeError, AttributeError):
-        done = None
+def load(path: Path) -> FoldResult:
+    """The result with a formula that is in the file, or an error."""
+    done = result.load(path)
     if done is None:
         raise UserError(f"expected a result.json of this version, found none in {path}")
     if done.formula is None:
@@ -69,10 +54,10 @@ def _load(path: Path) -> FoldResult:
     return done
 
 
-def _table(path: Path, done: FoldResult, words: list[str]) -> Dataset:
+def table_of(path: Path, done: FoldResult, words: Sequence[str]) -> Dataset:
     """The table that the formula was learnt from, or an error."""
     config = _config(FoldPaths(path.parent), done, words)
-    dataset = load(config.dataset, config.data_dir, config.allow_changed_data)
+    dataset = dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
     if dataset.digest != done.settings.get("data"):
         raise UserError(
             f"{dataset.path} is not the table that {path} was learnt from: its content differs"
@@ -80,19 +65,19 @@ def _table(path: Path, done: FoldResult, words: list[str]) -> Dataset:
     return dataset
 
 
-def _config(paths: FoldPaths, done: FoldResult, words: list[str]) -> Config:
+def _config(paths: FoldPaths, done: FoldResult, words: Sequence[str]) -> Config:
     """Where the table is: as the words say, as the fold was submitted, or by its name."""
-    submission = files.read_json(paths.submission) or {}
-    if not words and "config" in submission:
-        return build(Config, submission["config"])
-    given = {word.partition("=")[0] for word in words}
-    is_known = done.dataset in compose.names_in("dataset") and done.dataset != "csv"
+    submission = submissions.load(paths)
+    if not words and submission is not None:
+        return submission.config_then
+    given = {hydra.key_of(word) for word in words}
+    is_known = done.dataset in hydra.names_in("dataset") and done.dataset != "csv"
     if not is_known and not {"dataset", "dataset.path"} & given:
         raise UserError(
             f"{done.dataset} is a table of your own; add dataset.path= and dataset.target="
         )
     name = [] if "dataset" in given else [f"dataset={done.dataset if is_known else 'csv'}"]
-    return compose.compose([*name, f"method={done.method}", *words])
+    return compose([*name, f"method={done.method}", *words])
 
 
 # ---------------------------------------------------------------------------------------- a row
@@ -106,7 +91,7 @@ def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
     table = {column.name: column.values[row : row + 1] for column in dataset.columns}
     values = {p: bool(p.evaluate(table)[0]) for p in formula.propositions()}
     truth = truth_of(formula, values)
-    says, label = _outcome(done, truth), _outcome(done, bool(dataset.labels[row]))
+    says, label = _answer(done, truth), _answer(done, bool(dataset.labels[row]))
     role = _role(done, dataset, row)
     yield f"Row {row} ({role}): the formula is {_word(truth)}, so it says {says}."
     yield f"The table says {label}: {'right' if says == label else 'wrong'}.\n"
@@ -131,13 +116,13 @@ def _enough(formula: Formula, values: Values, dataset: Dataset) -> Iterator[str]
 def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
     """What the row was to this fold."""
     chosen = done.settings
-    fold = make_fold(
+    rows = fold_rows(
         dataset.rows, done.fold, chosen["folds"], chosen["seed"], chosen["validation_fraction"]
     )
-    return "held out" if np.isin(row, fold.test) else "one of those it was fitted on"
+    return "held out" if np.isin(row, rows.test) else "one of those it was fitted on"
 
 
-def _outcome(done: FoldResult, truth: bool) -> str:
+def _answer(done: FoldResult, truth: bool) -> str:
     return f"{done.target} = {done.positive if truth else done.negative}"
 
 

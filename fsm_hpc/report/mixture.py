@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fsm_hpc.report.collect import Cell, Study, label
+from fsm_hpc.report.collect import FoldGroup, Study, label
 from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system.terminal import number_ranges
 
 _OF_BASELINES = ("optuna", "scikit-learn", "xgboost")
 _SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
@@ -15,7 +16,7 @@ _SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """What one cell, or the cells of one dataset, differ in."""
+    """What the folds of one method, or the methods of one dataset, differ in."""
 
     dataset: str
     method: str | None  # None: the methods differ from each other
@@ -27,12 +28,12 @@ class Mixture:
 
 def find(study: Study) -> tuple[Mixture, ...]:
     """Everything that is mixed in a study."""
-    inside = [m for cell in study.cells.values() for m in _in_cell(cell)]
+    inside = [m for group in study.groups.values() for m in _in_group(group)]
     return (*inside, *(m for name in study.datasets for m in _in_dataset(study, name)))
 
 
-def _in_cell(cell: Cell) -> Iterable[Mixture]:
-    found = {row.fold: _aspects(row.result) for row in cell.rows if row.result is not None}
+def _in_group(group: FoldGroup) -> Iterable[Mixture]:
+    found = {row.fold: _aspects(row.result) for row in group.rows if row.result is not None}
     first = next(iter(found.values()), {})
     if all(aspects == first for aspects in found.values()):
         return
@@ -42,7 +43,7 @@ def _in_cell(cell: Cell) -> Iterable[Mixture]:
             folds.setdefault(_short(aspects.get(name)), []).append(fold)
         if len(folds) > 1:
             parts = [f"{name} {value} ({fold_list(numbers)})" for value, numbers in folds.items()]
-            yield Mixture(cell.dataset, cell.method, " and ".join(parts))
+            yield Mixture(group.dataset, group.method, " and ".join(parts))
 
 
 def _aspects(done: FoldResult) -> dict[str, Any]:
@@ -61,29 +62,20 @@ def _aspects(done: FoldResult) -> dict[str, Any]:
 
 def _in_dataset(study: Study, dataset: str) -> Iterable[Mixture]:
     """The methods of a dataset are compared in one row, so they need the same folds."""
-    cells = [c for c in study.cells.values() if c.dataset == dataset and c.results]
+    groups = [g for g in study.groups.values() if g.dataset == dataset and g.results]
     for name in _SHARED_BY_METHODS:
         methods: dict[str, list[str]] = {}
-        for cell in cells:
-            value = _short(cell.results[0].settings.get(name))
-            methods.setdefault(value, []).append(label(cell.method))
+        for group in groups:
+            value = _short(group.results[0].settings.get(name))
+            methods.setdefault(value, []).append(label(group.method))
         if len(methods) > 1:
             parts = [f"{name} {value} ({', '.join(who)})" for value, who in methods.items()]
             yield Mixture(dataset, None, " and ".join(parts))
 
 
 def fold_list(numbers: list[int]) -> str:
-    """`fold 3`, `folds 0-4, 7`: numbers in order, runs of three or more drawn together."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = [
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(str(n) for n in run) for run in runs
-    ]
-    return f"fold{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"
+    """`fold 3`, `folds 0-4, 7`."""
+    return f"fold{'s' if len(numbers) > 1 else ''} {number_ranges(numbers)}"
 
 
 def _short(value: Any) -> str:

@@ -63,7 +63,7 @@ def write(study: Study, folds_csv: Path, lengths_csv: Path) -> list[Path]:
 
 
 def _place(row: Row) -> list[Any]:
-    return [row.dataset, row.method, row.fold, row.status.value]
+    return [row.dataset, row.method, row.fold, row.verdict.value]
 
 
 def _fold_line(row: Row) -> list[Any]:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data.dataset import Column, Kind
+from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.formula import Formula, Proposition, Relation, Truth
 from fsm_hpc.search.method import Method
 

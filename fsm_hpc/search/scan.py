@@ -5,22 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
-
-
-class StopReason(Enum):
-    """Why a scan looked at no further length."""
-
-    EARLY_STOPPING = "early_stopping"  # validation accuracy below the best, patience times
-    PERFECT = "perfect"  # no formula of any size makes fewer training errors
-    MAX_LENGTH = "max_length"
-    TIMEOUT = "timeout"  # the budget is spent: the best finished length is taken
-    OUT_OF_MEMORY = "out_of_memory"  # likewise
-
+from fsm_hpc.search.stop_reason import StopReason
 
 _FORCED = {End.TIMEOUT: StopReason.TIMEOUT, End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY}
 
@@ -44,7 +33,7 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LengthAttempt:
     """A length under way: the best formula so far, and the seconds that went into it."""
 
     length: int
@@ -59,10 +48,10 @@ class ScanState:
     """All that a fold knows at a moment; enough to go on from."""
 
     lengths: tuple[Length, ...] = ()
-    under_way: Attempt | None = None
+    under_way: LengthAttempt | None = None
     scan_s: float = 0.0
     stop_reason: StopReason | None = None
-    final: Attempt | None = None
+    final: LengthAttempt | None = None
     spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
 
     @property
@@ -145,11 +134,11 @@ def finish(
     length = length or state.chosen_length
     before = state.final
     if before is None or before.length != length:
-        before = Attempt(length, _seed(problem, state, length))
+        before = LengthAttempt(length, _seed(problem, state, length))
     elif not _may_go_on(before, limits.final_budget_s):
         return
 
-    def keep(attempt: Attempt) -> ScanState:
+    def keep(attempt: LengthAttempt) -> ScanState:
         return replace(state, final=attempt)
 
     after, outcome = _attempt(
@@ -196,7 +185,7 @@ def _one_length(
     before = state.under_way or _next_attempt(state)
     used_s = state.scan_s - before.seconds
 
-    def keep(attempt: Attempt) -> ScanState:
+    def keep(attempt: LengthAttempt) -> ScanState:
         return replace(state, under_way=attempt, scan_s=used_s + attempt.seconds)
 
     budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
@@ -214,7 +203,7 @@ def _one_length(
 def describe_length(
     problem: Problem,
     validation: Problem,
-    attempt: Attempt,
+    attempt: LengthAttempt,
     formula: Formula,
     errors: int,
     proved: bool,
@@ -232,25 +221,25 @@ def describe_length(
     )
 
 
-def _next_attempt(state: ScanState) -> Attempt:
+def _next_attempt(state: ScanState) -> LengthAttempt:
     if not state.lengths:
-        return Attempt(1)
+        return LengthAttempt(1)
     last = state.lengths[-1]
-    return Attempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
+    return LengthAttempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
 
 
 def _attempt(
     problem: Problem,
     solver: Solver,
-    before: Attempt,
+    before: LengthAttempt,
     limits: Limits,
     budget_s: float | None,
-    watch: Callable[[Attempt], None],
-) -> tuple[Attempt, Outcome]:
+    watch: Callable[[LengthAttempt], None],
+) -> tuple[LengthAttempt, Outcome]:
     """Solve one length, counting the seconds that earlier attempts at it took."""
     started = time.monotonic()
 
-    def attempt(best: Incumbent) -> Attempt:
+    def attempt(best: Incumbent) -> LengthAttempt:
         seconds = before.seconds + time.monotonic() - started
         return replace(before, best=best, seconds=seconds, end=None)
 
@@ -262,7 +251,7 @@ def _attempt(
     return replace(attempt(best), solver=outcome.solver), outcome
 
 
-def _may_go_on(attempt: Attempt, budget_s: float | None) -> bool:
+def _may_go_on(attempt: LengthAttempt, budget_s: float | None) -> bool:
     """Whether a final solve has something left to do, and the time for it."""
     if attempt.end is End.PROVED:
         return False

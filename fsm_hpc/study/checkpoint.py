@@ -14,11 +14,12 @@ from typing import Any
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import Attempt, Length, ScanState, StopReason
+from fsm_hpc.search.scan import Length, LengthAttempt, ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study import scan_file
 from fsm_hpc.system import files
 
-FORMAT = 1
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
 MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
@@ -32,13 +33,15 @@ def key(train: Problem, validation: Problem) -> str:
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
     """Write the state; a reader sees the old one or the new one, never half of it."""
-    files.write_json(path, {"format": FORMAT, "fingerprint": fingerprint, **to_dict(state)})
+    files.write_json(
+        path, {"format": scan_file.FORMAT, "fingerprint": fingerprint, **to_dict(state)}
+    )
 
 
 def load(path: Path, fingerprint: str) -> ScanState:
     """The state on disk; a fresh one where there is none, or it belongs to another problem."""
-    saved = files.read_json(path)
-    if saved is None or saved.get("format") != FORMAT or saved.get("fingerprint") != fingerprint:
+    saved = scan_file.read(path)
+    if saved is None or saved.get("fingerprint") != fingerprint:
         return ScanState()
     return from_dict(saved)
 
@@ -86,7 +89,7 @@ def length_from_dict(saved: dict[str, Any]) -> Length:
     return Length(**{**values, "formula": parse(saved["formula"])})
 
 
-def _attempt_to_dict(attempt: Attempt | None) -> dict[str, Any] | None:
+def _attempt_to_dict(attempt: LengthAttempt | None) -> dict[str, Any] | None:
     if attempt is None:
         return None
     best = asdict(attempt.best) | {"formula": _text(attempt.best.formula)}
@@ -99,13 +102,13 @@ def _attempt_to_dict(attempt: Attempt | None) -> dict[str, Any] | None:
     }
 
 
-def _attempt_from_dict(saved: dict[str, Any] | None) -> Attempt | None:
+def _attempt_from_dict(saved: dict[str, Any] | None) -> LengthAttempt | None:
     if saved is None:
         return None
     best = dict(saved["best"])
     best["formula"] = parse(best["formula"]) if best["formula"] is not None else None
     end = End(saved["end"]) if saved["end"] else None
-    return Attempt(saved["length"], Incumbent(**best), saved["seconds"], end, saved["solver"])
+    return LengthAttempt(saved["length"], Incumbent(**best), saved["seconds"], end, saved["solver"])
 
 
 def _text(formula: Formula | None) -> str | None:

@@ -1,20 +1,32 @@
-"""A typed view of conf/, validated before anything runs."""
+"""A typed view of conf/, validated before anything runs; conf/ alone states the defaults."""
 
 from __future__ import annotations
 
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.solvers.names import Encoding, SolverName
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.system.files import conf_dir
 
 T = TypeVar("T")
+
+
+class ClusterKind(Enum):
+    """Where jobs run."""
+
+    AUTO = "auto"  # slurm where there is sbatch
+    SLURM = "slurm"
+    LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,35 +34,42 @@ class MethodSettings:
     """conf/method: what is learnt, and how long a baseline is tuned."""
 
     name: Method
-    trials: int = 100
+    trials: int | None = None  # of a baseline
 
     def __post_init__(self) -> None:
-        _at_least("method.trials", self.trials, 1)
+        if self.trials is not None:
+            _at_least("method.trials", self.trials, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class SolverSettings:
     """conf/solver: who searches for the formula."""
 
-    name: str
+    name: SolverName
     threads: int | None = None  # None: all cores that the job has
-    head_start_s: float = 60.0  # portfolio: native alone for so long
-    encoding: str = "fast"  # clingo_dl: "plain" is the transcription of the paper's rules
+    head_start_s: float | None = None  # portfolio: native alone for so long
+    encoding: Encoding | None = None  # clingo_dl: the fast rules, or the paper's as they stand
 
     def __post_init__(self) -> None:
         _at_least("solver.threads", self.threads or 1, 1)
-        _at_least("solver.head_start_s", self.head_start_s, 0)
-        if self.encoding not in ("fast", "plain"):
-            raise UserError(f"solver.encoding: expected fast or plain, found {self.encoding!r}")
+        _at_least("solver.head_start_s", self.head_start_s or 0, 0)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What only some solvers take, by name."""
+        of = {SolverName.PORTFOLIO: "head_start_s", SolverName.CLINGO_DL: "encoding"}
+        name = of.get(self.name)
+        value = getattr(self, name) if name else None
+        return {} if name is None or value is None else {name: value}
 
 
 @dataclass(frozen=True, slots=True)
 class ScanSettings:
     """When the length scan ends."""
 
-    patience: int = 2
-    max_length: int | None = None
-    budget_h: float = 72.0
+    patience: int
+    max_length: int | None
+    budget_h: float
 
     def __post_init__(self) -> None:
         _at_least("scan.patience", self.patience, 1)
@@ -63,7 +82,7 @@ class ScanSettings:
 class FinalSettings:
     """How long the final formula may take."""
 
-    budget_h: float = 72.0
+    budget_h: float
 
     def __post_init__(self) -> None:
         _at_least("final.budget_h", self.budget_h, 0)
@@ -73,27 +92,25 @@ class FinalSettings:
 class ClusterSettings:
     """conf/cluster: where jobs run and what each is given."""
 
-    kind: str = "auto"  # auto, slurm, local
-    cpus: int = 8
-    mem_gb: float = 64.0
-    memory_share: float = 0.9  # of mem_gb that the solver may use
-    timeout_h: float = 72.0  # of one attempt
-    signal_delay_s: int = 120  # before the limit: save, requeue
-    max_parallel: int = 256  # of one array
-    max_retries: int = 10  # after node failures and preemptions
-    partition: str | None = None
-    account: str | None = None
-    qos: str | None = None
-    constraint: str | None = None
-    mail_user: str | None = None
-    mail_type: str | None = None
-    sbatch: dict[str, Any] | None = None  # any other sbatch option
-    setup: tuple[str, ...] = ()  # shell lines before the job
-    python: str | None = None  # None: the one that submits
+    kind: ClusterKind
+    cpus: int
+    mem_gb: float
+    memory_share: float  # of mem_gb that the solver may use
+    timeout_h: float  # of one attempt
+    signal_delay_s: int  # before the limit: save, requeue
+    max_parallel: int  # jobs at a time, over all arrays of a submission
+    max_retries: int  # after node failures and preemptions
+    partition: str | None
+    account: str | None
+    qos: str | None
+    constraint: str | None
+    mail_user: str | None
+    mail_type: str | None
+    sbatch: dict[str, Any] | None  # any other sbatch option
+    setup: tuple[str, ...]  # shell lines before the job
+    python: str | None  # None: the one that submits
 
     def __post_init__(self) -> None:
-        if self.kind not in ("auto", "slurm", "local"):
-            raise UserError(f"cluster.kind: expected auto, slurm or local, found {self.kind!r}")
         _at_least("cluster.cpus", self.cpus, 1)
         _at_least("cluster.mem_gb", self.mem_gb, 0.25)
         _at_least("cluster.timeout_h", self.timeout_h, 1 / 60)
@@ -107,23 +124,23 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One job: one dataset x method x fold, and how it is run."""
+    """One fold: one dataset x method x k, and how it is run."""
 
     dataset: DatasetSpec
     method: MethodSettings
     solver: SolverSettings
     cluster: ClusterSettings
-    scan: ScanSettings = field(default_factory=ScanSettings)
-    final: FinalSettings = field(default_factory=FinalSettings)
-    study: str = "default"
-    results_dir: Path = Path("results")
-    data_dir: Path | None = None
-    allow_changed_data: bool = False
-    folds: int = 10
-    fold: int = 0
-    seed: int = 42
-    validation_fraction: float = 0.3
-    wait: bool = False
+    scan: ScanSettings
+    final: FinalSettings
+    study: str
+    results_dir: Path
+    data_dir: Path | None
+    allow_changed_data: bool
+    folds: int
+    fold: int
+    seed: int
+    validation_fraction: float
+    wait: bool
 
     def __post_init__(self) -> None:
         _at_least("folds", self.folds, 2)
@@ -139,12 +156,20 @@ class Config:
                 raise UserError(f"{key}: expected the name of one folder, found {name!r}")
 
     @property
-    def job_name(self) -> str:
-        return f"{self.dataset.name}/{self.method.name.value}/fold-{self.fold}"
+    def id(self) -> FoldId:
+        return FoldId(self.dataset.name, self.method.name.value, self.fold)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `build(Config, ...)` turns back into an equal Config."""
         return typing.cast(dict[str, Any], _plain(asdict(self)))
+
+
+@cache
+def stated_default(key: str) -> Any:
+    """What conf/config.yaml says of a key, without Hydra, which takes a while to load."""
+    import yaml
+
+    return yaml.safe_load((conf_dir() / "config.yaml").read_text(encoding="utf-8"))[key]
 
 
 def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:

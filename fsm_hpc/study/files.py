@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from fsm_hpc.study.fold_id import FoldId
+
 
 @dataclass(frozen=True, slots=True)
 class StudyPaths:
@@ -13,16 +15,19 @@ class StudyPaths:
 
     root: Path
 
-    def fold(self, dataset: str, method: str, fold: int) -> FoldPaths:
-        return FoldPaths(self.root / dataset / method / f"fold-{fold}")
+    def fold(self, fold: FoldId) -> FoldPaths:
+        return FoldPaths(self.root / fold.dataset / fold.method / f"fold-{fold.fold}")
 
-    def folds_on_disk(self) -> Iterator[tuple[str, str, int, FoldPaths]]:
-        """(dataset, method, fold, paths) of every fold folder, in order."""
-        for folder in sorted(self.root.glob("*/*/fold-*"), key=_fold_order):
+    def folds_on_disk(self) -> Iterator[tuple[FoldId, FoldPaths]]:
+        """Every fold folder, in order."""
+        found = []
+        for folder in self.root.glob("*/*/fold-*"):
             number = folder.name.removeprefix("fold-")
             if number.isdigit() and folder.is_dir():
                 method = folder.parent
-                yield method.parent.name, method.name, int(number), FoldPaths(folder)
+                fold = FoldId(method.parent.name, method.name, int(number))
+                found.append((fold, FoldPaths(folder)))
+        yield from sorted(found)
 
     @property
     def folds_csv(self) -> Path:
@@ -50,7 +55,7 @@ class StudyPaths:
         return self.root / "submissions"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class FoldPaths:
     """The files of one fold: results/<study>/<dataset>/<method>/fold-<k>/..."""
 
@@ -87,8 +92,3 @@ class FoldPaths:
     def trials(self) -> Path:
         """Optuna's journal of a baseline."""
         return self.folder / "trials.log"
-
-
-def _fold_order(folder: Path) -> tuple[str, str, int]:
-    number = folder.name.removeprefix("fold-")
-    return folder.parent.parent.name, folder.parent.name, int(number) if number.isdigit() else -1

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files
 
 FORMAT = 1
@@ -79,6 +81,10 @@ class FoldResult:
     phrases: dict[str, list[str]] = field(default_factory=dict)  # columns of the formula in words
     peak_rss_mb: float = 0.0
 
+    @property
+    def id(self) -> FoldId:
+        return FoldId(self.dataset, self.method, self.fold)
+
     def to_dict(self) -> dict[str, Any]:
         values = asdict(self)
         values["seconds"]["total"] = self.seconds.total
@@ -89,18 +95,37 @@ def save(path: Path, result: FoldResult) -> None:
     files.write_json(path, result.to_dict())
 
 
+class UnreadableError(UserError):
+    """A file that is there but is not what it should be."""
+
+
 def load(path: Path) -> FoldResult | None:
-    """The result on disk; None where there is none, or not one of this format."""
-    saved = files.read_json(path)
-    if saved is None or saved.pop("format", None) != FORMAT:
+    """The result on disk, where there is one that can be used."""
+    try:
+        return read(path)
+    except UnreadableError:
         return None
-    seconds = {name: saved["seconds"][name] for name in ("scan", "final")}
-    parts = {
-        "accuracy": Accuracy(**saved["accuracy"]),
-        "confusion": Confusion(**saved["confusion"]),
-        "seconds": Seconds(**seconds),
-    }
-    return FoldResult(**{**saved, **parts})
+
+
+def read(path: Path) -> FoldResult | None:
+    """The result on disk; None where there is no file."""
+    saved = files.read_json(path)
+    if saved is None:
+        if path.exists():
+            raise UnreadableError(f"{path.name} cannot be read")
+        return None
+    if saved.pop("format", None) != FORMAT:
+        raise UnreadableError(f"{path.name} is of another format")
+    try:
+        seconds = {name: saved["seconds"][name] for name in ("scan", "final")}
+        parts = {
+            "accuracy": Accuracy(**saved["accuracy"]),
+            "confusion": Confusion(**saved["confusion"]),
+            "seconds": Seconds(**seconds),
+        }
+        return FoldResult(**{**saved, **parts})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UnreadableError(f"{path.name} is not one of this version: {error!r}") from None
 
 
 # ------------------------------------------------------------------------------------ fingerprint

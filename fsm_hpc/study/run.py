@@ -1,4 +1,4 @@
-"""One job: one dataset x method x fold, from table to result.json."""
+"""One fold from table to result.json, which is written once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fsm_hpc.baselines import OnTrial
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.search.problem import Problem
@@ -19,12 +20,12 @@ from fsm_hpc.search.solvers.base import Control, End, Solver
 from fsm_hpc.study import checkpoint, result
 from fsm_hpc.study.checkpoint import Keeper, MayWrite, Watch
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.job import Job, finished, memory_mb, prepare, threads
+from fsm_hpc.study.fold import Fold, final_result, memory_mb, prepare, threads
 from fsm_hpc.study.provenance import provenance
 from fsm_hpc.study.result import Accuracy, Confusion, FoldResult, Seconds
 from fsm_hpc.system import machine
 
-OnTrial = Callable[[int, float], None]
+History = Callable[[], dict[str, Any]]
 
 
 def run_fold(
@@ -33,48 +34,53 @@ def run_fold(
     watch: Watch = lambda state: None,
     on_trial: OnTrial = lambda count, best: None,
     may_write: MayWrite = lambda: True,
+    history: History = dict,
 ) -> FoldResult | None:
-    """Run one job to its end; None when `stop` was set, and the next run goes on from there."""
-    job = prepare(config)
-    done = finished(job)
+    """Run one fold to its end; None when `stop` was set, and the next run goes on from there.
+
+    `history` tells what the result's provenance says about the jobs that worked on it.
+    """
+    fold = prepare(config)
+    done = final_result(fold)
     if done is not None:
         return done
     stop = stop or threading.Event()
     if not config.method.name.finds_formula:
-        made = _run_baseline(job, stop, on_trial)
+        made = _run_baseline(fold, stop, on_trial)
     else:
-        made = _run_formula(job, stop, watch, may_write)
+        made = _run_formula(fold, stop, watch, may_write)
     if made is None or not may_write():
         return None
-    result.save(job.paths.result, made)
+    made = replace(made, provenance=made.provenance | history())
+    result.save(fold.paths.result, made)
     return made
 
 
 def _run_formula(
-    job: Job, stop: threading.Event, watch: Watch, may_write: MayWrite
+    fold: Fold, stop: threading.Event, watch: Watch, may_write: MayWrite
 ) -> FoldResult | None:
-    train, validation = job.problem(job.fold.train), job.problem(job.fold.validation)
-    solver = _solver(job.config)
+    train, validation = fold.problem(fold.rows.train), fold.problem(fold.rows.validation)
+    solver = _solver(fold.config)
     rows = checkpoint.key(train, validation)
-    state = checkpoint.load(job.paths.scan, rows)
-    with Keeper(job.paths.scan, rows, watch, may_write) as keep, closing(solver):
-        limits = _limits(job.config, stop, keep.note)
+    state = checkpoint.load(fold.paths.scan, rows)
+    with Keeper(fold.paths.scan, rows, watch, may_write) as keep, closing(solver):
+        limits = _limits(fold.config, stop, keep.note)
         for state in scan(train, validation, solver, state, limits):  # noqa: B020
             keep(state)
         if state.stop_reason is not None:
-            for state in finish(job.problem(job.fold.fitted), solver, state, limits):  # noqa: B020
+            for state in finish(fold.problem(fold.rows.fitted), solver, state, limits):  # noqa: B020
                 keep(state)
     if not state.is_finished:
         return None
-    return _describe(job, state, train, validation)
+    return _describe(fold, state, train, validation)
 
 
-def _describe(job: Job, state: ScanState, train: Problem, validation: Problem) -> FoldResult:
+def _describe(fold: Fold, state: ScanState, train: Problem, validation: Problem) -> FoldResult:
     assert state.final is not None
     assert state.final.best.formula is not None
     assert state.stop_reason is not None
     final, formula = state.final, state.final.best.formula
-    fitted, test = job.problem(job.fold.fitted), job.problem(job.fold.test)
+    fitted, test = fold.problem(fold.rows.fitted), fold.problem(fold.rows.test)
     lengths = list(state.lengths)
     if state.under_way is not None and state.under_way.best.formula is not None:
         open_ = state.under_way
@@ -82,7 +88,7 @@ def _describe(job: Job, state: ScanState, train: Problem, validation: Problem) -
         lengths.append(describe_length(train, validation, open_, best, train.errors(best), False))
     return replace(
         _common(
-            job,
+            fold,
             formula.evaluate(test.table),
             Seconds(round(state.scan_s, 3), round(final.seconds, 3)),
         ),
@@ -96,54 +102,55 @@ def _describe(job: Job, state: ScanState, train: Problem, validation: Problem) -
         final_end=final.end.value if final.end else None,
         formula=str(formula),
         latex=formula.latex(),
-        words=_sentence(job.dataset, formula),
+        words=_sentence(fold.dataset, formula),
         size=formula.size,
         length_bound=final.length,
         errors=fitted.errors(formula),
         lower_bound=final.best.lower_bound,
         lengths=[checkpoint.length_to_dict(entry) for entry in lengths],
-        phrases=_phrases(job.dataset, formula),
+        phrases=_phrases(fold.dataset, formula),
     )
 
 
-def _run_baseline(job: Job, stop: threading.Event, on_trial: OnTrial) -> FoldResult | None:
-    from fsm_hpc.baselines import tuning as baselines
+def _run_baseline(fold: Fold, stop: threading.Event, on_trial: OnTrial) -> FoldResult | None:
+    from fsm_hpc.baselines import tuning
 
-    config = job.config
-    outcome = baselines.fit(
-        job.dataset,
-        job.fold,
+    config = fold.config
+    assert config.method.trials is not None
+    fitted = tuning.fit(
+        fold.dataset,
+        fold.rows,
         config.method.name,
         trials=config.method.trials,
         seed=config.seed,
         threads=threads(config),
-        journal=job.paths.trials,
+        journal=fold.paths.trials,
         stop=stop,
         on_trial=on_trial,
     )
-    if outcome is None:
+    if fitted is None:
         return None
-    labels = job.dataset.labels
+    labels = fold.dataset.labels
     return replace(
-        _common(job, outcome.test, Seconds(round(outcome.scan_s, 3), round(outcome.final_s, 3))),
+        _common(fold, fitted.test, Seconds(round(fitted.scan_s, 3), round(fitted.final_s, 3))),
         accuracy=Accuracy(
-            float(np.mean(outcome.fitted == labels[job.fold.fitted])),
-            outcome.validation_accuracy,
-            float(np.mean(outcome.test == labels[job.fold.test])),
+            float(np.mean(fitted.fitted == labels[fold.rows.fitted])),
+            fitted.validation_accuracy,
+            float(np.mean(fitted.test == labels[fold.rows.test])),
         ),
-        model=outcome.model,
+        model=fitted.model,
     )
 
 
-def _common(job: Job, predicted: Truth, seconds: Seconds) -> FoldResult:
+def _common(fold: Fold, predicted: Truth, seconds: Seconds) -> FoldResult:
     """What every method's result says; the parts of its own are filled in by the caller."""
-    config, dataset, settings = job.config, job.dataset, job.settings
-    labels = dataset.labels[job.fold.test]
+    config, dataset, settings = fold.config, fold.dataset, fold.settings
+    labels = dataset.labels[fold.rows.test]
     return FoldResult(
         dataset=dataset.name,
         method=config.method.name.value,
         fold=config.fold,
-        solver=config.solver.name if config.method.name.finds_formula else "optuna",
+        solver=config.solver.name.value if config.method.name.finds_formula else "optuna",
         seed=config.seed,
         accuracy=Accuracy(0.0, 0.0, 0.0),
         confusion=Confusion(
@@ -152,7 +159,7 @@ def _common(job: Job, predicted: Truth, seconds: Seconds) -> FoldResult:
             int(np.sum(~predicted & ~labels)),
             int(np.sum(~predicted & labels)),
         ),
-        rows={part: len(getattr(job.fold, part)) for part in ("train", "validation", "test")},
+        rows={part: len(getattr(fold.rows, part)) for part in ("train", "validation", "test")},
         stop_reason="finished",
         proved=False,
         seconds=seconds,
@@ -179,12 +186,7 @@ def _sentence(dataset: Dataset, formula: Formula) -> str:
 
 
 def _solver(config: Config) -> Solver:
-    settings = config.solver
-    options: dict[str, dict[str, Any]] = {
-        "clingo_dl": {"encoding": settings.encoding},
-        "portfolio": {"head_start_s": settings.head_start_s},
-    }
-    return make_solver(settings.name, threads(config), **options.get(settings.name, {}))
+    return make_solver(config.solver.name, threads(config), **config.solver.options)
 
 
 def _limits(config: Config, stop: threading.Event, watch: Watch) -> Limits:

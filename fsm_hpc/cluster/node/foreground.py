@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fsm_hpc.cluster import records
+from fsm_hpc.baselines import OnTrial
+from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node.joblog import Log
 from fsm_hpc.cluster.node.supervise import Supervisor
-from fsm_hpc.cluster.records import End
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
-from fsm_hpc.study import job, result
+from fsm_hpc.study import fold, result
 from fsm_hpc.study.checkpoint import Watch
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.study.run import OnTrial
 
 
 def run(config: Config, watch: Watch, on_trial: OnTrial) -> FoldResult | None:
     """The result; None when it was stopped, and the next run goes on from there."""
     attempt = Foreground(config, watch, on_trial)
     end = attempt.run()
-    if end is End.SUPERSEDED:
-        raise UserError(f"another run has taken {config.job_name} over; `status` shows it")
-    return result.load(attempt.paths.result) if end is End.FINISHED else None
+    if end is AttemptEnd.SUPERSEDED:
+        raise UserError(f"another run has taken {config.id} over; `status` shows it")
+    return result.load(attempt.paths.result) if end is AttemptEnd.FINISHED else None
 
 
 class Foreground(Supervisor):
@@ -32,15 +32,15 @@ class Foreground(Supervisor):
     follows_parent = False
 
     def __init__(self, config: Config, watch: Watch, on_trial: OnTrial) -> None:
-        paths = job.fold_paths(config)
-        super().__init__(records.submit_here(paths, config), paths)
+        paths = fold.fold_paths(config)
+        super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
         self.shown, self.shown_trial = watch, on_trial
 
-    def configured(self) -> Config:
+    def config_here(self) -> Config:
         """The config as it is: nobody else has a share of this machine."""
         config = self.submission.config_then
-        return replace(config, solver=replace(config.solver, threads=job.threads(config)))
+        return replace(config, solver=replace(config.solver, threads=fold.threads(config)))
 
     def watch(self, state: ScanState) -> None:
         super().watch(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from fsm_hpc.cluster.records import Attempt
+from fsm_hpc.cluster.attempts import Attempt
 
 
 class Log:

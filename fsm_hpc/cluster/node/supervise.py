@@ -10,20 +10,19 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from fsm_hpc.cluster import records, slurm
+from fsm_hpc.cluster import attempts, slurm, submissions
+from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.records import End, Submission
-from fsm_hpc.cluster.watch.evidence import read_scan
+from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
-from fsm_hpc.study import result
+from fsm_hpc.study import scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.study.job import fold_paths
+from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import machine
 
@@ -36,13 +35,13 @@ def work(submitted: dict[str, Any]) -> str:
     """Run one submitted fold; this is what submitit calls on a node. Returns how it ended."""
     submission = Submission(**submitted)
     paths = fold_paths(submission.config_then)
-    latest = records.load_submission(paths)
+    latest = submissions.load(paths)
     if latest is not None and latest.token != submission.token:
         print(f"superseded by job {latest.job_id}: nothing to do")
-        return End.SUPERSEDED.value
+        return AttemptEnd.SUPERSEDED.value
     if latest is not None and latest.cancelled_at is not None:
         print("cancelled before it began: nothing to do")
-        return End.STOPPED.value
+        return AttemptEnd.STOPPED.value
     return Supervisor(submission, paths).run().value
 
 
@@ -58,44 +57,46 @@ class Supervisor:
         self.is_fenced = False
         self.lengths_told = 0
         self.parent = os.getppid()
-        self.attempt = records.claim(paths, submission)
+        self.attempt = attempts.claim(paths, submission)
         self.log = Log(paths.log, self.attempt)
 
     @property
     def is_slurm(self) -> bool:
-        return self.submission.kind == "slurm"
+        return not self.submission.is_local
 
-    def run(self) -> End:
+    def run(self) -> AttemptEnd:
         """The whole attempt, from claim to recorded end."""
-        config = self.configured()
-        if records.retries(self.attempt) > config.cluster.max_retries:
-            return self.ended(End.GAVE_UP, f"after {records.retries(self.attempt)} lost attempts")
+        config = self.config_here()
+        if attempts.retries(self.attempt) > config.cluster.max_retries:
+            return self.finish(
+                AttemptEnd.GAVE_UP, f"after {attempts.retries(self.attempt)} lost attempts"
+            )
         with self.signals(), self.fence():
             try:
                 done = self.fold(config)
             except UserError as error:
-                self.ended(End.BAD_INPUT, str(error))
+                self.finish(AttemptEnd.BAD_INPUT, str(error))
                 raise
             except MemoryError as error:
-                self.ended(End.OUT_OF_MEMORY, f"Python got no memory: {error}")
+                self.finish(AttemptEnd.OUT_OF_MEMORY, f"Python got no memory: {error}")
                 raise
             except (KeyboardInterrupt, SystemExit):  # the second Ctrl-C, or nobody reads any more
-                self.ended(End.STOPPED, "at once")
+                self.finish(AttemptEnd.STOPPED, "at once")
                 raise
             except Exception as error:
                 self.log(traceback.format_exc())
-                self.ended(End.ERROR, f"{type(error).__name__}: {error}")
+                self.finish(AttemptEnd.ERROR, f"{type(error).__name__}: {error}")
                 raise
-            return self.finished() if done else self.interrupted(config)
+            return self.finish(AttemptEnd.FINISHED) if done else self.after_interrupt(config)
 
-    def configured(self) -> Config:
+    def config_here(self) -> Config:
         """The config of the time of submission, with the cores that are really here."""
         config = self.submission.config_then
         cores = machine.available_cores()
         asked = min(config.cluster.cpus, os.cpu_count() or 1)
         if cores < asked:
             self.warn(f"asked for {config.cluster.cpus} cores, may use {cores}; see `doctor`")
-        then, now = self.submission.code, records.code_now()
+        then, now = self.submission.code, submissions.code_now()
         if then.get("digest") != now["digest"]:
             told = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
             self.warn(f"the code has changed since this job was submitted: {told}")
@@ -105,47 +106,45 @@ class Supervisor:
     def fold(self, config: Config) -> FoldResult | None:
         from fsm_hpc.study.run import run_fold
 
-        self.log(f"starts: {config.job_name}, {config.solver.threads} threads")
-        before = _written_at(self.paths.result)
-        done = run_fold(config, self.stop, self.watch, self.watch_trial, self.may_write)
-        if done is not None and _written_at(self.paths.result) != before:
-            result.save(self.paths.result, self.with_history(done))
-        return done
+        self.log(f"starts: {config.id}, {config.solver.threads} threads")
+        return run_fold(
+            config, self.stop, self.watch, self.watch_trial, self.may_write, self.history
+        )
 
-    def with_history(self, done: FoldResult) -> FoldResult:
-        """The result with all jobs that worked on it, and what they have to say."""
+    def history(self) -> dict[str, Any]:
+        """All jobs that worked on the result, and what they have to say."""
         ids = [entry["job_id"] for entry in self.attempt.earlier] + [self.attempt.job_id]
-        history = {
+        return {
             "job_ids": list(dict.fromkeys(ids)),
             "requeues": len(self.attempt.earlier),
             "submitted_code": self.submission.code,
             "warnings": list(self.attempt.warnings),
         }
-        return replace(done, provenance=done.provenance | history)
 
     # ------------------------------------------------------------------------------- how it ends
 
-    def finished(self) -> End:
-        return self.ended(End.FINISHED)
-
-    def interrupted(self, config: Config) -> End:
+    def after_interrupt(self, config: Config) -> AttemptEnd:
         """The state is saved; what follows depends on who asked to stop."""
         if self.is_fenced:
             self.log("another attempt has taken this fold over; leaving it alone")
-            return End.SUPERSEDED
+            return AttemptEnd.SUPERSEDED
         if self.signal is not signal.SIGUSR2 or not self.is_slurm:
-            self.ended(End.STOPPED, f"by {self.signal.name if self.signal else 'its parent'}")
+            self.finish(
+                AttemptEnd.STOPPED, f"by {self.signal.name if self.signal else 'its parent'}"
+            )
             if self.is_slurm:
                 # leaving now would look like success, and a preempted job would not come back
                 _wait_for_the_end(600)
-            return End.STOPPED
+            return AttemptEnd.STOPPED
         return self.requeue(config)
 
-    def requeue(self, config: Config) -> End:
+    def requeue(self, config: Config) -> AttemptEnd:
         cluster = config.cluster
         ran_s = time.time() - self.attempt.started_at
         at_limit = ran_s >= cluster.timeout_h * 3600 - cluster.signal_delay_s - 90
-        end = self.ended(End.TIMEOUT if at_limit else End.PREEMPTED, f"after {ran_s:.0f} s")
+        end = self.finish(
+            AttemptEnd.TIMEOUT if at_limit else AttemptEnd.PREEMPTED, f"after {ran_s:.0f} s"
+        )
         patience_s = time.monotonic() + cluster.signal_delay_s + 600  # SLURM ends it before
         while time.monotonic() < patience_s:
             if slurm.requeue(self.attempt.job_id):
@@ -156,14 +155,14 @@ class Supervisor:
             time.sleep(5)
         return end
 
-    def ended(self, end: End, message: str = "") -> End:
+    def finish(self, end: AttemptEnd, message: str = "") -> AttemptEnd:
         self.log(f"ends: {end.value} {message}".rstrip())
         self.attempt = replace(
             self.attempt,
             end=end,
             message=message,
             ended_at=time.time(),
-            progress_s=read_scan(self.paths).seconds,
+            progress_s=scan_file.facts(self.paths.scan).seconds,
         )
         self.save()
         return end
@@ -179,14 +178,14 @@ class Supervisor:
 
     def is_mine(self) -> bool:
         try:
-            return records.is_mine(self.paths, self.attempt)
+            return attempts.is_mine(self.paths, self.attempt)
         except OSError as error:  # a shared folder has its moments; nobody has taken the fold
             print(f"cannot look at {self.paths.folder}: {error}")
             return True
 
     def save(self) -> None:
         if self.may_write():
-            records.save_attempt(self.paths, self.attempt)
+            attempts.save(self.paths, self.attempt)
 
     def warn(self, text: str) -> None:
         self.log(f"warning: {text}")
@@ -259,10 +258,6 @@ class Supervisor:
         finally:
             over.set()
             thread.join()
-
-
-def _written_at(path: Path) -> int | None:
-    return path.stat().st_mtime_ns if path.exists() else None
 
 
 def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from fsm_hpc.cluster import records
+from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.node import supervise
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
@@ -14,7 +14,7 @@ from fsm_hpc.study.files import FoldPaths
 
 def main() -> int:
     """Run the fold whose submission is in the folder."""
-    submission = records.load_submission(FoldPaths(Path(sys.argv[1])))
+    submission = submissions.load(FoldPaths(Path(sys.argv[1])))
     if submission is None:
         print(f"no submission in {sys.argv[1]}", file=sys.stderr)
         return 2

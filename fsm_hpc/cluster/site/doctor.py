@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -19,11 +19,11 @@ from rich.markup import escape
 from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.site import limits as site_limits
 from fsm_hpc.cluster.site import probe
-from fsm_hpc.cluster.site.limits import Finding, Grade
+from fsm_hpc.cluster.site.limits import Check, Grade
 from fsm_hpc.cluster.submit import plan, sbatch
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import job, provenance
-from fsm_hpc.study.config import Config
+from fsm_hpc.study import fold, provenance
+from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import machine, terminal
 
 PROBE_S = 180.0  # how long the probe may wait in the queue
@@ -32,64 +32,68 @@ PROBE_S = 180.0  # how long the probe may wait in the queue
 def doctor(config: Config, as_json: bool = False) -> int:
     """Run every check; 0 when jobs can be spent here, 1 when one failed."""
     console = terminal.console()
-    findings: list[Finding] = []
-    for finding in _examine(config):
-        findings.append(finding)
+    checks: list[Check] = []
+    for check in _examine(config):
+        checks.append(check)
         if not as_json:
-            _print(console, finding)
+            _print(console, check)
     if as_json:
-        print(json.dumps([asdict(f) | {"grade": f.grade.value} for f in findings], indent=1))
-    return 1 if any(finding.grade is Grade.FAILED for finding in findings) else 0
+        print(json.dumps([_to_dict(check) for check in checks], indent=1))
+    return 1 if any(check.grade is Grade.FAILED for check in checks) else 0
 
 
-def _print(console: Console, finding: Finding) -> None:
-    colour = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}[finding.grade]
-    word = f"[{colour}]{finding.grade.value:8}[/{colour}]"
-    console.print(f"{word} {finding.check:16} {escape(finding.text)}", soft_wrap=True)
+def _to_dict(check: Check) -> dict[str, str]:
+    return {"check": check.name, "grade": check.grade.value, "text": check.text}
 
 
-def _examine(config: Config) -> Iterator[Finding]:
+def _print(console: Console, check: Check) -> None:
+    colour = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}[check.grade]
+    word = f"[{colour}]{check.grade.value:8}[/{colour}]"
+    console.print(f"{word} {check.name:16} {escape(check.text)}", soft_wrap=True)
+
+
+def _examine(config: Config) -> Iterator[Check]:
     yield _python()
     yield _data(config)
     yield _results(config)
-    if plan.kind_of(config) == "local":
+    if plan.kind_of(config) is ClusterKind.LOCAL:
         yield _here(config)
         return
     found = []
-    for finding in _controller(config):
-        found.append(finding)
-        yield finding
-    if all(finding.grade is not Grade.FAILED for finding in found):
+    for check in _controller(config):
+        found.append(check)
+        yield check
+    if all(check.grade is not Grade.FAILED for check in found):
         yield from _on_a_node(config)
 
 
-def _python() -> Finding:
+def _python() -> Check:
     code = provenance.code_commit() or provenance.code_digest()
-    return Finding("python", Grade.OK, f"{platform.python_version()} {sys.executable}, code {code}")
+    return Check("python", Grade.OK, f"{platform.python_version()} {sys.executable}, code {code}")
 
 
-def _data(config: Config) -> Finding:
+def _data(config: Config) -> Check:
     try:
-        prepared = job.prepare(config)
+        prepared = fold.prepare(config)
     except UserError as error:
-        return Finding("data", Grade.FAILED, str(error))
+        return Check("data", Grade.FAILED, str(error))
     rows = prepared.dataset.rows
-    return Finding("data", Grade.OK, f"{config.dataset.name}: {rows} rows, fold {config.fold}")
+    return Check("data", Grade.OK, f"{config.dataset.name}: {rows} rows, fold {config.fold}")
 
 
-def _results(config: Config) -> Finding:
+def _results(config: Config) -> Check:
     folder = config.results_dir.absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder):
             free_gb = shutil.disk_usage(folder).free / 2**30
     except OSError as error:
-        return Finding("results_dir", Grade.FAILED, f"cannot write to {folder}: {error}")
+        return Check("results_dir", Grade.FAILED, f"cannot write to {folder}: {error}")
     grade = Grade.OK if free_gb > 1 else Grade.WARNING
-    return Finding("results_dir", grade, f"{folder}, {free_gb:.0f} GB free")
+    return Check("results_dir", grade, f"{folder}, {free_gb:.0f} GB free")
 
 
-def _here(config: Config) -> Finding:
+def _here(config: Config) -> Check:
     from fsm_hpc.cluster.submit import local
 
     cores, memory_gb = machine.available_cores(), machine.physical_mb() / 1024
@@ -97,19 +101,19 @@ def _here(config: Config) -> Finding:
     text = (
         f"{cores} cores, {memory_gb:.0f} GB: {folds} folds at a time; no sbatch, so they run here"
     )
-    return Finding("this machine", Grade.OK, text)
+    return Check("this machine", Grade.OK, text)
 
 
 # ---------------------------------------------------------------------------------------- SLURM
 
 
-def _controller(config: Config) -> Iterator[Finding]:
+def _controller(config: Config) -> Iterator[Check]:
     version = (slurm.run("sinfo", "--version") or "").strip()
     answer = slurm.run("squeue", "-h", "-u", str(os.getuid()), "-o", "%T")
     if answer is None:
-        yield Finding("slurmctld", Grade.FAILED, f"{version}: squeue did not answer in time")
+        yield Check("slurmctld", Grade.FAILED, f"{version}: squeue did not answer in time")
         return
-    yield Finding("slurmctld", Grade.OK, f"{version}, {len(answer.split())} jobs of yours")
+    yield Check("slurmctld", Grade.OK, f"{version}, {len(answer.split())} jobs of yours")
     yield site_limits.accounting()
     yield site_limits.arrays(config)
     yield site_limits.partition(config)
@@ -118,7 +122,7 @@ def _controller(config: Config) -> Iterator[Finding]:
 # ----------------------------------------------------------------------------------- on a node
 
 
-def _on_a_node(config: Config) -> Iterator[Finding]:
+def _on_a_node(config: Config) -> Iterator[Check]:
     """Send a small job of the same size, and look at what it finds."""
     folder = config.results_dir.absolute() / f".doctor-{os.getpid()}"
     folder.mkdir(parents=True)
@@ -127,19 +131,19 @@ def _on_a_node(config: Config) -> Iterator[Finding]:
         job_id = sbatch.send(replace(config, cluster=short), folder, probe.look_around, folder)
         yield from _watch_probe(config, folder, job_id)
     except UserError as error:
-        yield Finding("sbatch", Grade.FAILED, str(error))
+        yield Check("sbatch", Grade.FAILED, str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Finding]:
+def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Check]:
     began = time.monotonic()
     if not _wait(lambda: (folder / probe.READY).exists(), job_id, PROBE_S):
         hint = slurm.ask([job_id]).jobs.get(job_id)
         slurm.cancel([job_id])
         yield _no_probe(folder, job_id, hint)
         return
-    yield Finding("sbatch", Grade.OK, f"a job of this size began after {_since(began)}")
+    yield Check("sbatch", Grade.OK, f"a job of this size began after {_since(began)}")
     seen = probe.read(folder)
     yield _same_code(seen)
     yield _cores(config, seen)
@@ -147,40 +151,40 @@ def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Finding]
     slurm.run("scancel", "--signal=USR2", job_id)
     arrived = _wait(lambda: (folder / probe.SIGNALLED).exists(), job_id, 20)
     text = "SIGUSR2 reaches the job" if arrived else "SIGUSR2 does not reach the job: no requeue"
-    yield Finding("signal", Grade.OK if arrived else Grade.FAILED, text)
+    yield Check("signal", Grade.OK if arrived else Grade.FAILED, text)
     slurm.cancel([job_id])
 
 
-def _no_probe(folder: Path, job_id: str, hint: slurm.Hint | None) -> Finding:
+def _no_probe(folder: Path, job_id: str, hint: slurm.Hint | None) -> Check:
     if hint is not None and hint.is_waiting:
         text = f"job {job_id} still waits after {PROBE_S:.0f} s ({hint.reason}); try again later"
-        return Finding("sbatch", Grade.WARNING, text)
+        return Check("sbatch", Grade.WARNING, text)
     output = " ".join(path.read_text()[-300:] for path in folder.glob("*_log.out")).strip()
     state = hint.state if hint is not None else "unknown"
     text = f"job {job_id} ended ({state}) before it wrote to {folder}: is it shared? {output}"
-    return Finding("sbatch", Grade.FAILED, text)
+    return Check("sbatch", Grade.FAILED, text)
 
 
-def _same_code(seen: probe.Seen) -> Finding:
+def _same_code(seen: probe.Seen) -> Check:
     if seen.code == provenance.code_digest():
-        return Finding("python on node", Grade.OK, f"{seen.python} on {seen.host}, the same code")
+        return Check("python on node", Grade.OK, f"{seen.python} on {seen.host}, the same code")
     text = f"{seen.host} has other code ({seen.code}) than here ({provenance.code_digest()})"
-    return Finding("python on node", Grade.FAILED, text)
+    return Check("python on node", Grade.FAILED, text)
 
 
-def _cores(config: Config, seen: probe.Seen) -> Finding:
+def _cores(config: Config, seen: probe.Seen) -> Check:
     asked = config.cluster.cpus
     if seen.cores >= min(asked, seen.cores_of_node):
         few = "" if seen.cores >= asked else f"; the node itself has only {seen.cores_of_node}"
-        return Finding("cores", Grade.OK, f"asked for {asked}, may use {seen.cores}{few}")
-    return Finding("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
+        return Check("cores", Grade.OK, f"asked for {asked}, may use {seen.cores}{few}")
+    return Check("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
 
 
-def _scontrol(seen: probe.Seen) -> Finding:
+def _scontrol(seen: probe.Seen) -> Check:
     if seen.has_scontrol:
-        return Finding("requeue", Grade.OK, "scontrol answers on the node: time-outs requeue")
+        return Check("requeue", Grade.OK, "scontrol answers on the node: time-outs requeue")
     text = "scontrol does not answer on the node: after a time-out use `resume`"
-    return Finding("requeue", Grade.WARNING, text)
+    return Check("requeue", Grade.WARNING, text)
 
 
 def _wait(ready: Callable[[], bool], job_id: str, limit_s: float) -> bool:

@@ -18,30 +18,30 @@ class Grade(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Check:
     """One line of `doctor`."""
 
-    check: str
+    name: str
     grade: Grade
     text: str
 
 
-def accounting() -> Finding:
+def accounting() -> Check:
     """Whether sacct answers."""
     if slurm.run("sacct", "-n", "-X", "-o", "JobID") is not None:
-        return Finding("sacct", Grade.OK, "answers")
+        return Check("sacct", Grade.OK, "answers")
     text = "does not answer: ends of old jobs are told from files alone"
-    return Finding("sacct", Grade.WARNING, text)
+    return Check("sacct", Grade.WARNING, text)
 
 
-def arrays(config: Config) -> Finding:
+def arrays(config: Config) -> Check:
     """How large an array may be."""
     size = slurm.max_array_size()
     text = f"up to {size} jobs each, {config.cluster.max_parallel} at a time"
-    return Finding("arrays", Grade.OK if size > 1 else Grade.WARNING, text)
+    return Check("arrays", Grade.OK if size > 1 else Grade.WARNING, text)
 
 
-def partition(config: Config) -> Finding:
+def partition(config: Config) -> Check:
     """Whether some node of the partition could hold a job of this size and length."""
     cluster = config.cluster
     which = ("-p", cluster.partition) if cluster.partition else ()
@@ -50,7 +50,7 @@ def partition(config: Config) -> Finding:
     if cluster.partition is None:
         rows = [row for row in rows if row[0].endswith("*")] or rows
     if not rows:
-        return Finding("partition", Grade.FAILED, f"there is no partition {cluster.partition}")
+        return Check("partition", Grade.FAILED, f"there is no partition {cluster.partition}")
     name = rows[0][0].rstrip("*")
     cpus, memory_mb = (max(_number(row[column]) for row in rows) for column in (1, 2))
     limit_h = max(_hours(row[3]) for row in rows)
@@ -64,9 +64,9 @@ def partition(config: Config) -> Finding:
         if asked > most
     ]
     if problems:
-        return Finding("partition", Grade.FAILED, f"{name}: {'; '.join(problems)}")
+        return Check("partition", Grade.FAILED, f"{name}: {'; '.join(problems)}")
     text = f"{name}: nodes of {cpus:g} cores, {memory_mb / 1024:.0f} GB, limit {limit_h:g} h"
-    return Finding("partition", Grade.OK, text)
+    return Check("partition", Grade.OK, text)
 
 
 def _number(text: str) -> float:

@@ -9,19 +9,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fsm_hpc.cluster import records, slurm
+from fsm_hpc.cluster import attempts, slurm, submissions
 from fsm_hpc.cluster.watch import evidence, show
-from fsm_hpc.cluster.watch.evidence import Target
-from fsm_hpc.cluster.watch.states import FoldStatus, look
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, look
 from fsm_hpc.system import terminal
 
 
-def cancel(targets: Sequence[Target], yes: bool) -> int:
+def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     """Show what would be cancelled; do it with `yes`."""
     console = terminal.console()
-    statuses, hints = look(targets)
+    verdicts, hints = look(folds)
     show.silence(console, hints)
-    live = [status for status in statuses if status.is_live]
+    live = [one for one in verdicts if one.is_live]
     if not live:
         console.print("nothing is queued or running")
         return 0
@@ -36,24 +36,24 @@ def cancel(targets: Sequence[Target], yes: bool) -> int:
     return 1 if failed else 0
 
 
-def _cancel_all(live: Sequence[FoldStatus]) -> list[str]:
+def _cancel_all(live: Sequence[FoldVerdict]) -> list[str]:
     """Mark the submissions first: what was wanted is on disk whatever SLURM does."""
     jobs: list[str] = []
-    for status in live:
-        submission = records.load_submission(status.target.paths)
+    for one in live:
+        submission = submissions.load(one.ref.paths)
         if submission is None:
             continue
-        records.save_submission(status.target.paths, replace(submission, cancelled_at=time.time()))
-        if submission.kind == "local":
-            _end_local(status.target)
+        submissions.save(one.ref.paths, replace(submission, cancelled_at=time.time()))
+        if submission.is_local:
+            _end_local(one.ref)
         elif submission.job_id is not None:
             jobs.append(submission.job_id)
     return slurm.cancel(jobs)
 
 
-def _end_local(target: Target) -> None:
+def _end_local(ref: FoldRef) -> None:
     """A running worker saves and stops; one that waits for its turn finds the mark."""
-    attempt = records.load_attempt(target.paths)
+    attempt = attempts.load(ref.paths)
     if attempt is not None and attempt.end is None and evidence.is_alive(attempt):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(attempt.pid, signal.SIGTERM)

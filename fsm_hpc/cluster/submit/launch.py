@@ -1,4 +1,4 @@
-"""Submit the jobs of a sweep, to SLURM or to this machine, and tell what happened to each."""
+"""Submit the folds of a sweep, to SLURM or to this machine, and tell what happened to each."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from fsm_hpc.cluster.submit import local, sbatch
 from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of
 from fsm_hpc.cluster.watch import progress as watch
 from fsm_hpc.cluster.watch import show
-from fsm_hpc.cluster.watch.evidence import Target
-from fsm_hpc.cluster.watch.states import check_code, look
-from fsm_hpc.study.config import Config
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.verdict import check_code, look
+from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import terminal
 
 SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues it
 LOOK_S = 2.0
 
 
-def launch(jobs: Sequence[Config], wait: bool) -> int:
+def launch(configs: Sequence[Config], wait: bool) -> int:
     """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended."""
     console = terminal.console()
-    decisions, hints = decide(jobs)
+    decisions, hints = decide(configs)
     show.silence(console, hints)
-    is_local = kind_of(jobs[0]) == "local"
-    if is_local:
+    if kind_of(configs[0]) is ClusterKind.LOCAL:
         return _run_here(console, decisions)
     _submit(console, decisions)
     if not wait:
         if any(decision.is_submitted for decision in decisions):
             console.print("see them: python -m fsm_hpc status -w  (with the same key=value words)")
         return 0
-    return stay(console, [decision.target for decision in decisions])
+    return stay(console, [decision.ref for decision in decisions])
 
 
 def _run_here(console: Console, decisions: Sequence[Decision]) -> int:
@@ -42,9 +41,9 @@ def _run_here(console: Console, decisions: Sequence[Decision]) -> int:
         at_a_time = local.side_by_side(decisions[0].config)
         console.print(f"{at_a_time} at a time; Ctrl-C saves them, and the same command goes on")
     finished = local.run(console, decisions)
-    statuses, _ = look([decision.target for decision in decisions])
-    show.folds(console, statuses)
-    return check_code(statuses) if finished else 130
+    verdicts, _ = look([decision.ref for decision in decisions])
+    show.folds(console, verdicts)
+    return check_code(verdicts) if finished else 130
 
 
 def _submit(console: Console, decisions: Sequence[Decision]) -> None:
@@ -59,20 +58,20 @@ def _submit(console: Console, decisions: Sequence[Decision]) -> None:
     console.print(f"{count} submitted, {len(decisions) - count} skipped")
 
 
-def stay(console: Console, targets: Sequence[Target]) -> int:
+def stay(console: Console, folds: Sequence[FoldRef]) -> int:
     """Watch until nobody works on the folds; Ctrl-C leaves them running."""
     idle_since: float | None = None
     try:
-        with watch.SweepProgress(console, targets) as progress:
+        with watch.SweepProgress(console, folds) as progress:
             while idle_since is None or time.monotonic() - idle_since < SETTLE_S:
                 progress.refresh(LOOK_S)
-                if all(status.is_done for status in progress.statuses) and progress.statuses:
+                if all(one.is_done for one in progress.verdicts) and progress.verdicts:
                     break
-                live = not progress.statuses or any(s.is_live for s in progress.statuses)
+                live = not progress.verdicts or any(one.is_live for one in progress.verdicts)
                 idle_since = None if live else idle_since or time.monotonic()
                 time.sleep(LOOK_S / 4)
     except KeyboardInterrupt:
         console.print("left; the jobs go on, and the same command takes it up again")
-    statuses, _ = look(targets)
-    show.folds(console, statuses)
-    return check_code(statuses)
+    verdicts, _ = look(folds)
+    show.folds(console, verdicts)
+    return check_code(verdicts)

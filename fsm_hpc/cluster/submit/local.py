@@ -13,11 +13,11 @@ from types import FrameType
 
 from rich.console import Console
 
-from fsm_hpc.cluster import records
+from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.submit.plan import Decision
-from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.progress import SweepProgress
-from fsm_hpc.study.config import Config
+from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import machine
 from fsm_hpc.system.files import child_environment
 
@@ -38,8 +38,8 @@ def run(console: Console, decisions: Sequence[Decision]) -> bool:
         return True
     places = side_by_side(waiting[0][1])
     running: list[subprocess.Popen[bytes]] = []
-    targets = [target for target, _ in waiting]
-    with _stop_requests() as stop, SweepProgress(console, targets) as progress:
+    folds = [ref for ref, _ in waiting]
+    with _stop_requests() as stop, SweepProgress(console, folds) as progress:
         while (waiting or running) and not stop:
             while waiting and len(running) < places:
                 running.append(_start(waiting.pop(0)[0]))
@@ -52,25 +52,25 @@ def run(console: Console, decisions: Sequence[Decision]) -> bool:
     return not stop
 
 
-def _prepared(decision: Decision) -> tuple[Target, Config]:
+def _prepared(decision: Decision) -> tuple[FoldRef, Config]:
     """The fold with its share of the machine, and its submission on disk."""
     config = decision.config
     cores = _cores(config)
     share_gb = machine.physical_mb() / 1024 / side_by_side(config)
     memory_gb = min(config.cluster.mem_gb, share_gb)
-    cluster = replace(config.cluster, kind="local", cpus=cores, mem_gb=memory_gb)
+    cluster = replace(config.cluster, kind=ClusterKind.LOCAL, cpus=cores, mem_gb=memory_gb)
     config = replace(config, cluster=cluster)
-    records.submit_here(decision.target.paths, config)
-    return decision.target, config
+    submissions.submit_here(decision.ref.paths, config)
+    return decision.ref, config
 
 
 def _cores(config: Config) -> int:
     return min(config.cluster.cpus, machine.available_cores())
 
 
-def _start(target: Target) -> subprocess.Popen[bytes]:
-    folder = target.paths.folder.absolute()
-    with target.paths.log.open("ab") as log:
+def _start(ref: FoldRef) -> subprocess.Popen[bytes]:
+    folder = ref.paths.folder.absolute()
+    with ref.paths.log.open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "fsm_hpc.cluster.node.worker", str(folder)],
             env=child_environment(),

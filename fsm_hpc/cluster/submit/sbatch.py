@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import records, slurm
+from fsm_hpc.cluster import slurm, submissions
 from fsm_hpc.cluster.node import begin, supervise
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import ClusterSettings, Config
+from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import files
 
@@ -40,19 +40,21 @@ def to_slurm(decisions: Sequence[Decision]) -> Iterator[Submitted]:
 
 
 def _submit_array(array: Array) -> Submitted:
-    first = array.jobs[0].config
+    first = array.folds[0].config
     output = _output_folder(first)
-    made = [records.new_submission(d.config, "slurm", str(output)) for d in array.jobs]
-    for decision, submission in zip(array.jobs, made, strict=True):
-        records.save_submission(decision.target.paths, submission)
+    made = [
+        submissions.new_submission(d.config, ClusterKind.SLURM, str(output)) for d in array.folds
+    ]
+    for decision, submission in zip(array.folds, made, strict=True):
+        submissions.save(decision.ref.paths, submission)
     try:
         ids = _sbatch(first, output, supervise.work, [(asdict(s),) for s in made], array.at_a_time)
     except UserError:
-        for decision in array.jobs:
-            decision.target.paths.submission.unlink(missing_ok=True)
+        for decision in array.folds:
+            decision.ref.paths.submission.unlink(missing_ok=True)
         raise
-    for decision, submission, job_id in zip(array.jobs, made, ids, strict=True):
-        records.save_submission(decision.target.paths, replace(submission, job_id=job_id))
+    for decision, submission, job_id in zip(array.folds, made, ids, strict=True):
+        submissions.save(decision.ref.paths, replace(submission, job_id=job_id))
     return Submitted(array, tuple(ids))
 
 

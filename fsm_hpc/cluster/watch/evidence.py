@@ -8,55 +8,44 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from fsm_hpc.cluster import records
-from fsm_hpc.cluster.records import Attempt, Submission
+from fsm_hpc.cluster import attempts, submissions
+from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import files, machine
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.result import FoldResult, UnreadableError
+from fsm_hpc.study.scan_file import ScanFacts
+from fsm_hpc.system import machine
 
 SILENT_S = 300.0  # without a sign of life from another machine, ten times as long as it takes
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class FoldRef:
     """A fold to look at; without a config where it is known from its files only."""
 
-    dataset: str
-    method: str
-    fold: int
+    id: FoldId
     paths: FoldPaths
     config: Config | None = None
     data_digest: str | None = None  # of the table as it is now, where somebody has read it
-
-    @property
-    def name(self) -> str:
-        return f"{self.dataset}/{self.method}/fold-{self.fold}"
-
-
-@dataclass(frozen=True, slots=True)
-class ScanFacts:
-    """How far the scan on disk has come."""
-
-    exists: bool = False
-    length: int | None = None  # under way
-    best_validation: float | None = None
-    seconds: float = 0.0
-    in_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """All that the files of a fold say."""
 
-    target: Target
-    result: dict[str, Any] | None = None
+    ref: FoldRef
+    result: FoldResult | None = None
     submission: Submission | None = None
     attempt: Attempt | None = None
     scan: ScanFacts = field(default_factory=ScanFacts)
-    trouble: str = ""  # why the files could not be read
+    is_tuning: bool = False  # a baseline has finished trials
+    damage: str = ""  # why its result is not understood
+    trouble: str = ""  # why its files could not be read
 
     @property
     def job_id(self) -> str | None:
@@ -64,58 +53,79 @@ class Evidence:
             return self.submission.job_id
         if self.attempt is not None:
             return self.attempt.job_id
-        ids = self.result.get("provenance", {}).get("job_ids") if self.result else None
+        ids = self.result.provenance.get("job_ids") if self.result else None
         return ids[-1] if ids else None
 
     @property
     def needs_slurm(self) -> bool:
         """The files leave open whether somebody works on the fold."""
         submission, attempt = self.submission, self.attempt
-        if submission is None or submission.kind == "local":
+        if submission is None or submission.is_local:
             return False
         if attempt is None or attempt.token != submission.token or attempt.end is None:
             return True
-        return attempt.end in (records.End.TIMEOUT, records.End.PREEMPTED, records.End.STOPPED)
+        return attempt.end in (AttemptEnd.TIMEOUT, AttemptEnd.PREEMPTED, AttemptEnd.STOPPED)
+
+    @property
+    def has_begun(self) -> bool:
+        return self.scan.exists or self.is_tuning
 
     @property
     def resumes(self) -> str:
         if self.scan.in_final:
             return "resumes at the final formula"
+        if self.is_tuning:
+            return "resumes with its finished trials"
         return f"resumes at length {self.scan.length}" if self.scan.length else "starts anew"
 
 
-def of_jobs(jobs: Sequence[Config]) -> list[Target]:
+def of_sweep(configs: Sequence[Config]) -> list[FoldRef]:
     """The folds of a sweep."""
-    from fsm_hpc.study.job import fold_paths
+    from fsm_hpc.study.fold import fold_paths  # loads numpy, which folds on disk do without
 
-    return [
-        Target(job.dataset.name, job.method.name.value, job.fold, fold_paths(job), job)
-        for job in jobs
-    ]
+    return [FoldRef(config.id, fold_paths(config), config) for config in configs]
 
 
-def on_disk(study: Path) -> Iterator[Target]:
+def on_disk(study: Path) -> Iterator[FoldRef]:
     """The folds that a study has begun."""
-    for dataset, method, fold, paths in StudyPaths(study).folds_on_disk():
-        yield Target(dataset, method, fold, paths)
+    for fold, paths in StudyPaths(study).folds_on_disk():
+        yield FoldRef(fold, paths)
 
 
-def gather(target: Target) -> Evidence:
+def gather(ref: FoldRef) -> Evidence:
     """Read the files of a fold; one that cannot be read is told, and does not hide the others."""
     try:
-        return _gather(target)
+        return _gather(ref)
     except OSError as error:
-        return Evidence(target, trouble=str(error))
+        return Evidence(ref, trouble=str(error))
 
 
-def _gather(target: Target) -> Evidence:
+def _gather(ref: FoldRef) -> Evidence:
     """A result that is newer than the last submission says it all."""
-    paths = target.paths
-    done = _complete(files.read_json(paths.result))
+    paths = ref.paths
+    done, damage = _result(ref)
     if done is not None and not _is_newer(paths.submission, paths.result):
-        return Evidence(target, done)
-    submission, attempt = records.load_submission(paths), records.load_attempt(paths)
-    return Evidence(target, done, submission, attempt, read_scan(paths))
+        return Evidence(ref, done)
+    return Evidence(
+        ref,
+        done,
+        submissions.load(paths),
+        attempts.load(paths),
+        scan_file.facts(paths.scan),
+        is_tuning=paths.trials.exists(),
+        damage=damage,
+    )
+
+
+def _result(ref: FoldRef) -> tuple[FoldResult | None, str]:
+    """The result of this fold, or why what is there is not one."""
+    try:
+        done = result.read(ref.paths.result)
+    except UnreadableError as error:
+        return None, str(error)
+    if done is not None and done.id != ref.id:
+        return None, f"its result.json is of {done.id}"
+    return done, ""
 
 
 def _is_newer(path: Path, than: Path) -> bool:
@@ -125,40 +135,9 @@ def _is_newer(path: Path, than: Path) -> bool:
         return False
 
 
-def read_scan(paths: FoldPaths) -> ScanFacts:
-    """The length under way, the best validation accuracy so far, and the seconds spent."""
-    saved = files.read_json(paths.scan)
-    if saved is None:
-        return ScanFacts()
-    try:
-        lengths = saved["lengths"]
-        final, under_way = saved["final"], saved["under_way"]
-        return ScanFacts(
-            exists=True,
-            length=_length(lengths, final, under_way),
-            best_validation=max((e["validation_accuracy"] for e in lengths), default=None),
-            seconds=saved["scan_s"] + (final["seconds"] if final else 0.0),
-            in_final=final is not None or saved["stop_reason"] is not None,
-        )
-    except (KeyError, TypeError):  # written by another version: it starts anew
-        return ScanFacts()
-
-
-def _length(lengths: list[Any], final: Any, under_way: Any) -> int:
-    current = final or under_way
-    if current:
-        return int(current["length"])
-    return int(lengths[-1]["length"]) + 1 if lengths else 1
-
-
-def _complete(done: dict[str, Any] | None) -> dict[str, Any] | None:
-    known = done is not None and {"settings", "accuracy", "seconds"} <= done.keys()
-    return done if known else None
-
-
 def job_outputs(submission: Submission) -> list[Path]:
     """What SLURM and submitit wrote for a job."""
-    if submission.kind != "slurm" or submission.job_id is None:
+    if submission.is_local or submission.job_id is None:
         return []
     return sorted(Path(submission.output).glob(f"{submission.job_id}_*_log.*"))
 
@@ -188,12 +167,12 @@ def is_alive(attempt: Attempt) -> bool:
     return is_here(attempt) and machine.is_running(attempt.pid, attempt.started_at)
 
 
-def is_silent(target: Target) -> bool:
+def is_silent(ref: FoldRef) -> bool:
     """Whether a fold of another machine has shown no sign of life for so long that it must be over.
 
     Whoever works on a fold without SLURM touches its attempt every half minute.
     """
     try:
-        return time.time() - target.paths.attempt.stat().st_mtime > SILENT_S
+        return time.time() - ref.paths.attempt.stat().st_mtime > SILENT_S
     except FileNotFoundError:
         return False

@@ -7,38 +7,38 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from fsm_hpc.cluster import records
+from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.evidence import FoldRef
 
 FEW_LINES = 10  # of each fold when several are shown
 FOLLOW_S = 0.5
 SLURM_WORDS = ("slurmstepd", "srun:", "sbatch:", "error:", "Error", "command not found")
 
 
-def logs(targets: Sequence[Target], follow: bool) -> int:
+def logs(folds: Sequence[FoldRef], follow: bool) -> int:
     """One fold's log in full, several folds' last lines; `follow` stays and prints what comes."""
-    lines = None if len(targets) == 1 else FEW_LINES
-    for target in targets:
-        print(f"==> {target.name} <==")
-        for line in _last(target.paths.log, lines):
+    lines = None if len(folds) == 1 else FEW_LINES
+    for ref in folds:
+        print(f"==> {ref.id} <==")
+        for line in _last(ref.paths.log, lines):
             print(line)
-        for line in _from_slurm(target):
+        for line in _from_slurm(ref):
             print(f"  {line}")
     if follow:
-        _follow(targets)
+        _follow(folds)
     return 0
 
 
-def _from_slurm(target: Target) -> list[str]:
+def _from_slurm(ref: FoldRef) -> list[str]:
     """Complaints in the job's output; all of it when the fold never began."""
-    submission = records.load_submission(target.paths)
+    submission = submissions.load(ref.paths)
     if submission is None:
         return []
     lines = [
         line for path in evidence.job_outputs(submission) for line in _last(path, 5 * FEW_LINES)
     ]
-    if not target.paths.log.exists():
+    if not ref.paths.log.exists():
         return lines
     return [line for line in lines if any(word in line for word in SLURM_WORDS)]
 
@@ -51,25 +51,25 @@ def _last(path: Path, count: int | None) -> list[str]:
         return []
 
 
-def _follow(targets: Sequence[Target]) -> None:
-    places = {target.name: _size(target.paths.log) for target in targets}
+def _follow(folds: Sequence[FoldRef]) -> None:
+    places = {ref.id: _size(ref.paths.log) for ref in folds}
     try:
         while True:
-            for target in targets:
-                places[target.name] = _print_from(target, places[target.name], len(targets) > 1)
+            for ref in folds:
+                places[ref.id] = _print_from(ref, places[ref.id], len(folds) > 1)
             time.sleep(FOLLOW_S)
     except KeyboardInterrupt:
         return
 
 
-def _print_from(target: Target, place: int, named: bool) -> int:
-    if _size(target.paths.log) <= place:
+def _print_from(ref: FoldRef, place: int, named: bool) -> int:
+    if _size(ref.paths.log) <= place:
         return place
-    with target.paths.log.open("rb") as stream:
+    with ref.paths.log.open("rb") as stream:
         stream.seek(place)
         new = stream.read()
     for line in new.decode(errors="replace").splitlines():
-        print(f"{target.name}: {line}" if named else line, flush=True)
+        print(f"{ref.id}: {line}" if named else line, flush=True)
     return place + len(new)
 
 

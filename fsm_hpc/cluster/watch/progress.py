@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.cluster.watch import show
-from fsm_hpc.cluster.watch.evidence import Target
-from fsm_hpc.cluster.watch.states import FoldStatus, State, look
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 
 EVERY_S = 1.0
 PLAIN_EVERY_S = 5.0  # where there is no terminal, and then only when something has changed
@@ -23,11 +23,11 @@ MOST_ROWS = 30
 class SweepProgress:
     """One display for a sweep: a bar, and a row for every fold that runs or has trouble."""
 
-    def __init__(self, console: Console, targets: Sequence[Target]) -> None:
-        self._console, self._targets = console, list(targets)
+    def __init__(self, console: Console, folds: Sequence[FoldRef]) -> None:
+        self._console, self._targets = console, list(folds)
         self._looked_at = 0.0
         self._told = ""
-        self.statuses: list[FoldStatus] = []
+        self.verdicts: list[FoldVerdict] = []
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> SweepProgress:
@@ -44,7 +44,7 @@ class SweepProgress:
         pause_s = every_s if self._console.is_terminal else max(every_s, PLAIN_EVERY_S)
         if time.monotonic() - self._looked_at < pause_s:
             return
-        self.statuses, _ = look(self._targets)
+        self.verdicts, _ = look(self._targets)
         self._looked_at = time.monotonic()
         if self._console.is_terminal:
             self._live.update(self._render(), refresh=True)
@@ -52,17 +52,17 @@ class SweepProgress:
             self._tell()
 
     def _tell(self) -> None:
-        line = show.sums(self.statuses)
+        line = show.sums(self.verdicts)
         if line != self._told:
             self._told = line
             self._console.print(line)
 
     def _render(self) -> RenderableType:
-        done = sum(status.is_done for status in self.statuses)
+        done = sum(one.is_done for one in self.verdicts)
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
-            ProgressBar(total=len(self.statuses), completed=done, width=40),
-            Text.from_markup(show.sums(self.statuses)),
+            ProgressBar(total=len(self.verdicts), completed=done, width=40),
+            Text.from_markup(show.sums(self.verdicts)),
         )
-        active = [s for s in self.statuses if s.state is State.RUNNING or s.is_failed]
+        active = [one for one in self.verdicts if one.verdict is Verdict.RUNNING or one.is_failed]
         return Group(show.fold_table(active[:MOST_ROWS]), bar) if active else bar

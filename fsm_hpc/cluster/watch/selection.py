@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import Config
+from fsm_hpc.study.config import stated_default
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.words import Word
 
 PLACES = ("study", "results_dir")
-FILTERS = ("dataset", "method", "fold")
-_DEFAULTS = {field.name: str(field.default) for field in fields(Config) if field.name in PLACES}
+FILTERS = FoldId._fields  # dataset, method, fold
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The key=value words of a command, sorted into where, which and what else."""
 
-    places: dict[str, str]
-    filters: dict[str, str]
-    others: tuple[str, ...]
+    places: dict[str, Word]
+    filters: dict[str, Word]
+    others: tuple[Word, ...]
 
     @property
     def study(self) -> Path:
-        where = _DEFAULTS | self.places
-        return Path(where["results_dir"]) / where["study"]
+        return Path(self._place("results_dir")) / self._place("study")
+
+    def _place(self, key: str) -> str:
+        return self.places[key].value if key in self.places else str(stated_default(key))
 
     @property
     def name_a_sweep(self) -> bool:
-        """Enough to know every job, also those that have left nothing on disk."""
-        has_experiment = any(word.lstrip("+").startswith("experiment=") for word in self.others)
+        """Enough to know every fold, also those that have left nothing on disk."""
+        has_experiment = any(word.key == "experiment" for word in self.others)
         return has_experiment or {"dataset", "method"} <= self.filters.keys()
 
 
@@ -43,29 +44,29 @@ def sort(words: Sequence[str]) -> Words:
     for word in words:
         if "=" not in word:
             raise UserError(f"expected key=value, found {word!r}")
-    pairs = {word.partition("=")[0]: word.partition("=")[2] for word in words}
+    read = [Word(word) for word in words]
     return Words(
-        {key: value for key, value in pairs.items() if key in PLACES},
-        {key: value for key, value in pairs.items() if key in FILTERS},
-        tuple(word for word in words if word.partition("=")[0] not in PLACES + FILTERS),
+        {word.key: word for word in read if word.key in PLACES},
+        {word.key: word for word in read if word.key in FILTERS},
+        tuple(word for word in read if word.key not in PLACES + FILTERS),
     )
 
 
-def select(words: Sequence[str]) -> list[Target]:
+def select(words: Sequence[str]) -> list[FoldRef]:
     """The folds of the sweep that the words name, else those on disk that they fit."""
     sorted_words = sort(words)
     if sorted_words.name_a_sweep:
-        from fsm_hpc.study.compose import expand
+        from fsm_hpc.study.compose import expand  # Hydra takes a while; folds on disk do without
 
-        return evidence.of_jobs(expand(list(words)))
+        return evidence.of_sweep(expand(list(words)))
     return on_disk(sorted_words)
 
 
-def on_disk(words: Words) -> list[Target]:
+def on_disk(words: Words) -> list[FoldRef]:
     """The folds of a study that have left something on disk and fit the filters."""
-    found = [target for target in evidence.on_disk(words.study) if _fits(target, words.filters)]
+    found = [ref for ref in evidence.on_disk(words.study) if _fits(ref.id, words.filters)]
     if not found:
-        which = " ".join(f"{key}={value}" for key, value in words.filters.items())
+        which = " ".join(word.text for word in words.filters.values())
         raise UserError(
             f"nothing in {words.study}{' for ' + which if which else ''}; "
             "expected study=NAME and results_dir=FOLDER of a sweep, or dataset=NAME method=NAME"
@@ -73,22 +74,5 @@ def on_disk(words: Words) -> list[Target]:
     return found
 
 
-def _fits(target: Target, filters: dict[str, str]) -> bool:
-    values = {"dataset": target.dataset, "method": target.method, "fold": str(target.fold)}
-    return all(matches(values[key], wanted) for key, wanted in filters.items())
-
-
-def matches(value: str, wanted: str) -> bool:
-    """Hydra's ways to name several: `a,b`, `glob(*)`, `range(0,5)`."""
-    ranged = re.fullmatch(r"range\((\d+)(?:,(\d+))?(?:,(\d+))?\)", wanted.replace(" ", ""))
-    if ranged:
-        bounds = [int(number) for number in ranged.groups() if number is not None]
-        return value.isdigit() and int(value) in range(*bounds)
-    globbed = re.fullmatch(r"glob\((.*)\)", wanted)
-    if globbed:
-        return any(fnmatchcase(value, pattern) for pattern in _items(globbed[1].strip("[]")))
-    return value in _items(wanted)
-
-
-def _items(text: str) -> Iterator[str]:
-    yield from (item.strip() for item in text.split(","))
+def _fits(fold: FoldId, filters: dict[str, Word]) -> bool:
+    return all(word.names(str(getattr(fold, key))) for key, word in filters.items())

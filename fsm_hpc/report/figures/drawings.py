@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
-from fsm_hpc.report.collect import Cell, Row, Status, Study, label
+from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.report.collect import FoldGroup, Row, Study, label
 from fsm_hpc.report.tables import paper
 
 # Okabe and Ito's colours, told apart with every kind of colour vision; hatches and markers help.
@@ -28,13 +29,13 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     thickness = 0.8 / len(methods)
     figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
     for number, method in enumerate(methods):
-        cells = [study.cells.get((name, method)) for name in datasets]
-        values = [_percent(cell) for cell in cells]
-        places = [row + (number - (len(methods) - 1) / 2) * thickness for row in range(len(cells))]
+        groups = [study.groups.get((name, method)) for name in datasets]
+        values = [_percent(group) for group in groups]
+        places = [row + (number - (len(methods) - 1) / 2) * thickness for row in range(len(groups))]
         _bars(axes, places, values, thickness, method)
-        for place, cell, value in zip(places, cells, values, strict=True):
-            if cell is not None and value is not None:
-                _say_value(axes, place, value, cell)
+        for place, group, value in zip(places, groups, values, strict=True):
+            if group is not None and value is not None:
+                _say_value(axes, place, value, group)
         if paper_beside:
             is_last = number == len(methods) - 1
             _paper_marks(axes, places, datasets, method, "the paper" if is_last else None)
@@ -43,7 +44,7 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
     text = "test accuracy (%), mean and standard deviation over folds"
-    is_whole = study.counts[Status.DONE] == len(study.rows)
+    is_whole = study.counts[Verdict.DONE] == len(study.rows)
     hint = "" if is_whole else "\n* some folds are missing, unproved or timed out"
     axes.set_xlabel(text + hint)
     axes.grid(visible=False, axis="y")
@@ -73,8 +74,8 @@ def _bars(
     )
 
 
-def _say_value(axes: Any, place: float, value: tuple[float, float], cell: Cell) -> None:
-    is_whole = cell.counts[Status.DONE] == len(cell.rows)
+def _say_value(axes: Any, place: float, value: tuple[float, float], group: FoldGroup) -> None:
+    is_whole = group.counts[Verdict.DONE] == len(group.rows)
     text = f"{value[0]:.1f} ± {value[1]:.1f}" + ("  " if is_whole else " *")
     axes.text(116, place, text, va="center", ha="right", fontsize=6.5)
 
@@ -125,8 +126,8 @@ def runtime(study: Study, paper_beside: bool = False) -> Any:
     figure, axes = _axes(6.4, 3.6)
     shift = 0.7 / max(1, len(study.methods) - 1)
     for number, method in enumerate(study.methods):
-        cells = [study.cells.get((name, method)) for name in study.datasets]
-        there = [(n - 0.35 + number * shift, c) for n, c in enumerate(cells) if c and c.results]
+        groups = [study.groups.get((name, method)) for name in study.datasets]
+        there = [(n - 0.35 + number * shift, c) for n, c in enumerate(groups) if c and c.results]
         is_last = number == len(study.methods) - 1
         _runtime_points(axes, there, method)
         if paper_beside:
@@ -149,13 +150,13 @@ def runtime(study: Study, paper_beside: bool = False) -> Any:
     return figure
 
 
-def _runtime_points(axes: Any, there: Sequence[tuple[float, Cell]], method: str) -> None:
+def _runtime_points(axes: Any, there: Sequence[tuple[float, FoldGroup]], method: str) -> None:
     style = {
         "color": COLOURS.get(method, OTHER),
         "marker": MARKERS.get(method, "."),
         "linestyle": "",
     }
-    times = [[done.seconds.total for done in cell.results] for _, cell in there]
+    times = [[done.seconds.total for done in group.results] for _, group in there]
     for (place, _), seconds in zip(there, times, strict=True):
         axes.plot([place] * len(seconds), seconds, markersize=2.5, alpha=0.4, **style)
     places, means = [place for place, _ in there], [fmean(seconds) for seconds in times]
@@ -191,11 +192,11 @@ def cactus(study: Study) -> Any:
     return figure
 
 
-def lengths(cell: Cell) -> Any:
+def lengths(group: FoldGroup) -> Any:
     """Training and validation accuracy against length, a panel for each fold."""
     import matplotlib.pyplot as plt
 
-    rows = [row for row in cell.rows if row.lengths]
+    rows = [row for row in group.rows if row.lengths]
     across = min(5, len(rows))
     down = -(-len(rows) // across)
     figure, grid = plt.subplots(
@@ -214,7 +215,7 @@ def lengths(cell: Cell) -> Any:
     figure.supxlabel("length bound (symbols)", fontsize=9)
     figure.supylabel("accuracy (%)", fontsize=9)
     handles, names = panels[0].get_legend_handles_labels()
-    title = f"{_plain(cell.dataset)}, {label(cell.method)}"
+    title = f"{_plain(group.dataset)}, {label(group.method)}"
     figure.legend(handles, names, loc="outside upper center", ncols=3, title=title)
     return figure
 
@@ -238,13 +239,13 @@ def _length_panel(axes: Any, row: Row) -> None:
         linewidth=0.9,
         label="chosen length",
     )
-    is_done = row.status.value == "done"
-    axes.set_title(f"fold {row.fold}" + ("" if is_done else f" ({row.status.value})"), fontsize=8)
+    is_done = row.verdict is Verdict.DONE
+    axes.set_title(f"fold {row.fold}" + ("" if is_done else f" ({row.verdict.value})"), fontsize=8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
-def _percent(cell: Cell | None) -> tuple[float, float] | None:
-    values = [100 * done.accuracy.test for done in cell.results] if cell else []
+def _percent(group: FoldGroup | None) -> tuple[float, float] | None:
+    values = [100 * done.accuracy.test for done in group.results] if group else []
     return (fmean(values), pstdev(values)) if values else None
 
 

@@ -35,15 +35,15 @@ _NO_DATES: dict[str, dict[str, Any]] = {
 
 def draw(study: Study, paper: bool = False) -> Iterator[tuple[str, Any]]:
     """The name and the matplotlib figure of everything that there is data for."""
-    if any(cell.results for cell in study.cells.values()):
+    if any(group.results for group in study.groups.values()):
         yield "accuracy", figures.accuracy(study, paper)
         yield "accuracy_size", figures.accuracy_against_size(study)
         yield "runtime", figures.runtime(study, paper)
     if any(row.lengths for row in study.rows):
         yield "cactus", figures.cactus(study)
-    for cell in study.cells.values():
-        if any(row.lengths for row in cell.rows):
-            yield f"lengths/{cell.dataset}-{cell.method}", figures.lengths(cell)
+    for group in study.groups.values():
+        if any(row.lengths for row in group.rows):
+            yield f"lengths/{group.dataset}-{group.method}", figures.lengths(group)
 
 
 def write(folder: Path, study: Study, paper: bool = False) -> list[Path]:

@@ -16,7 +16,7 @@ _HEAD = r"""% Bars of test accuracy: \input this; needs \usepackage{pgfplots}
     xmin=0, xmax=108, xlabel={test accuracy (\%), mean and standard deviation over folds},
     ytick={<ticks>}, yticklabels={<labels>}, y tick style={draw=none},
     legend style={at={(0.5,1.02)}, anchor=south, draw=none, legend columns=3,
-      legend cell align=left, /tikz/column sep=4pt},
+      legend group align=left, /tikz/column sep=4pt},
     reverse legend,
     legend image code/.code={\draw[#1] (0cm,-0.08cm) rectangle (0.3cm,0.12cm);},
     error bars/x dir=both, error bars/x explicit, error bars/error bar style={black},
@@ -48,8 +48,8 @@ def accuracy_source(study: Study, colours: Mapping[str, str]) -> str:
 def _series(study: Study, method: str) -> str:
     rows = ""
     for number, name in enumerate(study.datasets):
-        cell = study.cells.get((name, method))
-        values = [100 * done.accuracy.test for done in cell.results] if cell else []
+        group = study.groups.get((name, method))
+        values = [100 * done.accuracy.test for done in group.results] if group else []
         if values:
             rows += f"        {fmean(values):.2f} {number} {pstdev(values):.2f}\n"
     if not rows:

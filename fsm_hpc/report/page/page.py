@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cli import collect as collect_command
-from fsm_hpc.report import collect, mixture
-from fsm_hpc.report.collect import Key, Row, Study, label
+from fsm_hpc.report import mixture
+from fsm_hpc.report.collect import Row, Study, label
 from fsm_hpc.report.figures import drawings as figures
 from fsm_hpc.report.figures import files as plots
+from fsm_hpc.report.findings import findings, summary
 from fsm_hpc.report.page.ladder import ladder_chart
-from fsm_hpc.report.problems import problems, summary
 from fsm_hpc.report.tables.maker import Choices, Maker
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
-from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import files
 
 _FOLDER = Path(__file__).parent
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `report`."""
-    collect_command.add_choices(parser)
-    parser.add_argument("--output", type=Path, help="the page; report.html of the study")
-
-
-def main(paths: StudyPaths, expected: Iterable[Key] | None, options: argparse.Namespace) -> int:
-    """Write the page, and say where it is."""
-    study = collect.read(paths, expected)
-    page = render(study, collect_command.choices(options))
-    output: Path = options.output or paths.report
-    files.write_atomically(output, page)
-    print(summary(study))
-    print(f"wrote {output} ({len(page.encode()) / 1e6:.1f} MB)")
-    return 0
 
 
 def render(study: Study, choices: Choices) -> str:
@@ -58,10 +37,10 @@ def render(study: Study, choices: Choices) -> str:
     return environment.get_template("page.html").render(
         study=study,
         summary=summary(study),
-        problems=problems(study, mixtures),
+        findings=findings(study, mixtures),
         tables=Maker(study, mixtures, choices).all(),
         figures=[(title, Markup(text)) for title, text in _figures(study, choices)],
-        folds=[Fold(f"fold-{number}", row) for number, row in enumerate(study.rows)],
+        folds=[FoldSection(f"fold-{number}", row) for number, row in enumerate(study.rows)],
         style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         script=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),
     )
@@ -77,7 +56,7 @@ def _figures(study: Study, choices: Choices) -> Iterable[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class FoldSection:
     """A fold with its place in the page."""
 
     anchor: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.report.collect import Cell, Study
+from fsm_hpc.report.collect import FoldGroup, Study
 from fsm_hpc.report.tables.tabular import Math, Remark
 from fsm_hpc.study.result import FoldResult
 
@@ -24,10 +24,10 @@ class Letters:
     def of_study(study: Study) -> Letters:
         """A column has the same letter in the tables of all methods."""
         of: dict[str, dict[str, Math]] = {name: {} for name in study.datasets}
-        for cell in study.cells.values():
-            example = example_of(cell)
+        for group in study.groups.values():
+            example = example_of(group)
             if example is not None and example.formula is not None:
-                known = of[cell.dataset]
+                known = of[group.dataset]
                 for proposition in parse(example.formula).propositions():
                     known.setdefault(proposition.column, _letter(len(known)))
         return Letters(of)
@@ -42,25 +42,25 @@ class Letters:
         short = {column: letter.text for column, letter in known.items()}
         return Math(formula.latex(symbols), str(_renamed(formula, short)))
 
-    def legend(self, cell: Cell) -> Remark:
+    def legend(self, group: FoldGroup) -> Remark:
         """`bank: p is duration, q is poutcome = success.`; () where there is no formula."""
-        example = example_of(cell)
+        example = example_of(group)
         if example is None or example.formula is None:
             return ()
         used = dict.fromkeys(parse(example.formula).propositions())
         pieces: list[str | Math] = []
-        for proposition in sorted(used, key=lambda p: list(self.of[cell.dataset]).index(p.column)):
+        for proposition in sorted(used, key=lambda p: list(self.of[group.dataset]).index(p.column)):
             pieces += [
-                ", " if pieces else f"{cell.dataset}: ",
-                self.of[cell.dataset][proposition.column],
+                ", " if pieces else f"{group.dataset}: ",
+                self.of[group.dataset][proposition.column],
                 f" is {_meaning(proposition, example)}",
             ]
         return (*pieces, ".")
 
 
-def example_of(cell: Cell) -> FoldResult | None:
+def example_of(group: FoldGroup) -> FoldResult | None:
     """The result of the first fold that has a formula."""
-    return next((done for done in cell.results if done.formula), None)
+    return next((done for done in group.results if done.formula), None)
 
 
 def _meaning(proposition: Proposition, done: FoldResult) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, pstdev
 
-from fsm_hpc.report.collect import Cell as Folds
-from fsm_hpc.report.collect import Status, Study, label
+from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.report.collect import FoldGroup, Study, label
 from fsm_hpc.report.mixture import Mixture, fold_list
 from fsm_hpc.report.tables import paper
 from fsm_hpc.report.tables.document import document
 from fsm_hpc.report.tables.latex import to_latex
 from fsm_hpc.report.tables.letters import Letters
-from fsm_hpc.report.tables.tabular import Cell, Column, Line, Math, Table
+from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table
 from fsm_hpc.report.tables.text import to_csv, to_markdown
 from fsm_hpc.system import files
 
@@ -36,7 +37,7 @@ class Maker:
     choices: Choices = field(default_factory=Choices)
 
     def all(self) -> list[Table]:
-        methods = {c.method for c in self.study.cells.values() if c.finds_formula}
+        methods = {c.method for c in self.study.groups.values() if c.finds_formula}
         formulas = [self.formulas(m) for m in self.study.methods if m in methods]
         return [self.coverage(), self.accuracy(), *formulas, self.runtimes()]
 
@@ -45,35 +46,36 @@ class Maker:
     def coverage(self) -> Table:
         """How many folds came to what."""
         study = self.study
-        counted = [s for s in Status if s is Status.DONE or study.counts[s]]
+        counted = [s for s in Verdict if s is Verdict.DONE or study.counts[s]]
         columns = (
             *_PLACE,
-            Column("folds", digits=0),
-            *(Column(status.value, digits=0) for status in counted),
+            Heading("folds", digits=0),
+            *(Heading(verdict.value, digits=0) for verdict in counted),
         )
         lines = [
             Line(
                 (
                     *_place(folds),
                     Cell(float(len(folds.rows))),
-                    *(_count(folds, status) for status in counted),
+                    *(_count(folds, verdict) for verdict in counted),
                 ),
                 opens_group=_is_first(study, folds),
             )
-            for folds in study.cells.values()
+            for folds in study.groups.values()
         ]
         return Table("coverage", "Folds by what they came to", columns, tuple(lines))
 
-    def note(self, folds: Folds) -> str:
+    def note(self, folds: FoldGroup) -> str:
         """What a reader of a figure that averages these folds has to know."""
         counts, total = folds.counts, len(folds.rows)
         have = len(folds.results)
         notes = []
         if have < total:
-            without = [f"{counts[s]} {s.value}" for s in Status if counts[s] and not s.has_result]
+            open_ = Counter(row.verdict for row in folds.rows if row.result is None)
+            without = [f"{open_[v]} {v.value}" for v in Verdict if open_[v]]
             notes.append(f"{have} of {total} folds ({', '.join(without)})")
-        if counts[Status.UNPROVED]:
-            notes.append(f"{counts[Status.UNPROVED]} unproved (perhaps not the best formula)")
+        if counts[Verdict.UNPROVED]:
+            notes.append(f"{counts[Verdict.UNPROVED]} unproved (perhaps not the best formula)")
         cut = [f"{counts[s]} {s.value}" for s in _CUT_SHORT if counts[s]]
         if cut:
             notes.append(f"{' and '.join(cut)} (fell back to the best finished length)")
@@ -86,15 +88,15 @@ class Maker:
     def accuracy(self) -> Table:
         """Dataset x method: mean and deviation of the test accuracy."""
         study, beside = self.study, self.choices.paper
-        methods = tuple(Column(label(m), better=max, digits=1) for m in study.methods)
-        labels = (Column("dataset", is_text=True),)
-        figure = (Column("figure", is_text=True),) if beside else ()
+        methods = tuple(Heading(label(m), better=max, digits=1) for m in study.methods)
+        labels = (Heading("dataset", is_text=True),)
+        figure = (Heading("figure", is_text=True),) if beside else ()
         lines = [line for name in study.datasets for line in self._accuracy_lines(name)]
         caption = "Test accuracy in percent, mean and standard deviation over folds"
         return Table("accuracy", caption, (*labels, *figure, *methods), tuple(lines))
 
     def _accuracy_lines(self, dataset: str) -> Iterable[Line]:
-        cells = [self.study.cells.get((dataset, m)) for m in self.study.methods]
+        cells = [self.study.groups.get((dataset, m)) for m in self.study.methods]
         ours = [Cell() if c is None else self._accuracy_cell(c) for c in cells]
         name = Cell(dataset)
         if not self.choices.paper:
@@ -106,7 +108,7 @@ class Maker:
         yield Line((name, Cell("paper"), *theirs))
         yield Line((name, Cell("difference"), *map(_difference, ours, theirs)), is_difference=True)
 
-    def _accuracy_cell(self, folds: Folds) -> Cell:
+    def _accuracy_cell(self, folds: FoldGroup) -> Cell:
         values = [100 * done.accuracy.test for done in folds.results]
         return _mean(values, self.note(folds), deviation=True)
 
@@ -116,14 +118,14 @@ class Maker:
         """The formula of the first fold, and the average size over folds."""
         beside = self.choices.paper
         columns = [
-            Column("dataset", is_text=True),
-            Column("example formula", is_text=True, is_wide=True),
-            Column("average size"),
+            Heading("dataset", is_text=True),
+            Heading("example formula", is_text=True, is_wide=True),
+            Heading("average size"),
         ]
         if beside:
-            columns += [Column("paper"), Column("difference", signed=True)]
+            columns += [Heading("paper"), Heading("difference", signed=True)]
         letters = Letters.of_study(self.study)
-        cells = [f for f in self.study.cells.values() if f.method == method]
+        cells = [f for f in self.study.groups.values() if f.method == method]
         lines = [Line(self._formula_cells(folds, letters)) for folds in cells]
         legends = [] if self.choices.names else [letters.legend(f) for f in cells]
         return Table(
@@ -134,7 +136,7 @@ class Maker:
             tuple(legend for legend in legends if legend),
         )
 
-    def _formula_cells(self, folds: Folds, letters: Letters) -> tuple[Cell, ...]:
+    def _formula_cells(self, folds: FoldGroup, letters: Letters) -> tuple[Cell, ...]:
         sizes = [float(done.size) for done in folds.results if done.size is not None]
         average = _mean(sizes, self.note(folds))
         cells = (Cell(folds.dataset), self._example(folds, letters), average)
@@ -143,25 +145,25 @@ class Maker:
         theirs = Cell(paper.average_size().get((folds.dataset, folds.method)))
         return (*cells, theirs, _difference(average, theirs))
 
-    def _example(self, folds: Folds, letters: Letters) -> Cell:
+    def _example(self, folds: FoldGroup, letters: Letters) -> Cell:
         row = next((row for row in folds.rows if row.result and row.result.formula), None)
         if row is None or row.result is None:
             return Cell()
         shown: Math = letters.show(row.result, self.choices.names)
         first = folds.rows[0]
         notes = [] if row is first else [f"of fold {row.fold}, as fold {first.fold} has none"]
-        if row.status is not Status.DONE:
-            notes.append(f"fold {row.fold} is {row.status.value}")
+        if row.verdict is not Verdict.DONE:
+            notes.append(f"fold {row.fold} is {row.verdict.value}")
         return Cell(shown, note="; ".join(notes))
 
     # -------------------------------------------------------------------------------- runtimes
 
     def runtimes(self) -> Table:
         """Average seconds per fold, and the core-hours of all."""
-        times = (Column("scan s"), Column("final s"), Column("total s"))
-        theirs = (Column("paper s", digits=0), Column("paper / ours", digits=2))
-        columns = (*_PLACE, *times, Column("core-hours", digits=2))
-        lines = [self._runtime_line(folds) for folds in self.study.cells.values()]
+        times = (Heading("scan s"), Heading("final s"), Heading("total s"))
+        theirs = (Heading("paper s", digits=0), Heading("paper / ours", digits=2))
+        columns = (*_PLACE, *times, Heading("core-hours", digits=2))
+        lines = [self._runtime_line(folds) for folds in self.study.groups.values()]
         hours = sum(row.core_hours for row in self.study.rows)
         blank = Cell("")
         total = (Cell("all"), *[blank] * 4, Cell(hours), *[blank] * (2 * self.choices.paper))
@@ -173,7 +175,7 @@ class Maker:
             (*lines, Line(total, is_total=True, opens_group=True)),
         )
 
-    def _runtime_line(self, folds: Folds) -> Line:
+    def _runtime_line(self, folds: FoldGroup) -> Line:
         times = [done.seconds for done in folds.results]
         total = _mean([t.total for t in times], self.note(folds))
         hours = sum(row.core_hours for row in folds.rows)
@@ -191,27 +193,27 @@ class Maker:
         return Line(cells, opens_group=_is_first(self.study, folds))
 
 
-_PLACE = (Column("dataset", is_text=True), Column("method", is_text=True))
-_CUT_SHORT = (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
+_PLACE = (Heading("dataset", is_text=True), Heading("method", is_text=True))
+_CUT_SHORT = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
 
 
-def _place(folds: Folds) -> tuple[Cell, Cell]:
+def _place(folds: FoldGroup) -> tuple[Cell, Cell]:
     return Cell(folds.dataset), Cell(label(folds.method))
 
 
-def _is_first(study: Study, folds: Folds) -> bool:
+def _is_first(study: Study, folds: FoldGroup) -> bool:
     """Whether it is the first method of its dataset."""
-    return next(c for c in study.cells.values() if c.dataset == folds.dataset) is folds
+    return next(c for c in study.groups.values() if c.dataset == folds.dataset) is folds
 
 
-def _count(folds: Folds, status: Status) -> Cell:
-    """How many folds have the status, with their reasons."""
+def _count(folds: FoldGroup, verdict: Verdict) -> Cell:
+    """How many folds have the verdict, with their reasons."""
     reasons: dict[str, list[int]] = {}
     for row in folds.rows:
-        if row.status is status and row.reason:
+        if row.verdict is verdict and row.reason:
             reasons.setdefault(row.reason, []).append(row.fold)
     said = [f"{fold_list(numbers)}: {reason}" for reason, numbers in reasons.items()]
-    return Cell(float(folds.counts[status]), note="; ".join(said))
+    return Cell(float(folds.counts[verdict]), note="; ".join(said))
 
 
 def _mean(values: list[float], note: str = "", deviation: bool = False) -> Cell:

@@ -10,7 +10,7 @@ Better = Callable[[Iterable[float]], float]  # max or min
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Heading:
     """What a column shows and, where the best of a row is set in bold, what is better."""
 
     label: str
@@ -62,7 +62,7 @@ class Table:
 
     name: str
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     lines: tuple[Line, ...]
     remarks: tuple[Remark, ...] = ()
 
@@ -100,7 +100,7 @@ class Table:
         )
 
 
-def show_number(value: float, column: Column, signed: bool = False) -> str:
+def show_number(value: float, column: Heading, signed: bool = False) -> str:
     """The digits that a column shows: 1234.5, +0.3."""
     sign = "+" if signed or column.signed else "-"
     text = f"{value:{sign}.{column.digits}f}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from fsm_hpc.report.tables.tabular import Column, Line, Math, Table, show_number
+from fsm_hpc.report.tables.tabular import Heading, Line, Math, Table, show_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _cells(table: Table, style: _Style) -> tuple[list[list[str]], list[int]]:
     return rows, [max(3, *(len(row[n]) for row in rows)) for n in range(len(table.columns))]
 
 
-def _padded(row: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> list[str]:
+def _padded(row: Sequence[str], widths: Sequence[int], columns: Sequence[Heading]) -> list[str]:
     return [
         text.ljust(width) if column.is_text else text.rjust(width)
         for text, width, column in zip(row, widths, columns, strict=True)

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fsm_hpc.search.solvers.names import SolverName
+
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.base import Solver
 
-NAMES = ("clingo_dl", "native", "portfolio")
 
-
-def make_solver(name: str, threads: int, **options: Any) -> Solver:
+def make_solver(name: SolverName, threads: int, **options: Any) -> Solver:
     """The solver of that name; only its own modules are imported."""
-    if name == "clingo_dl":
+    if name is SolverName.CLINGO_DL:
         from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 
         return ClingoDl(threads, **options)
-    if name == "native":
+    if name is SolverName.NATIVE:
         from fsm_hpc.search.solvers.native import Native
 
         return Native(threads, **options)
-    if name == "portfolio":
-        from fsm_hpc.search.solvers.portfolio import Portfolio
+    from fsm_hpc.search.solvers.portfolio import Portfolio
 
-        return Portfolio(threads, **options)
-    from fsm_hpc.errors import UserError
-
-    raise UserError(f"solver {name!r} is not known; expected one of: {', '.join(NAMES)}")
+    return Portfolio(threads, **options)

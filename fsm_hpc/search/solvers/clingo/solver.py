@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 
-from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -14,17 +12,11 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.facts import Instance
 from fsm_hpc.search.solvers.clingo.process import ClingoProcess
 from fsm_hpc.search.solvers.clingo.worker import Exhausted, Failed, Job, Model
+from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.simple import best_proposition, constants
 from fsm_hpc.system.files import encodings_dir
 
 LOOK_S = 0.05  # how often to look whether to go on
-
-
-class Encoding(Enum):
-    """Which of the encodings is solved; docs/encodings.md compares them."""
-
-    FAST = "fast"
-    PLAIN = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +39,9 @@ class ClingoDl:
 
     name = "clingo_dl"
 
-    def __init__(self, threads: int = 1, encoding: str = "fast") -> None:
-        known = [choice.value for choice in Encoding]
-        if encoding not in known:
-            raise UserError(f"expected solver.encoding to be one of {known}, found {encoding!r}")
+    def __init__(self, threads: int = 1, encoding: Encoding = Encoding.FAST) -> None:
         self._threads = threads
-        self._encoding = Encoding(encoding)
+        self._encoding = encoding
         self._process = ClingoProcess()
         self._instance: Instance | None = None
         self.conflicts = 0  # of all searches that came to their end

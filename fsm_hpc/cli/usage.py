@@ -1,0 +1,90 @@
+"""The verbs, as the folder `verbs` has them: their names, their groups, their help."""
+
+from __future__ import annotations
+
+import argparse
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cache
+from importlib import import_module
+
+import fsm_hpc
+from fsm_hpc.cli import verbs
+
+AddArguments = Callable[[argparse.ArgumentParser], None]
+
+
+class Group(Enum):
+    """What a person wants."""
+
+    RUN = "Run"
+    STEER = "See and steer"
+    READ = "Read results"
+    TABLES = "Tables"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb: what it does in a sentence, how it is called, its options and its work."""
+
+    group: Group
+    help: str
+    call: str  # what stands behind the verb
+    examples: tuple[str, ...]  # whole lines, without `python -m fsm_hpc`
+    main: Callable[[argparse.Namespace, list[str]], int]
+    add_arguments: AddArguments = lambda parser: None
+    name: str = ""
+
+    def run(self, words: list[str]) -> int:
+        """Work on the flags and on the other words, in whatever order they came."""
+        parser = self._parser()
+        self.add_arguments(parser)
+        parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+        flags = parser.parse_intermixed_args(words)
+        return self.main(flags, list(flags.words))
+
+    def _parser(self) -> argparse.ArgumentParser:
+        lines = "\n".join(f"  python -m fsm_hpc {example}" for example in self.examples)
+        verb = "" if self.name == "run" else f" {self.name}"
+        return argparse.ArgumentParser(
+            prog=f"python -m fsm_hpc{verb}",
+            usage=f"%(prog)s {self.call}",
+            description=self.help,
+            epilog=f"examples:\n{lines}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every verb."""
+    return tuple(module.name for module in pkgutil.iter_modules(verbs.__path__))
+
+
+@cache
+def verb(name: str) -> Verb:
+    """The verb of that name; only its own module is imported."""
+    found: Verb = import_module(f"{verbs.__name__}.{name}").VERB
+    return replace(found, name=name)
+
+
+def overview() -> str:
+    """What `--help` prints: all verbs, by what a person wants."""
+    known = sorted((verb(name) for name in names()), key=lambda one: one.name != "run")
+    parts = [
+        f"fsm_hpc {fsm_hpc.__version__}: short Boolean formulas that classify a table, proved "
+        "optimal for their length\n",
+        "python -m fsm_hpc [VERB] key=value ...      python -m fsm_hpc VERB --help\n",
+        "without a verb: -m submits a sweep, --cfg job shows the config, --version\n",
+    ]
+    for group in Group:
+        parts.append(f"\n{group.value}\n")
+        for one in known:
+            if one.group is group:
+                name = "(no verb)" if one.name == "run" else one.name
+                parts.append(f"  {name:<11} {one.help}\n")
+                parts.append(f"  {'':<11}   python -m fsm_hpc {one.examples[0]}\n")
+    return "".join(parts)

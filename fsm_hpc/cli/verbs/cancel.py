@@ -1,0 +1,28 @@
+"""The verb cancel: end queued and running folds."""
+
+from __future__ import annotations
+
+import argparse
+
+from fsm_hpc.cli.usage import Group, Verb
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-y", "--yes", action="store_true", help="do it")
+
+
+def main(flags: argparse.Namespace, words: list[str]) -> int:
+    from fsm_hpc.cluster.submit.cancel import cancel
+    from fsm_hpc.cluster.watch.selection import select
+
+    return cancel(select(words), flags.yes)
+
+
+VERB = Verb(
+    Group.STEER,
+    "End queued and running folds; shows them only, unless -y.",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [-y]",
+    ("cancel dataset=bank", "cancel study=paper -y"),
+    main,
+    add_arguments,
+)

@@ -1,0 +1,70 @@
+"""The verb collect: findings first, then folds.csv, lengths.csv, tables and figures."""
+
+from __future__ import annotations
+
+import argparse
+
+from fsm_hpc.cli import options
+from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.report import collect, mixture, rows_csv
+from fsm_hpc.report.collect import Study
+from fsm_hpc.report.findings import findings, summary
+from fsm_hpc.report.tables import maker
+from fsm_hpc.report.tables.maker import FORMATS, Maker
+from fsm_hpc.report.tables.text import to_terminal
+from fsm_hpc.study.files import StudyPaths
+
+SHOWN = 30  # findings on the screen; folds.csv has them all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options.table_flags(parser)
+    parser.add_argument(
+        "--format", choices=["tex", "csv", "md"], action="append", help="of the tables; all three"
+    )
+    parser.add_argument("--plots", action="store_true", help="draw the figures too")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 when there is any finding"
+    )
+
+
+def main(flags: argparse.Namespace, words: list[str]) -> int:
+    """Collect what is there, at any moment; 0 also when folds are missing, unless --strict."""
+    paths, folds = options.study_and_folds(words)
+    study = collect.read(paths, folds)
+    mixtures = mixture.find(study)
+    found = findings(study, mixtures)
+    tables = Maker(study, mixtures, options.choices(flags))
+    written = _write(paths, study, tables, flags)  # first: a reader may leave before the end
+    print(summary(study))
+    for finding in found[:SHOWN]:
+        print(f"  {finding}")
+    if len(found) > SHOWN:
+        print(f"  and {len(found) - SHOWN} more in {paths.folds_csv}")
+    for table in tables.all()[1:]:  # the first one, what is missing, has just been told
+        print(f"\n{to_terminal(table).rstrip()}")
+    print(f"\nwrote {', '.join(written)}")
+    return 1 if flags.strict and found else 0
+
+
+def _write(paths: StudyPaths, study: Study, tables: Maker, flags: argparse.Namespace) -> list[str]:
+    """Write what was asked for; the places, to be told."""
+    files = rows_csv.write(study, paths.folds_csv, paths.lengths_csv)
+    maker.write(paths.tables, tables.all(), flags.format or FORMATS)
+    told = [*map(str, files), f"{paths.tables}/"]
+    if flags.plots:
+        from fsm_hpc.report.figures import files as figure_files
+
+        figure_files.write(paths.plots, study, paper=flags.paper)
+        told.append(f"{paths.plots}/")
+    return told
+
+
+VERB = Verb(
+    Group.READ,
+    "Accuracy, formula and runtime tables of what is there, in LaTeX, CSV and Markdown.",
+    "[study=NAME] [dataset=NAME] [method=NAME] [--paper] [--names] [--plots] [--strict] ...",
+    ("collect study=paper --paper", "collect --names --format md"),
+    main,
+    add_arguments,
+)

@@ -1,0 +1,42 @@
+"""The verb explain: a formula as a sentence, and why a row gets its answer."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.errors import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--row", type=int, help="row of the table, from 0, without dropped rows")
+
+
+def main(flags: argparse.Namespace, words: list[str]) -> int:
+    """Print the formula as a sentence and, with --row, why a row gets its answer."""
+    from fsm_hpc.report import explain
+
+    named = [word for word in words if "=" not in word or Path(word).exists()]
+    if len(named) != 1:
+        found = ", ".join(named) or "none"
+        raise UserError(f"expected one result.json, or the folder of a fold, found: {found}")
+    path = explain.result_path(Path(named[0]))
+    done = explain.load(path)
+    print(f"{done.id}: {done.formula}")
+    print(done.words)
+    if flags.row is not None:
+        overrides = [word for word in words if word not in named]
+        dataset = explain.table_of(path, done, overrides)
+        print("\n" + "\n".join(explain.on_row(done, dataset, flags.row)))
+    return 0
+
+
+VERB = Verb(
+    Group.READ,
+    "A formula in words and, with --row, why a row gets its answer.",
+    "RESULT [--row N] [data_dir=FOLDER | dataset.path=FILE ...]",
+    ("explain results/demo/bank/pivot/fold-0 --row 17",),
+    main,
+    add_arguments,
+)

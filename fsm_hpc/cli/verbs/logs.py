@@ -1,0 +1,28 @@
+"""The verb logs: what the folds have written."""
+
+from __future__ import annotations
+
+import argparse
+
+from fsm_hpc.cli.usage import Group, Verb
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-f", "--follow", action="store_true", help="stay and print what comes")
+
+
+def main(flags: argparse.Namespace, words: list[str]) -> int:
+    from fsm_hpc.cluster.watch.logs import logs
+    from fsm_hpc.cluster.watch.selection import select
+
+    return logs(select(words), flags.follow)
+
+
+VERB = Verb(
+    Group.STEER,
+    "What the folds have written, and what SLURM wrote where a fold could not.",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [-f]",
+    ("logs dataset=bank method=pivot fold=3", "logs study=paper -f"),
+    main,
+    add_arguments,
+)

@@ -1,0 +1,80 @@
+"""The command without a verb: one fold here, or with -m all folds of a sweep."""
+
+from __future__ import annotations
+
+import argparse
+
+import fsm_hpc
+from fsm_hpc.cli import usage
+from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.study.config import Config
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-m", "--multirun", action="store_true", help="submit every fold of a sweep"
+    )
+    parser.add_argument("--cfg", choices=["job"], help="show the composed config and do nothing")
+    parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
+
+
+def main(flags: argparse.Namespace, words: list[str]) -> int:
+    """Show the config, submit a sweep, or run one fold in this process."""
+    from fsm_hpc.study import compose
+
+    if flags.cfg:
+        print(compose.show(words), end="")
+        return 0
+    if flags.multirun:
+        from fsm_hpc.cluster.submit.launch import launch
+
+        configs = compose.expand(words)
+        return launch(configs, wait=configs[0].wait)
+    if not words:
+        print(usage.overview(), end="")
+        return 2
+    return _run_here(compose.compose(words))
+
+
+def _run_here(config: Config) -> int:
+    """One fold in this process, with live progress; Ctrl-C keeps what is done."""
+    from fsm_hpc.cli import progress
+    from fsm_hpc.cluster.node import foreground
+    from fsm_hpc.cluster.submit import plan
+    from fsm_hpc.study import fold
+    from fsm_hpc.system import terminal
+
+    console = terminal.console()
+    prepared = fold.prepare(config)
+    for note in prepared.dataset.notes:
+        console.print(note, soft_wrap=True, markup=False)
+    done = fold.final_result(prepared)
+    if done is not None:
+        told = f"{config.id} is finished; {prepared.paths.result} stays as it is"
+        console.print(told, soft_wrap=True)
+    else:
+        plan.ensure_free(config)
+        fold.tell_change(prepared, console.print)
+        with progress.FoldProgress(console, str(config.id)) as shown:
+            done = foreground.run(config, shown.watch, shown.on_trial)
+    if done is None:
+        told = f"stopped; the same command goes on from {prepared.paths.folder}"
+        console.print(told, soft_wrap=True)
+        return 130
+    progress.print_result(console, done)
+    return 0
+
+
+VERB = Verb(
+    Group.RUN,
+    "One fold here; with -m all folds of a sweep, as SLURM jobs where there is sbatch.",
+    "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--cfg job]",
+    (
+        "dataset=bank method=interval -m",
+        "dataset=bank method=interval fold=0",
+        "dataset=csv dataset.path=my.csv dataset.target=label method=pivot -m",
+        "+experiment=paper -m",
+    ),
+    main,
+    add_arguments,
+)

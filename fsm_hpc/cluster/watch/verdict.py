@@ -1,0 +1,286 @@
+"""The one verdict on a fold, from its files and from SLURM's hints, for every verb."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
+from fsm_hpc.cluster.slurm import Hint, Hints, ask
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.watch import evidence
+from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study import result
+from fsm_hpc.study.result import FoldResult
+
+BEING_SUBMITTED_S = 300.0  # how long sbatch may take to answer
+
+
+class Verdict(Enum):
+    """What a fold has come to; docs/cluster.md explains each word."""
+
+    DONE = "done"
+    UNPROVED = "unproved"  # done: the final formula is the best found, not the best there is
+    TIMEOUT = "timeout"  # done with what the scan's budget allowed; a larger one goes on
+    OUT_OF_MEMORY = "out of memory"  # likewise, or killed without a result
+    RUNNING = "running"
+    QUEUED = "queued"
+    UNKNOWN = "unknown"  # SLURM does not say
+    PARTIAL = "partial"  # begun, and nobody works on it
+    LOST = "lost"  # its job is gone without a word
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    CHANGED = "changed"  # the result is of other settings
+    MISSING = "missing"  # never begun
+
+
+LIVE = frozenset([Verdict.RUNNING, Verdict.QUEUED, Verdict.UNKNOWN])
+ENDED = frozenset([Verdict.DONE, Verdict.UNPROVED, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY])
+STUCK = frozenset([Verdict.FAILED, Verdict.LOST, Verdict.CANCELLED, Verdict.OUT_OF_MEMORY])
+
+
+@dataclass(frozen=True, slots=True)
+class FoldVerdict:
+    """A fold's verdict with its reason, and what `status` shows beside it."""
+
+    ref: FoldRef
+    verdict: Verdict
+    why: str = ""
+    result: FoldResult | None = None
+    length: int | None = None
+    best_validation: float | None = None
+    elapsed_s: float | None = None
+    job_id: str | None = None
+    warnings: tuple[str, ...] = ()
+    lengths: tuple[dict[str, Any], ...] = ()  # of an unfinished fold those on disk so far
+
+    @property
+    def test_accuracy(self) -> float | None:
+        return self.result.accuracy.test if self.result and not self.is_live else None
+
+    @property
+    def is_done(self) -> bool:
+        """There is a result, and nobody is improving it."""
+        return self.result is not None and self.verdict in ENDED
+
+    @property
+    def is_live(self) -> bool:
+        return self.verdict in LIVE
+
+    @property
+    def is_failed(self) -> bool:
+        """It will not come to an end by itself."""
+        return self.verdict in STUCK and not self.is_done
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `--json`."""
+        fold = self.ref.id
+        return {
+            "dataset": fold.dataset,
+            "method": fold.method,
+            "fold": fold.fold,
+            "state": self.verdict.value,
+            "why": self.why,
+            "done": self.is_done,
+            "failed": self.is_failed,
+            "length": self.length,
+            "best_validation": self.best_validation,
+            "test_accuracy": self.test_accuracy,
+            "elapsed_s": self.elapsed_s,
+            "job_id": self.job_id,
+            "warnings": list(self.warnings),
+            "folder": str(self.ref.paths.folder),
+        }
+
+
+def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], Hints]:
+    """The verdict on every fold; asks SLURM only about folds that their files leave open."""
+    with _without_collector():
+        found = [evidence.gather(fold) for fold in folds]
+    unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
+    hints = ask(unclear)
+    return [judge(e, hints) for e in found], hints
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Thousands of parsed files make the garbage collector look for cycles that are not there."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def judge(found: Evidence, hints: Hints) -> FoldVerdict:
+    """The verdict on one fold."""
+    if found.trouble:
+        return FoldVerdict(found.ref, Verdict.UNKNOWN, found.trouble)
+    hint = hints.jobs.get(found.job_id or "")
+    verdict, why = _without_result(found, hint, hints)
+    if found.result is not None and verdict not in LIVE:
+        return _with_result(found, found.result)
+    if found.damage and verdict not in LIVE:
+        verdict, why = Verdict.FAILED, found.damage
+    scan = found.scan
+    return FoldVerdict(
+        found.ref,
+        verdict,
+        why,
+        result=found.result,
+        length=scan.length,
+        best_validation=scan.best_validation,
+        elapsed_s=scan.seconds if scan.seconds else None,
+        job_id=found.job_id,
+        warnings=found.attempt.warnings if found.attempt else (),
+        lengths=scan.lengths,
+    )
+
+
+def _with_result(found: Evidence, done: FoldResult) -> FoldVerdict:
+    verdict, why = of_result(done)
+    config = found.ref.config
+    if config is not None:
+        digest = found.ref.data_digest or done.settings.get("data", "")
+        changed = result.differences(done.settings, result.settings_that_matter(config, digest))
+        if changed:
+            verdict, why = Verdict.CHANGED, ", ".join(changed)
+    return FoldVerdict(
+        found.ref,
+        verdict,
+        why,
+        result=done,
+        length=done.length_bound,
+        best_validation=done.accuracy.validation,
+        elapsed_s=done.seconds.total,
+        job_id=found.job_id,
+        warnings=tuple(done.provenance.get("warnings", ())),
+        lengths=tuple(done.lengths),
+    )
+
+
+def of_result(done: FoldResult) -> tuple[Verdict, str]:
+    """What a result amounts to, and why."""
+    is_unproved = done.formula is not None and not done.proved
+    also = "; the final formula is not proved either" if is_unproved else ""
+    if done.stop_reason == StopReason.TIMEOUT.value:
+        return Verdict.TIMEOUT, f"scan budget spent, fell back to length {done.length_bound}{also}"
+    if done.stop_reason == StopReason.OUT_OF_MEMORY.value:
+        return Verdict.OUT_OF_MEMORY, f"fell back to length {done.length_bound}{also}"
+    if is_unproved:
+        bound = "" if done.lower_bound is None else f", of which {done.lower_bound} are proved"
+        return Verdict.UNPROVED, f"final budget spent at {done.errors} errors{bound}"
+    return Verdict.DONE, done.stop_reason.replace("_", " ")
+
+
+def _without_result(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[Verdict, str]:
+    submission, attempt = found.submission, found.attempt
+    if submission is None:
+        return (Verdict.PARTIAL, found.resumes) if found.has_begun else (Verdict.MISSING, "")
+    if attempt is None or attempt.token != submission.token:
+        return _not_begun(found, submission, hint, hints)
+    if attempt.end is None:
+        return _open(found, submission, attempt, hint, hints)
+    return _ended(found, submission, attempt, hint, hints)
+
+
+def _not_begun(
+    found: Evidence, submission: Submission, hint: Hint | None, hints: Hints
+) -> tuple[Verdict, str]:
+    if submission.job_id is None:
+        if time.time() - submission.submitted_at < BEING_SUBMITTED_S:
+            return Verdict.QUEUED, "being submitted"
+        return _or_partial(found, Verdict.MISSING, "the submission was never confirmed")
+    if submission.is_local:
+        if evidence.runs_here(submission):
+            return Verdict.QUEUED, "waits for a free core"
+        return _or_partial(found, Verdict.MISSING, "stopped before its turn")
+    if hint is not None and hint.is_live:
+        verdict = Verdict.QUEUED if hint.is_waiting else Verdict.RUNNING
+        return verdict, (hint.reason + _held(hint)) if hint.is_waiting else "starts"
+    if hint is not None and hint.state not in ("CANCELLED", "NODE_FAIL", "COMPLETED", "PREEMPTED"):
+        return Verdict.FAILED, f"SLURM: {hint.state} before it began; see `logs`"
+    return _gone(found, hint, hints)
+
+
+def _open(
+    found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
+) -> tuple[Verdict, str]:
+    if submission.is_local:
+        if evidence.is_alive(attempt):
+            return Verdict.RUNNING, ""
+        if evidence.is_here(attempt):
+            return Verdict.LOST, f"process {attempt.pid} is gone"
+        if evidence.is_silent(found.ref):
+            return Verdict.LOST, f"no sign of life from {attempt.host}, {found.resumes}"
+        return Verdict.UNKNOWN, f"runs on {attempt.host}, if it still does"
+    if hint is not None and hint.is_live:
+        if hint.is_waiting:
+            return Verdict.QUEUED, f"requeued, {found.resumes}{_held(hint)}"
+        return Verdict.RUNNING, ""
+    return _gone(found, hint, hints)
+
+
+_FAILURES = {
+    AttemptEnd.GAVE_UP: "gave up",
+    AttemptEnd.BAD_INPUT: "bad input:",
+    AttemptEnd.ERROR: "",
+}
+
+
+def _ended(
+    found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
+) -> tuple[Verdict, str]:
+    if attempt.end in _FAILURES:
+        return Verdict.FAILED, f"{_FAILURES[attempt.end]} {attempt.message}".strip()
+    if attempt.end is AttemptEnd.OUT_OF_MEMORY:
+        return Verdict.OUT_OF_MEMORY, attempt.message
+    if attempt.end is AttemptEnd.FINISHED:
+        return _or_partial(found, Verdict.MISSING, "its result has been removed")
+    if submission.is_local:
+        return Verdict.PARTIAL, f"stopped, {found.resumes}"
+    if hint is not None and hint.is_live:
+        cause = attempt.end.value if attempt.end else ""
+        return Verdict.QUEUED, f"requeued after {cause}, {found.resumes}{_held(hint)}"
+    return _gone(found, hint, hints)
+
+
+def _held(hint: Hint) -> str:
+    """A held job does not start by itself."""
+    is_held = "held" in hint.reason.lower()
+    return "; held: `scontrol release` lets it start" if is_held else ""
+
+
+def _gone(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[Verdict, str]:
+    """The job is not in the queue, or nobody knows."""
+    if hint is None and not hints.queue_answered:
+        return Verdict.UNKNOWN, "SLURM does not answer"
+    word = hint.state if hint is not None else ""
+    if found.submission is not None and found.submission.cancelled_at is not None:
+        return Verdict.CANCELLED, found.resumes
+    if word == "OUT_OF_MEMORY" or (word != "CANCELLED" and evidence.output_tells_of_memory(found)):
+        return Verdict.OUT_OF_MEMORY, f"killed by SLURM, {found.resumes}"
+    if word == "CANCELLED":
+        return Verdict.CANCELLED, found.resumes
+    if word:
+        return Verdict.LOST, f"SLURM: {word}, {found.resumes}"
+    return Verdict.LOST, f"no longer in the queue, {found.resumes}"
+
+
+def _or_partial(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
+    return (Verdict.PARTIAL, f"{why}, {found.resumes}") if found.has_begun else (verdict, why)
+
+
+def check_code(verdicts: Sequence[FoldVerdict]) -> int:
+    """0 when every fold is done, 2 when some failed, 1 while some are not done."""
+    if all(fold.is_done for fold in verdicts):
+        return 0
+    return 2 if any(fold.is_failed for fold in verdicts) else 1

@@ -1,0 +1,48 @@
+"""A typed column of the one-hot table, and the names that categories get in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Kind(Enum):
+    """What a column offers to a formula: a truth value, or a number to be cut."""
+
+    NUMERIC = "numeric"
+    BOOLEAN = "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the one-hot table; a category knows the column that it comes from."""
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    source: str | None = None
+    category: str | None = None
+
+    def take(self, rows: NDArray[np.int64]) -> Column:
+        return replace(self, values=self.values[rows])
+
+
+def one_hot(name: str, categories: Iterable[str], values: NDArray[Any]) -> Iterator[Column]:
+    """A Boolean column for each category: `job_services`."""
+    for category in categories:
+        yield Column(f"{name}_{category}", Kind.BOOLEAN, values == category, name, category)
+
+
+def same_name(columns: Iterable[Column]) -> tuple[Column, Column] | None:
+    """Two columns that are called alike, if there are any."""
+    seen: dict[str, Column] = {}
+    for column in columns:
+        other = seen.setdefault(column.name, column)
+        if other is not column:
+            return other, column
+    return None

@@ -1,0 +1,51 @@
+"""What is wrong or missing in a study, to be said before any figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.report.collect import Study
+from fsm_hpc.report.mixture import Mixture, fold_list
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a reader has to know before any figure."""
+
+    kind: str
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind:<13}  {self.where}" + (f": {self.text}" if self.text else "")
+
+
+def summary(study: Study) -> str:
+    """`paper: 350 folds: 340 done, 10 missing`."""
+    said = [f"{study.counts[s]} {s.value}" for s in Verdict if study.counts[s]]
+    return f"{study.name}: {len(study.rows)} folds: {', '.join(said)}"
+
+
+_URGENCY = (
+    *(Verdict.FAILED, Verdict.LOST, Verdict.CANCELLED, Verdict.MISSING, Verdict.PARTIAL),
+    *(Verdict.UNKNOWN, Verdict.QUEUED, Verdict.RUNNING, Verdict.CHANGED),
+    *(Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.UNPROVED),
+)
+
+
+def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
+    """What is wrong or missing, the worst first; folds of one cell with one reason together."""
+    found = [Finding("mixed", f"{m.dataset}/{m.method or 'all methods'}", m.text) for m in mixtures]
+    groups: dict[tuple[Verdict, str, str, str], list[int]] = {}
+    for row in study.rows:
+        if row.verdict is not Verdict.DONE:
+            place = (row.verdict, row.dataset, row.method, row.reason)
+            groups.setdefault(place, []).append(row.fold)
+    for verdict in _URGENCY:
+        for (kind, dataset, method, reason), folds in groups.items():
+            if kind is verdict:
+                where = f"{dataset}/{method} {fold_list(folds)}"
+                found.append(Finding(verdict.value, where, reason))
+    return sorted(found, key=lambda finding: finding.kind != Verdict.FAILED.value)

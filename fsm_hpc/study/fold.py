@@ -1,0 +1,120 @@
+"""A fold with its table and rows, where it stands on disk, and what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.data.dataset import Dataset, load
+from fsm_hpc.data.folds import FoldRows, Rows, fold_rows
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study import result
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system import machine
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A config with its table, its rows and its place on disk."""
+
+    config: Config
+    dataset: Dataset
+    rows: FoldRows
+    paths: FoldPaths
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return result.settings_that_matter(self.config, self.dataset.digest)
+
+    def problem(self, rows: Rows) -> Problem:
+        method = self.config.method.name
+        return Problem.build(self.dataset.columns, self.dataset.labels, method, rows)
+
+
+def prepare(config: Config) -> Fold:
+    """Read the table and make the fold; every mistake in the input shows here."""
+    dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    refuse_other_table(config, dataset.digest)
+    rows = fold_rows(
+        dataset.rows, config.fold, config.folds, config.seed, config.validation_fraction
+    )
+    return Fold(config, dataset, rows, fold_paths(config))
+
+
+def refuse_other_table(config: Config, digest: str) -> None:
+    """Two tables of one file name would overwrite each other's results."""
+    paths, table = fold_paths(config), config.dataset.own_path
+    done = result.load(paths.result) if table else None
+    before = done.provenance.get("table") if done else None
+    if done is None or before is None or done.settings.get("data") == digest:
+        return
+    if before != table:
+        raise UserError(
+            f"{paths.folder} has the result of another table, {before}; "
+            "name this one with dataset.name=NAME, or keep it apart with study=NAME"
+        )
+
+
+@lru_cache(maxsize=8)  # a sweep asks for the same table for every fold
+def load_dataset(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool) -> Dataset:
+    return load(spec, data_dir, allow_changed)
+
+
+def fold_paths(config: Config) -> FoldPaths:
+    study = StudyPaths(config.results_dir / config.study)
+    return study.fold(config.id)
+
+
+def unfinished_business(config: Config, done: FoldResult) -> str | None:
+    """What a run with this config would add to a result; None when it is final."""
+    out_of_memory = StopReason.OUT_OF_MEMORY.value
+    if out_of_memory in (done.stop_reason, done.final_end):
+        has_more = memory_mb(config) > 1.01 * (done.provenance.get("memory_mb") or 0)
+        return "ran out of memory; more is given now" if has_more else None
+    scan_h, final_h = done.seconds.scan / 3600, done.seconds.final / 3600
+    if done.stop_reason == StopReason.TIMEOUT.value and scan_h < config.scan.budget_h:
+        return f"timed out in the scan; {config.scan.budget_h:g} h budget lets it go on"
+    if not done.proved and done.formula and final_h < config.final.budget_h:
+        return f"not proved; {config.final.budget_h:g} h budget lets it go on"
+    return None
+
+
+def final_result(fold: Fold) -> FoldResult | None:
+    """The result on disk, if it is the answer to this very fold and nothing is left to do."""
+    done = result.load(fold.paths.result)
+    if done is None or done.fingerprint != result.fingerprint(fold.settings):
+        return None
+    return None if unfinished_business(fold.config, done) else done
+
+
+def tell_change(fold: Fold, say: Callable[[str], None]) -> None:
+    """Say why a fold that has a result is computed again."""
+    done = result.load(fold.paths.result)
+    if done is None:
+        return
+    changed = result.differences(done.settings, fold.settings)
+    more = unfinished_business(fold.config, done)
+    if changed:
+        say(f"computing again: {', '.join(changed)}")
+    elif more:
+        say(f"going on: {more}")
+
+
+def threads(config: Config) -> int:
+    """Threads of the solver: as configured, else the cores that this process may use."""
+    return config.solver.threads or machine.available_cores()
+
+
+def memory_mb(config: Config) -> float:
+    """What the solver may hold: its share of what the job, or the machine, has."""
+    return round(
+        config.cluster.memory_share * min(config.cluster.mem_gb * 1024, machine.physical_mb())
+    )

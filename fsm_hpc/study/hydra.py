@@ -1,0 +1,180 @@
+"""The one module that knows Hydra: parse words, expand a sweep, compose conf/, read its errors.
+
+What is private to Hydra, and the texts of its errors, stand here and nowhere else;
+tests/study/test_hydra.py fails when a new Hydra changes them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.system.files import conf_dir
+
+GROUPS = ("dataset", "method", "solver", "cluster", "experiment")
+
+
+def key_of(word: str) -> str:
+    """The key of a `key=value` word, without Hydra's + and ~."""
+    return word.partition("=")[0].lstrip("+~")
+
+
+def parse(words: Sequence[str]) -> list[Any]:
+    """Hydra's overrides of these words."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    for word in words:
+        if "=" not in word and not word.startswith("~"):
+            raise UserError(f"expected key=value, found {word!r}")
+    with _loader() as loader:
+        try:
+            return list(OverridesParser.create(config_loader=loader).parse_overrides(list(words)))
+        except HydraException as error:
+            raise UserError(f"{first_line(error)}; {_how_to_quote(words)}") from None
+
+
+def is_sweep(word: str) -> bool:
+    """Whether the word names several values."""
+    return bool(parse([word])[0].is_sweep_override())
+
+
+def batches(words: Sequence[str]) -> list[list[str]]:
+    """Every combination of the values that the words name, each as words with one value."""
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+
+    parsed = parse(words)
+    return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
+
+
+def composed(words: Sequence[str]) -> Any:
+    """conf/ with these words applied, Hydra's own section included."""
+    from hydra import compose
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    own = [f"file://{folder}" for folder in _user_conf_dirs()]
+    path = [f"hydra.searchpath=[{','.join(own)}]"] if own else []
+    try:
+        with _loader():
+            return compose("config", overrides=[*path, *words], return_hydra_config=True)
+    except YAMLError as error:
+        told = " ".join(str(error).split())
+        raise UserError(f"a config file is not YAML: {told}") from None
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(_explained(error, words)) from None
+
+
+def plain(words: Sequence[str]) -> dict[str, Any]:
+    """The composed config as plain values, without Hydra's own section."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    config = composed(words)
+    try:
+        values: Any = OmegaConf.to_container(
+            OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]), resolve=True
+        )
+    except OmegaConfBaseException as error:
+        raise UserError(first_line(error)) from None
+    return {str(key): value for key, value in values.items()}
+
+
+def updated(values: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    """Plain values with what the words say put in, each word read as Hydra reads it."""
+    from omegaconf import OmegaConf
+
+    config = OmegaConf.create(values)
+    for override in parse(words):
+        OmegaConf.update(config, override.key_or_group, override.value(), force_add=True)
+    changed: Any = OmegaConf.to_container(config)
+    return {str(key): value for key, value in changed.items()}
+
+
+def names_in(group: str) -> list[str]:
+    """The choices of a config group."""
+    folders = [conf_dir(), *_user_conf_dirs()]
+    return sorted({path.stem for folder in folders for path in (folder / group).glob("*.yaml")})
+
+
+@contextmanager
+def _loader() -> Iterator[Any]:
+    """Hydra's loader over conf/ and the user's own folders."""
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    with initialize_config_dir(str(conf_dir()), version_base="1.3", job_name="fsm_hpc"):
+        yield GlobalHydra.instance().config_loader()
+
+
+def _user_conf_dirs() -> list[Path]:
+    """Where a site or a user keeps configs of their own: $FSM_CONF_DIR, ~/.config/fsm_hpc."""
+    given = os.environ.get("FSM_CONF_DIR")
+    home = Path.home() / ".config" / "fsm_hpc"
+    folders = [Path(given).absolute()] if given else []
+    return [folder for folder in (*folders, home) if folder.is_dir()]
+
+
+# ---------------------------------------------------------------------------------------- errors
+
+
+def first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def _how_to_quote(words: Sequence[str]) -> str:
+    word = max(words, key=lambda word: sum(not c.isalnum() for c in word))
+    key, _, value = word.partition("=")
+    return f"cannot read {word}; a value with blanks or signs needs quotes: '{key}=\"{value}\"'"
+
+
+def _explained(error: Exception, words: Sequence[str]) -> str:
+    """One line that names what is wrong, with the near matches."""
+    text = str(error)
+    for word in words:
+        if word.startswith("experiment="):
+            return f"an experiment is added to the config: write +{word}"
+    for word in words:
+        key, value = key_of(word), word.partition("=")[2]
+        if key in GROUPS and value not in names_in(key) and f"{key}/{value}" in text:
+            known = names_in(key)
+            near = did_you_mean(value, known)
+            return f"{key}={value} is not known{near}; there are: {', '.join(known)}"
+    missing = re.search(r"You must specify '(\w+)'", text)
+    if missing:
+        group = missing[1]
+        return f"{group} is not given: expected {group}=NAME, one of: {', '.join(names_in(group))}"
+    for word in words:
+        key = key_of(word)
+        if f"'{key}'" in text and "override" in text:
+            near = did_you_mean(key, _all_keys(words))
+            return f"{key} is not a setting{near}; --cfg job shows them all"
+    return first_line(error)
+
+
+def _all_keys(words: Sequence[str]) -> list[str]:
+    from omegaconf import OmegaConf
+
+    chosen = with_placeholders([word for word in words if key_of(word) in GROUPS])
+    config: Any = OmegaConf.to_container(composed(chosen), resolve=False)
+    return [key for key in _flat(config) if not key.startswith("hydra.")]
+
+
+def with_placeholders(words: Sequence[str]) -> list[str]:
+    """The words, with some dataset and method where they name none, to look at the rest."""
+    given = {key_of(word) for word in words}
+    stand_ins = {"dataset": "hepatitis", "method": "median"}
+    return [*words, *(f"{key}={name}" for key, name in stand_ins.items() if key not in given)]
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        yield prefix + key
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")

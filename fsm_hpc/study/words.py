@@ -1,0 +1,59 @@
+"""What one `key=value` word of a command says, read as Hydra reads it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fsm_hpc.study import hydra
+
+_PLAIN = re.compile(r"[\w./+-]+(,[\w./+-]+)*")  # read here, as Hydra takes a while to load
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word such as `fold=range(0,5)`, `'study="my study"'` or `dataset=glob(h*)`."""
+
+    text: str
+
+    @property
+    def key(self) -> str:
+        return hydra.key_of(self.text)
+
+    @property
+    def value(self) -> str:
+        """Its value without quotes, where it has one only."""
+        return self._text_of(self._values[0]) if self._is_plain else str(self._override.value())
+
+    def names(self, value: str) -> bool:
+        """Whether the value is among those that the word names."""
+        if self._is_plain:
+            return value in self._values
+        override = self._override
+        if hasattr(override.value(), "filter"):  # glob(...)
+            return bool(override.value().filter([value]))
+        if not override.is_sweep_override():
+            return value == self.value
+        return value in map(self._text_of, override.sweep_iterator())
+
+    @property
+    def _is_plain(self) -> bool:
+        return _PLAIN.fullmatch(self._right) is not None
+
+    @property
+    def _right(self) -> str:
+        return self.text.partition("=")[2]
+
+    @property
+    def _values(self) -> list[str]:
+        return self._right.split(",")
+
+    @cached_property
+    def _override(self) -> Any:
+        return hydra.parse([self.text])[0]
+
+    @staticmethod
+    def _text_of(value: Any) -> str:
+        return str(getattr(value, "text", value))  # a quoted string knows its text

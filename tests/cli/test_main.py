@@ -1,0 +1,109 @@
+"""The command line as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fsm_hpc import __main__ as command_line
+
+ROOT = Path(__file__).parents[2]
+
+
+def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+    return subprocess.run(
+        [sys.executable, "-m", "fsm_hpc", *words],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+FOLD = ["dataset=hepatitis", "method=median", "fold=0", "scan.max_length=3", "solver=clingo_dl"]
+
+
+def test_one_fold_is_run_told_and_kept_and_the_second_time_only_told(tmp_path: Path) -> None:
+    first = _run(*FOLD, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "length 3  errors" in first.stdout
+    assert "Predict lives = 2 when " in first.stdout
+    assert "held out" in first.stdout
+    path = tmp_path / "results/default/hepatitis/median/fold-0/result.json"
+    before = path.read_bytes()
+    second = _run(*FOLD, cwd=tmp_path)
+    assert second.returncode == 0
+    assert "is finished" in second.stdout
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["dataset=banc", "method=pivot"], "did you mean bank?"),
+        (["dataset=bank", "method=pivot", "scan.patienc=1"], "did you mean scan.patience"),
+        (["dataset=bank", "method=pivot", "solver=x"], "solver=x is not known"),
+        (["stats"], "did you mean status?"),
+        (["dataset=csv", "method=pivot", "dataset.path=no.csv", "dataset.target=y"], "no.csv"),
+    ],
+)
+def test_a_users_mistake_is_one_line_and_exit_code_2(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(words) == 2
+    said = capsys.readouterr().err
+    assert complaint in said
+    assert said.count("\n") == 1
+
+
+def test_a_folder_that_is_a_file_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    words = ["dataset=hepatitis", "method=median", "solver=native", "scan.max_length=1"]
+    assert command_line.main([*words, f"results_dir={tmp_path}/file"]) == 2
+    assert "Not a directory" in capsys.readouterr().err
+
+
+def test_the_config_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["dataset=bank", "method=pivot", "--cfg", "job"]) == 0
+    assert "patience: 2" in capsys.readouterr().out
+
+
+def test_no_words_show_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main([]) == 2
+    assert "python -m fsm_hpc" in capsys.readouterr().out
+
+
+def test_a_signal_keeps_the_finished_lengths_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    words = ["dataset=heart_disease", "method=interval", "solver=clingo_dl", "scan.max_length=9"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fsm_hpc", *words],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "length 2  errors" in line:
+            process.send_signal(signal.SIGUSR2)
+            break
+    rest = process.stdout.read()
+    assert process.wait(timeout=60) == 130
+    assert "stopped; the same command goes on" in rest
+    folder = tmp_path / "results/default/heart_disease/interval/fold-0"
+    saved = json.loads((folder / "scan.json").read_text())
+    assert saved["lengths"]
+    assert saved["under_way"]["best"]["formula"]
+    assert not (folder / "result.json").exists()

@@ -1,0 +1,156 @@
+"""What the words of a command select, and how SLURM's answers are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fsm_hpc.cluster.watch.states import FoldStatus, State
+from fsm_hpc.study.job import fold_paths
+
+from fsm_hpc.cli import steer as commands
+from fsm_hpc.cluster import records, slurm
+from fsm_hpc.cluster.submit import plan, resume
+from fsm_hpc.cluster.watch import selection, show
+from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.system import files
+from tests.support.slurm_stand_ins import fake_slurm, some_config
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fitting"),
+    [
+        ("bank", {"bank"}),
+        ("bank,hepatitis", {"bank", "hepatitis"}),
+        ("glob(*)", {"bank", "hepatitis", "3"}),
+        ("glob(h*)", {"hepatitis"}),
+        ("range(2,5)", {"3"}),
+        ("range(3)", set()),
+    ],
+)
+def test_filters_understand_hydras_ways_to_name_several(wanted: str, fitting: set[str]) -> None:
+    assert {v for v in ("bank", "hepatitis", "3") if selection.matches(v, wanted)} == fitting
+
+
+def test_folds_on_disk_are_selected_without_a_config(tmp_path: Path) -> None:
+    for dataset in ("bank", "hepatitis"):
+        for fold in range(3):
+            StudyPaths(tmp_path / "s").fold(dataset, "pivot", fold).folder.mkdir(parents=True)
+    words = [f"results_dir={tmp_path}", "study=s", "dataset=bank", "fold=0,2"]
+    assert [(t.dataset, t.fold) for t in selection.select(words)] == [("bank", 0), ("bank", 2)]
+
+
+def test_a_study_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing in"):
+        selection.select([f"results_dir={tmp_path}", "study=none"])
+
+
+def test_dataset_and_method_name_folds_that_have_left_nothing(tmp_path: Path) -> None:
+    words = [f"results_dir={tmp_path}", "dataset=hepatitis", "method=median"]
+    assert len(selection.select(words)) == 10
+
+
+def decision(config: Config, number: int) -> plan.Decision:
+    target = Target("d", "m", number, FoldPaths(Path("nowhere")), config)
+    return plan.Decision(config, FoldStatus(target, State.MISSING), True, "missing")
+
+
+def test_arrays_hold_equal_resources_and_share_one_throttle() -> None:
+    config = some_config(max_parallel=6)
+    big = replace(config, cluster=replace(config.cluster, mem_gb=128))
+    decisions = [decision(config, n) for n in range(10)] + [decision(big, 11)]
+    arrays = plan.lay_out(decisions, 4)
+    assert [len(array.jobs) for array in arrays] == [4, 4, 2, 1]
+    assert [array.at_a_time for array in arrays] == [2, 2, 2, 1]
+
+
+def test_core_hours_are_cores_times_hours_times_jobs() -> None:
+    config = some_config(cpus=8, timeout_h=72.0)
+    (array,) = plan.lay_out([decision(config, n) for n in range(10)], 1000)
+    assert array.core_hours == 5760
+
+
+def test_resume_changes_values_and_whole_groups() -> None:
+    config = some_config()
+    words = ["scan.budget_h=144", "+cluster.sbatch.nice=5", "cluster.mem_gb=128"]
+    changed = resume.changed(config, {}, words)
+    assert changed.scan.budget_h == 144
+    assert changed.cluster.sbatch == {"nice": 5}
+    assert changed.cluster.mem_gb == 128
+    assert replace(changed, scan=config.scan, cluster=config.cluster) == config
+
+
+@pytest.mark.parametrize("words", [["+experiment=paper"], ["study=paper"]])
+def test_resume_finds_the_study_of_an_experiment_with_its_settings(
+    tmp_path: Path, words: list[str]
+) -> None:
+    config = replace(some_config(), study="paper", results_dir=tmp_path, seed=7)
+    records.save_submission(fold_paths(config), records.new_submission(config, "slurm", ""))
+    (found,), _ = resume.configs([*words, f"results_dir={tmp_path}", "scan.budget_h=71"])
+    assert found == replace(config, scan=replace(config.scan, budget_h=71))
+
+
+def test_resume_follows_a_study_that_was_moved(tmp_path: Path) -> None:
+    config = replace(some_config(), results_dir=tmp_path / "here")
+    records.save_submission(fold_paths(config), records.new_submission(config, "slurm", ""))
+    (tmp_path / "here").rename(tmp_path / "there")
+    (found,), _ = resume.configs([f"results_dir={tmp_path}/there"])
+    assert found == replace(config, results_dir=tmp_path / "there")
+
+
+def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
+    config = replace(some_config(), results_dir=tmp_path)
+    files.write_json(fold_paths(config).scan, {})
+    with pytest.raises(UserError, match="nothing says what they were begun with"):
+        commands.command("resume", [f"results_dir={tmp_path}"])
+    known = replace(config, fold=1)
+    records.save_submission(fold_paths(known), records.new_submission(known, "slurm", ""))
+    found, others = resume.configs([f"results_dir={tmp_path}"])
+    assert (found, [target.fold for target in others]) == ([known], [0])
+
+
+def test_resume_refuses_what_is_not_a_setting() -> None:
+    with pytest.raises(UserError, match="budget is not a setting"):
+        resume.changed(some_config(), {}, ["scan.budget=144"])
+
+
+def test_folds_are_shown_as_ranges() -> None:
+    assert show.ranges([0, 1, 2, 5, 7, 8]) == "0-2,5,7-8"
+
+
+def test_squeue_and_sacct_are_read_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_slurm(
+        tmp_path,
+        monkeypatch,
+        squeue="7_0|RUNNING|None|n1\n7_1|PENDING|Priority|\n8|FAILED|NonZeroExitCode|n2",
+        sacct="8|FAILED|n2\n8.batch|FAILED|n2\n8.0|OUT_OF_MEMORY|n2\n9_[0-1]|CANCELLED by 5|",
+    )
+    said = slurm.ask(["7_0", "7_1", "8", "9_0", "9_1", "10"])
+    assert {job: hint.state for job, hint in said.jobs.items()} == {
+        "7_0": "RUNNING",
+        "7_1": "PENDING",
+        "8": "OUT_OF_MEMORY",
+        "9_0": "CANCELLED",
+        "9_1": "CANCELLED",
+    }
+    assert said.jobs["7_1"].reason == "Priority"
+    assert said.silent == ()
+
+
+def test_commands_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_slurm(tmp_path, monkeypatch, squeue=None, sacct=None)
+    said = slurm.ask(["7"])
+    assert said.silent == ("squeue", "sacct")
+    assert not said.queue_answered
+
+
+def test_a_command_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_slurm(tmp_path, monkeypatch, squeue=None)
+    (tmp_path / "squeue").write_text("#!/bin/sh\nexec sleep 60\n")
+    assert slurm.run("squeue", time_limit_s=0.2) is None

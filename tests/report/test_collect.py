@@ -1,0 +1,336 @@
+"""Collecting at any moment: every status, every mixture, nothing hidden."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fsm_hpc.cluster.records import Attempt, End, Submission
+from fsm_hpc.report.problems import problems
+
+from fsm_hpc.cli import collect as collect_command
+from fsm_hpc.cluster import records
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.report import collect, mixture
+from fsm_hpc.report.collect import Row, Status, Study
+from fsm_hpc.search.scan import Length, ScanState
+from fsm_hpc.study import checkpoint
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.system import files
+from tests.support.made_studies import AWKWARD, fold_result, put, small_study
+
+
+def study_with(folder: Path, **changes: Any) -> StudyPaths:
+    """Fold 0 of hepatitis by pivot, changed."""
+    study = StudyPaths(folder / "one")
+    put(study, fold_result("hepatitis", "pivot", 0, **changes))
+    return study
+
+
+def only(study: StudyPaths, fold: int = 0) -> Row:
+    return next(row for row in collect.read(study).rows if row.fold == fold)
+
+
+def run_collect(study: StudyPaths, *flags: str) -> int:
+    parser = argparse.ArgumentParser()
+    collect_command.add_arguments(parser)
+    return collect_command.main(study, None, parser.parse_args(flags))
+
+
+# ----------------------------------------------------------------------------------- one fold
+
+
+def test_a_finished_and_proved_fold_is_done(tmp_path: Path) -> None:
+    row = only(study_with(tmp_path))
+    assert row.status is Status.DONE
+    assert row.result is not None
+    assert row.result.formula == "albumin >= 2.9 and not ascites"
+
+
+def test_a_final_formula_without_a_proof_is_unproved_and_says_its_bound(tmp_path: Path) -> None:
+    row = only(study_with(tmp_path, proved=False, errors=14, lower_bound=11))
+    assert row.status is Status.UNPROVED
+    assert "14 errors, of which 11 are proved" in row.reason
+
+
+def test_a_scan_that_spent_its_budget_is_timed_out_though_its_final_formula_is_proved(
+    tmp_path: Path,
+) -> None:
+    row = only(study_with(tmp_path, stop_reason="timeout"))
+    assert (row.status, row.reason) == (
+        Status.TIMED_OUT,
+        "scan budget spent, fell back to length 4",
+    )
+
+
+def test_a_fold_that_timed_out_twice_says_both(tmp_path: Path) -> None:
+    row = only(study_with(tmp_path, stop_reason="timeout", proved=False))
+    assert row.status is Status.TIMED_OUT
+    assert row.reason.endswith("the final formula is not proved either")
+
+
+def test_a_scan_that_ran_out_of_memory_is_told_apart(tmp_path: Path) -> None:
+    assert only(study_with(tmp_path, stop_reason="out_of_memory")).status is Status.OUT_OF_MEMORY
+
+
+def test_a_baseline_is_done_though_nothing_is_proved_about_it(tmp_path: Path) -> None:
+    study = StudyPaths(tmp_path / "one")
+    put(study, fold_result("hepatitis", "xgboost", 0))
+    assert only(study).status is Status.DONE
+
+
+def test_a_fold_with_a_scan_and_no_result_is_partial_and_shows_its_lengths(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    formula = parse("albumin >= 2.9")
+    done = Length(1, formula, 20, 0.75, 0.77, True, 0.5, "native")
+    checkpoint.save(study.fold("hepatitis", "pivot", 1).scan, ScanState((done,)), "f")
+    row = only(study, fold=1)
+    assert row.status is Status.PARTIAL
+    assert row.reason == "resumes at length 2"
+    assert [entry["formula"] for entry in row.lengths] == ["albumin >= 2.9"]
+
+
+def test_a_baseline_stopped_while_tuning_is_partial(tmp_path: Path) -> None:
+    study = StudyPaths(tmp_path / "one")
+    put(study, fold_result("hepatitis", "xgboost", 0))
+    journal = study.fold("hepatitis", "xgboost", 1).trials
+    journal.parent.mkdir(parents=True)
+    journal.write_text("{}\n")
+    assert only(study, fold=1).status is Status.PARTIAL
+
+
+@pytest.mark.parametrize("end", [End.ERROR, End.BAD_INPUT, End.GAVE_UP, End.OUT_OF_MEMORY])
+def test_a_failed_attempt_is_failed_with_its_reason(tmp_path: Path, end: End) -> None:
+    study = study_with(tmp_path)
+    paths = study.fold("hepatitis", "pivot", 1)
+    records.save_submission(paths, Submission("t", "slurm", {}, {}, "", 0.0, "17_1"))
+    gone = Attempt("t", "17_1", 0, "node-1", 1, 0.0, 1.0, end, "disk on fire")
+    records.save_attempt(paths, gone)
+    row = only(study, fold=1)
+    assert row.status is Status.FAILED
+    assert "disk on fire" in row.reason
+
+
+def test_a_fold_whose_process_lives_is_running(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    paths = study.fold("hepatitis", "pivot", 1)
+    records.save_submission(paths, Submission("t", "local", {}, {}, "", 0.0, "local"))
+    alive = Attempt("t", "local", 0, platform.node(), os.getpid(), time.time())
+    records.save_attempt(paths, alive)
+    assert only(study, fold=1).status is Status.RUNNING
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99}', '{"format": 1}'])
+def test_a_result_that_cannot_be_read_is_failed_and_not_missing(tmp_path: Path, text: str) -> None:
+    study = study_with(tmp_path)
+    study.fold("hepatitis", "pivot", 0).result.write_text(text)
+    row = only(study)
+    assert row.status is Status.FAILED
+    assert "result.json" in row.reason
+
+
+def test_a_result_in_the_wrong_folder_is_not_counted(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    moved = study.fold("hepatitis", "pivot", 3).result
+    moved.parent.mkdir()
+    study.fold("hepatitis", "pivot", 0).result.rename(moved)
+    row = only(study, fold=3)
+    assert row.result is None
+    assert row.reason == "its result.json is of hepatitis/pivot/fold-0"
+
+
+# -------------------------------------------------------------------------------- what is expected
+
+
+def test_folds_that_never_began_are_missing_as_far_as_the_results_tell(tmp_path: Path) -> None:
+    rows = collect.read(study_with(tmp_path)).rows
+    assert [row.fold for row in rows] == list(range(10))
+    assert [row.status for row in rows[1:]] == [Status.MISSING] * 9
+
+
+def test_expected_folds_are_all_there_and_others_are_left_out(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    expected = [("bank", "median", 0), ("hepatitis", "pivot", 0), ("hepatitis", "pivot", 1)]
+    put(study, fold_result("hepatitis", "pivot", 7))
+    found = [(row.dataset, row.fold, row.status) for row in collect.read(study, expected).rows]
+    assert found == [
+        ("bank", 0, Status.MISSING),
+        ("hepatitis", 0, Status.DONE),
+        ("hepatitis", 1, Status.MISSING),
+    ]
+
+
+def test_methods_stand_in_the_order_of_the_paper(tmp_path: Path) -> None:
+    study = StudyPaths(tmp_path / "one")
+    for method in ("xgboost", "interval", "median", "random_forest", "pivot"):
+        put(study, fold_result("hepatitis", method, 0))
+    order = ("median", "pivot", "interval", "random_forest", "xgboost")
+    assert collect.read(study).methods == order
+
+
+def test_a_study_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no study in"):
+        collect.read(StudyPaths(tmp_path / "nowhere"))
+
+
+def test_a_study_without_folds_is_the_users_mistake(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="there are no folds"):
+        collect.read(StudyPaths(tmp_path / "empty"))
+
+
+# --------------------------------------------------------------------------------------- mixtures
+
+
+def mixtures(folder: Path, **changes: Any) -> list[str]:
+    """What is mixed when folds 0 to 2 are alike and fold 3 is changed."""
+    study = StudyPaths(folder / "mixed")
+    put(study, *(fold_result("hepatitis", "pivot", fold) for fold in range(3)))
+    changed = fold_result("hepatitis", "pivot", 3, settings=changes.pop("settings", {}))
+    origin = {**changed.provenance, **changes.pop("provenance", {})}
+    put(study, replace(changed, provenance=origin, **changes))
+    return [str(found) for found in mixture.find(collect.read(study))]
+
+
+def test_alike_folds_are_no_mixture(tmp_path: Path) -> None:
+    assert mixtures(tmp_path) == []
+
+
+@pytest.mark.parametrize("setting", ["seed", "patience", "validation_fraction", "data"])
+def test_a_setting_that_differs_is_named_with_its_folds(tmp_path: Path, setting: str) -> None:
+    found = mixtures(tmp_path, settings={setting: 5})
+    assert len(found) == 1
+    assert found[0].endswith(f"(folds 0-2) and {setting} 5 (fold 3)")
+
+
+def test_solvers_that_differ_are_named(tmp_path: Path) -> None:
+    assert mixtures(tmp_path, solver="clingo_dl") == [
+        "hepatitis/pivot mixes solver native (folds 0-2) and solver clingo_dl (fold 3)"
+    ]
+
+
+@pytest.mark.parametrize("what", ["version", "code"])
+def test_code_that_differs_is_named(tmp_path: Path, what: str) -> None:
+    found = mixtures(tmp_path, provenance={what: "other"})
+    assert found[0].endswith(f"(folds 0-2) and {what} other (fold 3)")
+
+
+@pytest.mark.parametrize(("method", "count"), [("pivot", 0), ("xgboost", 1)])
+def test_libraries_that_differ_are_named_for_baselines_only(
+    tmp_path: Path, method: str, count: int
+) -> None:
+    study = StudyPaths(tmp_path / "mixed")
+    for fold, version in enumerate(["1.8", "1.9"]):
+        made = fold_result("hepatitis", method, fold)
+        origin = {**made.provenance, "packages": {"scikit-learn": version, "clingo": version}}
+        put(study, replace(made, provenance=origin))
+    found = [str(m) for m in mixture.find(collect.read(study))]
+    assert len(found) == count
+    assert all("scikit-learn 1.8 (fold 0) and scikit-learn 1.9 (fold 1)" in m for m in found)
+
+
+def test_hosts_threads_and_jobs_may_differ(tmp_path: Path) -> None:
+    assert mixtures(tmp_path, provenance={"host": "n2", "threads": 1, "job_ids": ["9"]}) == []
+
+
+def test_methods_of_a_dataset_on_other_folds_are_named(tmp_path: Path) -> None:
+    study = StudyPaths(tmp_path / "mixed")
+    put(study, fold_result("hepatitis", "pivot", 0))
+    put(study, fold_result("hepatitis", "median", 0, settings={"seed": 43}))
+    found = [str(m) for m in mixture.find(collect.read(study))]
+    assert found == ["hepatitis/* mixes seed 43 (median) and seed 42 (pivot)"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([3], "fold 3"), ([0, 1], "folds 0, 1"), ([0, 1, 2, 7, 9], "folds 0-2, 7, 9")],
+)
+def test_fold_numbers_are_drawn_together(numbers: list[int], text: str) -> None:
+    assert mixture.fold_list(numbers) == text
+
+
+# ------------------------------------------------------------------------------------ the command
+
+
+def test_problems_are_printed_before_any_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_collect(small_study(tmp_path)) == 0
+    said = capsys.readouterr().out
+    first = said.splitlines()[0]
+    assert first.startswith("small: 50 folds: 36 done, 1 unproved, 1 timed out, 1 out of memory")
+    assert said.index("missing ") < said.index("Test accuracy")
+    assert f"mixed          {AWKWARD}/random_forest: trials 100 (fold 0)" in said
+
+
+def test_strict_tells_scripts_that_something_is_wrong(tmp_path: Path) -> None:
+    assert run_collect(small_study(tmp_path), "--strict") == 1
+
+
+def test_strict_is_content_with_a_whole_study(tmp_path: Path) -> None:
+    study = StudyPaths(tmp_path / "whole")
+    put(study, *(fold_result("hepatitis", "pivot", fold) for fold in range(10)))
+    assert run_collect(study, "--strict") == 0
+
+
+def test_failed_folds_come_first_among_the_problems(tmp_path: Path) -> None:
+    study = small_study(tmp_path)
+    study.fold("hepatitis", "pivot", 0).result.write_text("{")
+    read: Study = collect.read(study)
+    kinds = [problem.kind for problem in problems(read, mixture.find(read))]
+    assert kinds[0] == "failed"
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_folds_csv_has_a_line_for_every_fold_also_without_result(tmp_path: Path) -> None:
+    study = small_study(tmp_path)
+    run_collect(study)
+    lines = read_csv(study.folds_csv)
+    assert len(lines) == 50
+    assert {line["dataset"] for line in lines} == {AWKWARD, "hepatitis"}
+    missing = [line for line in lines if line["status"] == "missing"]
+    assert len(missing) == 11
+    assert {line["test_accuracy"] for line in missing} == {""}
+
+
+def test_lengths_csv_has_every_length_and_marks_the_chosen_one(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    run_collect(study)
+    lines = read_csv(study.lengths_csv)
+    assert [line["length"] for line in lines] == ["1", "2", "3", "4", "5", "6"]
+    assert [line["length"] for line in lines if line["chosen"] == "True"] == ["4"]
+
+
+def test_collect_can_be_told_which_formats_to_write(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    run_collect(study, "--format", "csv")
+    assert {path.suffix for path in study.tables.iterdir()} == {".csv"}
+
+
+def test_collecting_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    study = small_study(tmp_path)
+    run_collect(study)
+    first = {path: path.read_bytes() for path in study.tables.iterdir()}
+    run_collect(study)
+    assert {path: path.read_bytes() for path in study.tables.iterdir()} == first
+
+
+def test_a_result_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
+    study = study_with(tmp_path)
+    saved = files.read_json(study.fold("hepatitis", "pivot", 0).result)
+    row = only(study)
+    assert row.result is not None
+    assert json.loads(json.dumps(row.result.to_dict())) == saved

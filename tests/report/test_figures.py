@@ -1,0 +1,136 @@
+"""The figures: there, the same for the same results, and with every name as it is."""
+
+from __future__ import annotations
+
+import argparse
+import xml.etree.ElementTree as ElementTree
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from fsm_hpc.cli import collect as collect_command
+from fsm_hpc.report import collect
+from fsm_hpc.report.collect import Study
+from fsm_hpc.report.figures import drawings as figures
+from fsm_hpc.report.figures import files as plots
+from fsm_hpc.report.figures.pgfplots import accuracy_source
+from fsm_hpc.study.files import StudyPaths
+from tests.support.latex import compile_latex, has_style, needs_latex
+from tests.support.made_studies import AWKWARD, fold_result, put, small_study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return collect.read(small_study(tmp_path_factory.mktemp("study")))
+
+
+@pytest.fixture(scope="module")
+def tiny_paths(tmp_path_factory: pytest.TempPathFactory) -> StudyPaths:
+    paths = StudyPaths(tmp_path_factory.mktemp("tiny") / "tiny")
+    put(paths, *(fold_result("hepatitis", m, f) for m in ("pivot", "xgboost") for f in (0, 1)))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_paths: StudyPaths) -> Study:
+    return collect.read(tiny_paths)
+
+
+@pytest.fixture(scope="module")
+def drawn(tiny_paths: StudyPaths) -> Path:
+    parser = argparse.ArgumentParser()
+    collect_command.add_arguments(parser)
+    options = parser.parse_args(["--plots", "--paper"])
+    assert collect_command.main(tiny_paths, None, options) == 0
+    return tiny_paths.plots
+
+
+NAMES = ("accuracy", "accuracy_size", "cactus", "runtime", "lengths/hepatitis-pivot")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_is_drawn_as_pdf_svg_and_png(drawn: Path, name: str) -> None:
+    assert (drawn / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    assert (drawn / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    ElementTree.parse(drawn / f"{name}.svg")
+
+
+def test_the_same_results_give_the_same_files(drawn: Path, tiny: Study, tmp_path: Path) -> None:
+    for again in plots.write(tmp_path, tiny, paper=True):
+        assert again.read_bytes() == (drawn / again.relative_to(tmp_path)).read_bytes()
+
+
+def words(figure: str) -> str:
+    root = ElementTree.fromstring(figure)
+    return " ".join(t for e in root.iter("{http://www.w3.org/2000/svg}text") for t in e.itertext())
+
+
+def test_names_stand_in_a_figure_as_they_are(study: Study) -> None:
+    assert AWKWARD in words(plots.svg(partial(figures.accuracy, study)))
+
+
+def test_bars_have_their_unit_and_mark_what_is_not_whole(study: Study) -> None:
+    text = words(plots.svg(partial(figures.accuracy, study)))
+    assert "test accuracy (%)" in text
+    assert "83.0 ± 2.0 *" in text
+    assert "* some folds are missing, unproved or timed out" in text
+
+
+def test_a_whole_study_has_no_asterisk(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "whole")
+    put(paths, *(fold_result("hepatitis", "pivot", fold) for fold in range(10)))
+    assert "*" not in words(plots.svg(partial(figures.accuracy, collect.read(paths))))
+
+
+def test_bars_are_as_long_as_the_mean_and_the_deviation(tiny: Study) -> None:
+    with plots._styled():
+        axes = figures.accuracy(tiny).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx([80.5, 81.5])
+    whiskers = [line.get_segments()[0] for line in axes.collections]
+    assert whiskers[0][:, 0] == pytest.approx([80.0, 81.0])
+
+
+def test_the_chosen_length_is_marked_in_every_panel(tiny: Study) -> None:
+    with plots._styled():
+        panels = figures.lengths(tiny.cells["hepatitis", "pivot"]).axes
+    assert [panel.get_title() for panel in panels] == ["fold 0", "fold 1"]
+    for panel in panels:
+        assert [line.get_xdata()[0] for line in panel.lines if line.get_linestyle() == "--"] == [4]
+
+
+def test_the_cactus_counts_the_proved_lengths(tiny: Study) -> None:
+    with plots._styled():
+        lines = figures.cactus(tiny).axes[0].lines
+    assert [len(line.get_xdata()) for line in lines] == [12]  # two folds of six lengths
+    assert list(lines[0].get_ydata()) == sorted(lines[0].get_ydata())
+
+
+def test_size_is_symbols_of_a_formula_or_nodes_of_trees(tiny: Study) -> None:
+    with plots._styled():
+        clouds = figures.accuracy_against_size(tiny).axes[0].collections
+    assert clouds[0].get_offsets()[0][0] == pytest.approx(4, rel=0.1)
+    assert clouds[1].get_offsets()[0][0] == pytest.approx(2222, rel=0.1)
+
+
+def test_a_study_without_any_result_draws_what_it_has(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "empty")
+    paths.fold("hepatitis", "pivot", 0).folder.mkdir(parents=True)
+    assert list(plots.draw(collect.read(paths))) == []
+
+
+def test_a_figure_for_a_page_takes_the_pages_colour(tiny: Study) -> None:
+    text = plots.svg(partial(figures.cactus, tiny))
+    assert "currentColor" in text
+    assert "#000000" not in text
+
+
+@needs_latex
+@pytest.mark.skipif(not has_style("pgfplots.sty"), reason="pgfplots is not installed")
+def test_the_pgfplots_source_compiles(study: Study, tmp_path: Path) -> None:
+    (tmp_path / "bars.tex").write_text(accuracy_source(study, figures.COLOURS), encoding="utf-8")
+    (tmp_path / "main.tex").write_text(
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{lmodern,pgfplots}"
+        "\\pgfplotsset{compat=1.16}\\begin{document}\\input{bars}\\end{document}"
+    )
+    compile_latex(tmp_path / "main.tex")

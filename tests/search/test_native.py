@@ -1,0 +1,415 @@
+"""The native solver: its functions, its kernels, and its answers against brute force."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fsm_hpc.data.dataset import Column
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.native import Native, box_engine, search, solver, table
+from fsm_hpc.search.solvers.native.bit_engine import BitEngine
+from fsm_hpc.search.solvers.native.functions import Tree, functions
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, pair, single
+from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
+from fsm_hpc.search.solvers.native.kernels.order import PAUSED
+from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
+from fsm_hpc.search.solvers.native.merge import merge
+from fsm_hpc.search.solvers.native.plans import PAIRS, plans
+from tests.support.brute_force import fewest_errors
+from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
+
+by_method = pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda m: m.value)
+PAIR_TRUTHS = {f: [values >> i & 1 for i in range(4)] for values, f in PAIRS.items()}
+
+
+def tiny_problem(seed: int, method: Method) -> Problem:
+    """Two to eleven rows, up to four columns of all kinds, often with conflicting labels."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(2, 12))
+    columns: list[Column] = []
+    for index in range(int(rng.integers(1, 5))):
+        kind = str(rng.choice(["boolean", "category", "numeric", "numeric"]))
+        if sum(c.name.startswith("n") for c in columns) >= 2:
+            kind = "boolean"
+        codes = rng.integers(0, {"boolean": 2, "category": 3, "numeric": 4}[kind], rows)
+        columns += _columns(f"{kind[0]}{index}", kind, codes)
+    return Problem.build(columns, rng.integers(0, 2, rows).astype(bool), method)
+
+
+def solve(
+    problem: Problem, length: int, start: Incumbent | None = None, threads: int = 1
+) -> Outcome:
+    return Native(threads).solve(problem, length, start or Incumbent(), Control())
+
+
+def assert_optima_of_every_bound(problem: Problem, length: int) -> None:
+    expected = fewest_errors(problem, length)
+    native = Native(1)
+    for bound in range(1, length + 1):
+        outcome = native.solve(problem, bound, Incumbent(), Control())
+        assert (outcome.end, outcome.errors) == (End.PROVED, expected[bound - 1])
+        assert outcome.errors == problem.errors(outcome.formula)
+        assert outcome.formula.size == expected.index(outcome.errors) + 1
+
+
+# ------------------------------------------------------------------------------------ functions
+
+
+def evaluate(tree: Tree, values: tuple[int, ...]) -> int:
+    if isinstance(tree, int):
+        return values[tree]
+    parts = [evaluate(part, values) for part in tree[1:]]
+    if tree[0] == "not":
+        return 1 - parts[0]
+    return min(parts) if tree[0] == "and" else max(parts)
+
+
+def size(tree: Tree) -> int:
+    return 1 if isinstance(tree, int) else 1 + sum(size(part) for part in tree[1:])
+
+
+@pytest.mark.parametrize("length", range(1, 10))
+def test_the_tree_of_a_function_has_its_size_and_its_values(length: int) -> None:
+    for function in functions(length):
+        assert size(function.tree) == length
+        for index in range(1 << function.variables):
+            values = tuple(index >> v & 1 for v in range(max(1, function.variables)))
+            assert evaluate(function.tree, values) == function.table >> index & 1
+
+
+def test_no_function_of_three_variables_is_missing() -> None:
+    by_size: list[set[int]] = [{0b10101010, 0b11001100, 0b11110000}]
+    for length in range(2, 10):
+        new = {255 ^ f for f in by_size[-1]}
+        for left in range(1, length - 1):
+            for a, b in itertools.product(by_size[left - 1], by_size[length - 2 - left]):
+                new |= {a & b, a | b}
+        by_size.append(new.difference(*by_size))
+    for length, expected in enumerate(by_size, start=1):
+        found: set[int] = set()
+        for function in functions(length):
+            if function.variables <= 3:
+                found |= set(named(function.table, function.variables))
+        assert found == expected
+
+
+def named(values: int, variables: int) -> list[int]:
+    """The table on three variables for all ways to call the function's variables."""
+    return [
+        sum(
+            (values >> sum((index >> name & 1) << v for v, name in enumerate(names)) & 1) << index
+            for index in range(8)
+        )
+        for names in itertools.permutations(range(3), variables)
+    ]
+
+
+@pytest.mark.parametrize("wide_pairs", [False, True])
+@pytest.mark.parametrize("length", range(1, 10))
+def test_every_function_is_reached_by_some_plan(length: int, wide_pairs: bool) -> None:
+    reached = set()
+    for plan in plans(length, wide_pairs):
+        for f, tree in plan.trees.items():
+            variables = plan.boxed + plan.hole
+            bits = 0
+            for index in range(1 << variables):
+                values = tuple(index >> v & 1 for v in range(variables))
+                state = plan.states[index & ((1 << plan.boxed) - 1)]
+                inner = values[plan.boxed :]
+                filled = inner[0] ^ f if plan.hole == 1 else PAIR_TRUTHS[f][inner[0] + 2 * inner[1]]
+                expected = (0, 1, filled, 1 - filled)[state]
+                assert evaluate(tree, values) == expected
+                bits |= expected << index
+            reached.add((variables, least(bits, variables)))
+    assert {(f.variables, f.table) for f in functions(length) if f.variables} == reached
+
+
+def least(bits: int, variables: int) -> int:
+    """The least table that naming the variables can give."""
+    tables = []
+    for names in itertools.permutations(range(variables)):
+        moved = 0
+        for index in range(1 << variables):
+            source = sum((index >> name & 1) << v for v, name in enumerate(names))
+            moved |= (bits >> source & 1) << index
+        tables.append(moved)
+    return min(tables)
+
+
+# -------------------------------------------------------------------------------------- kernels
+
+
+def truths_of(values: Any, kind: int, card: int) -> list[Any]:
+    """Where each literal of a column holds; of numeric columns also the one that holds nowhere."""
+    if kind == POINT:
+        return [values == v for v in range(1, card)]
+    ends = [(a, card) for a in range(card + 1)]
+    if kind == INTERVAL:
+        ends = [(a, b) for a in range(card) for b in range(a, card + 1)]
+    return [(values >= a) & (values < b) for a, b in ends]
+
+
+def best_pair(x: Any, y: Any, weights: Any, mask: int) -> int:
+    scores = []
+    for a, b in itertools.product(x, y):
+        for f, truth in PAIR_TRUTHS.items():
+            if mask >> f & 1:
+                scores.append(weights[np.array(truth)[a.astype(int) + 2 * b] == 1].sum())
+    return int(max(scores))
+
+
+def random_hole(seed: int) -> tuple[Any, Any, Any, int, int, int]:
+    rng = np.random.default_rng(seed)
+    rows, card_x, card_y = (int(v) for v in rng.integers(2, 9, 3))
+    x = rng.integers(0, card_x, rows).astype(np.int32)
+    y = rng.integers(0, card_y, rows).astype(np.int32)
+    weights = rng.integers(-3, 4, rows).astype(np.int32)
+    return x, y, weights, card_x, card_y, int(rng.integers(1, 256))
+
+
+def scratch(*shape: int) -> Any:
+    return np.zeros(shape, np.int32)
+
+
+@pytest.mark.parametrize(
+    "kinds", [(POINT, POINT), (POINT, SUFFIX), (POINT, INTERVAL), (SUFFIX, SUFFIX)]
+)
+def test_a_pair_scores_what_the_best_two_literals_score(kinds: tuple[int, int]) -> None:
+    for seed in range(100):
+        x, y, weights, card_x, card_y, mask = random_hole(seed)
+        expected = best_pair(
+            truths_of(x, kinds[0], card_x), truths_of(y, kinds[1], card_y), weights, mask
+        )
+        arrays = scratch(100), scratch(10), scratch(10), scratch(4)
+        args = (x, y, weights, len(x), *kinds, card_x, card_y, mask, 0, False)
+        assert pair(*args, *arrays) == expected
+
+
+def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
+    for seed in range(100):
+        x, y, weights, card_x, card_y, mask = random_hole(seed)
+        cuts = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
+        arrays = scratch(10), scratch(20), scratch(40, 6), scratch(4)
+        found = sweep(x, y, weights, len(x), card_x, card_y, mask, 0, False, *arrays, scratch(1))
+        assert found == best_pair(*cuts, weights, mask)
+
+
+def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
+    for seed in range(100):
+        x, y, weights, card_x, card_y, mask = random_hole(seed)
+        cuts = truths_of(x, INTERVAL, card_x), truths_of(y, INTERVAL, card_y)
+        arrays = *(scratch(100) for _ in range(2)), *(scratch(10) for _ in range(2)), scratch(64, 4)
+        args = (x, y, weights, len(x), card_x, card_y, mask, -1000, False, *arrays, scratch(4))
+        assert pair_of_intervals(*args) == best_pair(*cuts, weights, mask)
+
+
+@pytest.mark.parametrize("kind", [POINT, SUFFIX, INTERVAL])
+def test_a_single_scores_what_the_best_literal_scores(kind: int) -> None:
+    for seed in range(100):
+        x, _, weights, card, _, mask = random_hole(seed)
+        mask = mask % 3 + 1
+        scores = []
+        for truth in truths_of(x, kind, card):
+            scores += [weights[truth].sum()] * (mask & 1)
+            scores += [weights[~truth].sum()] * (mask >> 1)
+        found = single(x, weights, len(x), kind, card, mask, True, scratch(10), scratch(4))
+        assert found == max(scores)
+
+
+# -------------------------------------------------------------------------------------- optima
+
+
+@by_method
+def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force(method: Method) -> None:
+    for seed in range(100):
+        assert_optima_of_every_bound(tiny_problem(seed, method), 9)
+
+
+@pytest.mark.slow
+@by_method
+def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force_on_many(method: Method) -> None:
+    for seed in range(1000, 1600):
+        assert_optima_of_every_bound(tiny_problem(seed, method), 9)
+
+
+@by_method
+def test_errors_and_sizes_are_those_of_clingo_dl(method: Method) -> None:
+    rng = np.random.default_rng(7)
+    other = ClingoDl(2)
+    for _ in range(12):
+        problem = random_problem(rng, method, int(rng.integers(20, 60)), 3, 3, 6)
+        ours = solve(problem, 5)
+        theirs = other.solve(problem, 5, Incumbent(), Control())
+        assert (ours.errors, ours.formula.size) == (theirs.errors, theirs.formula.size)
+    other.close()
+
+
+def test_pairs_too_wide_to_ask_are_boxed_with_the_same_optima(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(table, "WIDE_PAIR", 8)
+    for seed in range(30):
+        assert_optima_of_every_bound(tiny_problem(seed, Method.INTERVAL), 8)
+
+
+def test_row_lists_that_cannot_be_shortened_give_the_same_formula(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_problem(np.random.default_rng(3), Method.INTERVAL, 80, 2, 3, 9)
+    expected = solve(problem, 7).formula
+    monkeypatch.setattr(box_engine, "LIVE_ROWS", 0)
+    assert solve(problem, 7).formula == expected
+
+
+def test_labels_that_all_conflict_are_proved_at_once() -> None:
+    columns = _columns("b", "boolean", np.array([0, 0, 1, 1]))
+    problem = Problem.build(columns, np.array([True, False, True, False]), Method.PIVOT)
+    outcome = solve(problem, 9)
+    assert (outcome.end, outcome.errors, outcome.formula.size) == (End.PROVED, 2, 1)
+
+
+def test_heavy_rows_count_as_often_as_they_occur() -> None:
+    rng = np.random.default_rng(1)
+    columns = [c for i in range(4) for c in _columns(f"b{i}", "boolean", rng.integers(0, 2, 500))]
+    problem = Problem.build(columns, rng.integers(0, 2, 500).astype(bool), Method.MEDIAN)
+    assert_optima_of_every_bound(problem, 7)
+
+
+@by_method
+def test_rows_are_merged_where_every_proposition_agrees(method: Method) -> None:
+    for seed in range(20):
+        problem = tiny_problem(seed, method)
+        merged, expected = merge(problem), problem.distinct_rows
+        ours = sorted(zip(merged.first, merged.positives, merged.negatives, strict=True))
+        theirs = zip(expected.first, expected.positives, expected.negatives, strict=True)
+        assert ours == sorted(theirs)
+
+
+# ----------------------------------------------------------------------------- canonical answers
+
+
+@by_method
+def test_the_formula_is_the_same_for_any_number_of_threads(method: Method) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(6):
+        problem = random_problem(rng, method, 60, 4, 3, 6)
+        formulas = {solve(problem, 8, threads=threads).formula for threads in (1, 2, 3, 4)}
+        assert len(formulas) == 1
+
+
+@by_method
+def test_the_formula_is_the_same_from_a_fresh_start_and_resumed(method: Method) -> None:
+    rng = np.random.default_rng(13)
+    for _ in range(6):
+        problem = random_problem(rng, method, 50, 3, 3, 5)
+        fresh = solve(problem, 7)
+        first = solve(problem, 4)
+        resumed = Incumbent(first.formula, first.errors, first.proved_length)
+        assert solve(problem, 7, resumed).formula == fresh.formula
+
+
+@by_method
+def test_a_formula_to_beat_does_not_change_the_answer(method: Method) -> None:
+    rng = np.random.default_rng(17)
+    for _ in range(6):
+        problem = random_problem(rng, method, 50, 3, 3, 5)
+        fresh = solve(problem, 6)
+        other = ClingoDl(1)
+        theirs = other.solve(problem, 6, Incumbent(), Control())
+        other.close()
+        hint = Incumbent(theirs.formula, theirs.errors, 0)
+        assert solve(problem, 6, hint).formula == fresh.formula
+
+
+def test_a_solver_that_goes_on_answers_like_a_new_one() -> None:
+    problem = random_problem(np.random.default_rng(19), Method.PIVOT, 60, 3, 3, 8)
+    native = Native(2)
+    formulas = [native.solve(problem, n, Incumbent(), Control()).formula for n in (3, 7, 5, 8)]
+    assert formulas == [solve(problem, n).formula for n in (3, 7, 5, 8)]
+
+
+def test_every_proved_size_is_told() -> None:
+    told: list[Incumbent] = []
+    problem = random_problem(np.random.default_rng(23), Method.PIVOT, 60, 3, 3, 8)
+    Native(2).solve(problem, 6, Incumbent(), Control(report=told.append))
+    assert {i.proved_length for i in told} >= set(range(1, 7))
+
+
+def test_a_stop_before_a_large_table_is_read_still_gives_a_formula(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    never, stop = threading.Event(), threading.Event()
+    monkeypatch.setattr(solver, "SMALL", 0)
+    monkeypatch.setattr(solver.Knowledge, "of", lambda problem, threads: never.wait())
+    stop.set()
+    problem = tiny_problem(1, Method.PIVOT)
+    outcome = Native(1).solve(problem, 3, Incumbent(), Control(stop=stop))
+    never.set()
+    assert (outcome.end, outcome.proved_length) == (End.STOPPED, 0)
+    assert outcome.errors == problem.errors(outcome.formula)
+
+
+def test_a_large_table_is_read_in_the_background_with_the_same_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_problem(np.random.default_rng(29), Method.PIVOT, 60, 3, 3, 8)
+    expected = solve(problem, 5).formula
+    monkeypatch.setattr(solver, "SMALL", 0)
+    assert solve(problem, 5).formula == expected
+
+
+def test_a_chunk_of_work_may_pause_as_often_as_it_has_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem(np.random.default_rng(41), Method.MEDIAN, 60, 3, 3, 8)
+    expected = solve(problem, 5).formula
+    monkeypatch.setattr(search, "QUICK_SIZE", 0)
+    real, calls = BitEngine.search, itertools.count(1)
+
+    def often(*arguments: Any) -> int:
+        return PAUSED if next(calls) % 1000 else real(*arguments)
+
+    monkeypatch.setattr(BitEngine, "search", often)
+    assert solve(problem, 5).formula == expected
+
+
+def test_a_share_of_no_thread_is_one_thread() -> None:
+    problem = random_problem(np.random.default_rng(37), Method.PIVOT, 60, 3, 3, 8)
+    native = Native(2)
+    native.share(0)
+    assert native.solve(problem, 6, Incumbent(), Control()).formula == solve(problem, 6).formula
+
+
+def test_no_thread_searches_on_after_an_interrupt() -> None:
+    problem = random_problem(np.random.default_rng(31), Method.INTERVAL, 400, 8, 6, 60)
+    before = threading.active_count()
+    began = time.monotonic()
+
+    class Interrupted(Control):
+        def reason_to_end(self, used_mb: float | None = None) -> End | None:
+            if time.monotonic() > began + 0.5:
+                raise KeyboardInterrupt
+            return None
+
+    with pytest.raises(KeyboardInterrupt):
+        Native(2).solve(problem, 12, Incumbent(), Interrupted())
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_bound_out_of_reach_is_not_claimed() -> None:
+    problem = random_problem(np.random.default_rng(31), Method.INTERVAL, 400, 8, 6, 60)
+    deadline = time.monotonic() + 1.0
+    outcome = Native(2).solve(problem, 12, Incumbent(), Control(deadline=deadline))
+    assert outcome.end is End.TIMEOUT
+    assert outcome.proved_length < 12
+    assert outcome.errors == problem.errors(outcome.formula)

@@ -1,0 +1,232 @@
+"""The length scan: its stopping rules, its fallback, and how it goes on after an interruption."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import (
+    Attempt,
+    Length,
+    Limits,
+    ScanState,
+    StoppingRule,
+    StopReason,
+    finish,
+    scan,
+)
+from fsm_hpc.search.solvers.base import Control, End
+from tests.support.fakes import LadderSolver
+from tests.support.random_tables import random_problem
+
+
+def _length(length: int, validation: float, errors: int = 5) -> Length:
+    return Length(length, parse("a"), errors, 0.9, validation, True, 1.0, "fake")
+
+
+def _lengths(*accuracies: float) -> tuple[Length, ...]:
+    return tuple(_length(i + 1, accuracy) for i, accuracy in enumerate(accuracies))
+
+
+def _problems() -> tuple[Problem, Problem]:
+    rng = np.random.default_rng(7)
+    whole = random_problem(rng, Method.PIVOT, 60, 6, 2, 5)
+    rows = np.arange(60)
+    parts = (rows[:40], rows[40:])
+    train, validation = (
+        Problem.build(whole.columns, whole.labels, whole.method, part) for part in parts
+    )
+    return train, validation
+
+
+def _run(solver: LadderSolver, state: ScanState, limits: Limits) -> list[ScanState]:
+    train, validation = _problems()
+    return list(scan(train, validation, solver, state, limits))
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "reason"),
+    [
+        ((0.8,), None),
+        ((0.8, 0.7), None),
+        ((0.8, 0.7, 0.7), StopReason.EARLY_STOPPING),
+        ((0.8, 0.7, 0.8, 0.7), None),
+        ((0.8, 0.8, 0.8, 0.8), None),
+        ((0.7, 0.8, 0.7, 0.75), StopReason.EARLY_STOPPING),
+        ((0.8, 0.7, 0.9, 0.85), None),
+    ],
+)
+def test_two_misses_in_a_row_stop_the_scan(
+    accuracies: tuple[float, ...], reason: StopReason | None
+) -> None:
+    assert StoppingRule(patience=2).reason_to_stop(_lengths(*accuracies), 0) is reason
+
+
+def test_patience_counts_lengths_in_a_row() -> None:
+    assert StoppingRule(patience=3).reason_to_stop(_lengths(0.8, 0.7, 0.7), 0) is None
+    assert StoppingRule(patience=1).reason_to_stop(_lengths(0.8, 0.7), 0) is not None
+
+
+def test_the_fewest_possible_errors_end_the_scan() -> None:
+    assert StoppingRule().reason_to_stop((_length(1, 0.9, errors=3),), 3) is StopReason.PERFECT
+
+
+def test_the_longest_length_allowed_ends_the_scan() -> None:
+    rule = StoppingRule(max_length=2)
+    assert rule.reason_to_stop(_lengths(0.8), 0) is None
+    assert rule.reason_to_stop(_lengths(0.8, 0.9), 0) is StopReason.MAX_LENGTH
+
+
+def test_the_smallest_length_with_the_best_validation_accuracy_is_chosen() -> None:
+    assert ScanState(lengths=_lengths(0.7, 0.9, 0.8, 0.9)).chosen_length == 2
+    assert ScanState().chosen_length == 1
+
+
+def test_every_length_starts_from_the_formula_of_the_one_before() -> None:
+    solver = LadderSolver()
+    states = _run(solver, ScanState(), Limits(StoppingRule(max_length=4)))
+    assert [length for length, _ in solver.calls] == [1, 2, 3, 4][: len(states)]
+    for (length, start), before in zip(solver.calls[1:], states, strict=False):
+        assert start.formula == before.lengths[-1].formula
+        assert start.proved_length == length - 1
+
+
+def test_a_spent_budget_falls_back_and_more_budget_goes_on() -> None:
+    solver = LadderSolver(ends={2: End.TIMEOUT})
+    limits = Limits(StoppingRule(max_length=4), scan_budget_s=1000)
+    stopped = _run(solver, ScanState(), limits)[-1]
+    assert stopped.stop_reason is StopReason.TIMEOUT
+    assert len(stopped.lengths) == 2
+    assert stopped.under_way is not None
+    spent = replace(stopped, under_way=replace(stopped.under_way, seconds=1000.0))
+    assert _run(LadderSolver(), spent, limits)[-1].stop_reason is StopReason.TIMEOUT
+    more = _run(LadderSolver(), spent, replace(limits, scan_budget_s=2000))[-1]
+    whole = _run(LadderSolver(), ScanState(), limits)[-1]
+    assert more.stop_reason is whole.stop_reason
+    assert _essence(more) == _essence(whole)
+
+
+def test_memory_that_ran_out_falls_back_and_the_next_run_goes_on() -> None:
+    limits = Limits(StoppingRule(max_length=4))
+    stopped = _run(LadderSolver(ends={1: End.OUT_OF_MEMORY}), ScanState(), limits)[-1]
+    assert stopped.stop_reason is StopReason.OUT_OF_MEMORY
+    whole = _run(LadderSolver(), ScanState(), limits)[-1]
+    assert _essence(_run(LadderSolver(), stopped, limits)[-1]) == _essence(whole)
+
+
+@pytest.mark.parametrize("call", range(4))
+def test_a_scan_stopped_in_any_length_goes_on_to_the_same_lengths(call: int) -> None:
+    limits = Limits(StoppingRule(max_length=4))
+    whole = _run(LadderSolver(), ScanState(), limits)
+    broken = _run(LadderSolver(ends={call: End.STOPPED}), ScanState(), limits)
+    assert broken[-1].stop_reason is None
+    assert _essence(broken[-1]) == _essence(whole[-1])[:call]
+    resumed = _run(LadderSolver(), broken[-1], limits)
+    assert _essence(resumed[-1]) == _essence(whole[-1])
+
+
+def test_an_interrupted_length_keeps_its_incumbent_as_the_bound_to_start_from() -> None:
+    limits = Limits(StoppingRule(max_length=3))
+    broken = _run(LadderSolver(ends={1: End.STOPPED}), ScanState(), limits)[-1]
+    assert broken.under_way is not None
+    solver = LadderSolver()
+    _run(solver, broken, limits)
+    assert solver.calls[0] == (2, broken.under_way.best)
+
+
+def test_a_longer_scan_serves_a_shorter_one_without_solving_again() -> None:
+    whole = _run(LadderSolver(), ScanState(), Limits(StoppingRule(max_length=4)))[-1]
+    solver = LadderSolver()
+    cut = _run(solver, whole, Limits(StoppingRule(max_length=2)))[-1]
+    assert not solver.calls
+    assert _essence(cut) == _essence(whole)[:2]
+    assert cut.stop_reason is StopReason.MAX_LENGTH
+    assert cut.scan_s == pytest.approx(sum(entry.seconds for entry in cut.lengths))
+    again = _run(solver, cut, Limits(StoppingRule(max_length=4)))[-1]
+    assert not solver.calls
+    assert _essence(again) == _essence(whole)
+
+
+def test_memory_that_ran_out_is_not_tried_again_while_the_fallback_is_under_way() -> None:
+    limits = Limits(StoppingRule(max_length=4))
+    stopped = _run(LadderSolver(ends={1: End.OUT_OF_MEMORY}), ScanState(), limits)[-1]
+    solver = LadderSolver()
+    resumed = _run(solver, replace(stopped, final=Attempt(1)), limits)[-1]
+    assert not solver.calls
+    assert resumed.stop_reason is StopReason.OUT_OF_MEMORY
+
+
+def test_the_final_solve_starts_from_the_formula_of_the_scan() -> None:
+    train, validation = _problems()
+    limits = Limits(StoppingRule(max_length=4))
+    state = list(scan(train, validation, LadderSolver(), ScanState(), limits))[-1]
+    solver = LadderSolver()
+    list(finish(train, solver, state, Limits()))
+    (_, start), chosen = solver.calls[0], state.lengths[state.chosen_length - 1]
+    assert start.formula == chosen.formula
+    assert start.proved_length == 0
+
+
+def test_time_of_earlier_attempts_counts() -> None:
+    state = ScanState(under_way=Attempt(1, seconds=70.0), scan_s=70.0)
+    after = _run(LadderSolver(), state, Limits(StoppingRule(max_length=1), scan_budget_s=100))[-1]
+    assert after.scan_s >= 70.0
+    assert after.lengths[0].seconds >= 70.0
+
+
+def test_the_deadline_of_a_length_is_what_is_left_of_the_budget() -> None:
+    state = ScanState(under_way=Attempt(1, seconds=100.0), scan_s=100.0)
+    after = _run(LadderSolver(), state, Limits(scan_budget_s=100.0))[-1]
+    assert after.stop_reason is StopReason.TIMEOUT
+
+
+def test_the_final_formula_is_fitted_for_the_chosen_length() -> None:
+    train, _ = _problems()
+    solver = LadderSolver()
+    state = ScanState(lengths=_lengths(0.7, 0.9, 0.9), stop_reason=StopReason.MAX_LENGTH)
+    done = list(finish(train, solver, state, Limits()))[-1]
+    assert done.is_finished
+    assert [length for length, _ in solver.calls] == [2]
+
+
+def test_a_final_solve_that_was_stopped_goes_on_and_one_that_timed_out_needs_more_budget() -> None:
+    train, _ = _problems()
+    state = ScanState(lengths=_lengths(0.9), stop_reason=StopReason.MAX_LENGTH)
+    stopped = list(finish(train, LadderSolver(ends={0: End.STOPPED}), state, Limits()))[-1]
+    assert not stopped.is_finished
+    assert list(finish(train, LadderSolver(), stopped, Limits()))[-1].is_finished
+    late = list(finish(train, LadderSolver(ends={0: End.TIMEOUT}), state, Limits()))[-1]
+    assert late.is_finished
+    assert list(finish(train, LadderSolver(), late, Limits(final_budget_s=0.0))) == []
+    more = list(finish(train, LadderSolver(), late, Limits(final_budget_s=100.0)))[-1]
+    assert more.final is not None
+    assert more.final.end is End.PROVED
+
+
+def test_a_stop_event_is_honoured_before_the_first_length() -> None:
+    control = Control(stop=threading.Event())
+    control.stop.set()
+    states = _run(LadderSolver(), ScanState(), Limits(control=control))
+    assert len(states) == 1
+    assert states[0].lengths == ()
+
+
+def test_conflicting_rows_are_the_fewest_errors_and_end_the_scan() -> None:
+    values = np.array([1.0, 1.0, 2.0, 2.0])
+    column = Column("n", Kind.NUMERIC, values)
+    problem = Problem.build([column], np.array([True, False, True, True]), Method.PIVOT)
+    assert problem.fewest_errors == 1
+    last = list(scan(problem, problem, LadderSolver(), ScanState(), Limits()))[-1]
+    assert last.stop_reason is StopReason.PERFECT
+    assert last.lengths[-1].errors == 1
+
+
+def _essence(state: ScanState) -> list[tuple[int, str, int, float]]:
+    return [(e.length, str(e.formula), e.errors, e.validation_accuracy) for e in state.lengths]
