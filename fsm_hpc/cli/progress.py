@@ -6,48 +6,38 @@ import time
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.search.scan import LengthAttempt, ScanState
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system.terminal import clock, percent
+from fsm_hpc.system.terminal import LiveDisplay, clock, percent
 
 PLAIN_EVERY_S = 10.0  # how often the same length is told again where there is no terminal
 
 
-class FoldProgress:
+class FoldProgress(LiveDisplay):
     """Live progress of a fold on a terminal, plain lines elsewhere."""
 
     def __init__(self, console: Console, name: str) -> None:
-        self._console, self._name = console, name
+        super().__init__(console, get_renderable=self._render, refresh_per_second=4)
+        self._name = name
         self._started = time.monotonic()
         self._told: tuple[int, str] = (0, "")
         self._told_at = 0.0
         self._state = ScanState()
         self._trials = ""
-        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=4)
-
-    def __enter__(self) -> FoldProgress:
-        if self._console.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._console.is_terminal:
-            self._live.stop()
 
     def watch(self, state: ScanState) -> None:
         self._state = state
-        if not self._console.is_terminal:
+        if not self.console.is_terminal:
             self._tell(state)
 
     def on_trial(self, count: int, best: float) -> None:
         self._trials = f"{self._name}  trial {count}, best validation accuracy {percent(best)}"
-        if not self._console.is_terminal:
-            self._console.print(escape(self._trials), soft_wrap=True)
+        if not self.console.is_terminal:
+            self.console.print(escape(self._trials), soft_wrap=True)
 
     def _tell(self, state: ScanState) -> None:
         """A line when a length begins or ends, when it gets better, and now and then between."""
@@ -56,7 +46,7 @@ class FoldProgress:
         if news == self._told and time.monotonic() - self._told_at < PLAIN_EVERY_S:
             return
         self._told, self._told_at = news, time.monotonic()
-        self._console.print(escape(line), soft_wrap=True)
+        self.console.print(escape(line), soft_wrap=True)
 
     def _render(self) -> Text:
         return Text(self._trials or self._line(self._state))

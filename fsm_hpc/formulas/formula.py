@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fsm_hpc.formulas.text import escape_latex, number, quote
 
 Truth = NDArray[np.bool_]
 Table = Mapping[str, Any]  # column name -> values; a pandas DataFrame is one
@@ -285,39 +286,3 @@ class Or(_Chain):
 def _bracketed(part: Formula, binding: int, style: _Style) -> str:
     text = part._render(style)
     return text if part.binding >= binding else f"({text})"
-
-
-# ---------------------------------------------------------------------------------- text pieces
-
-_PLAIN_NAME = re.compile(r"[^\W\d][\w./+-]*")
-KEYWORDS = {"and", "or", "not"}
-
-
-def quote(name: str) -> str:
-    """A column name as it stands in a formula: in backticks where it would be misread."""
-    if _PLAIN_NAME.fullmatch(name) and name not in KEYWORDS:
-        return name
-    return "`" + name.replace("`", "``") + "`"
-
-
-def number(value: float) -> str:
-    """The shortest text that reads back as the same number: 767, 27.6."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return repr(float(value))
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    **{character: "\\" + character for character in "_%&#${}"},
-}
-_LIGATURE = re.compile(r"([-<>,'])(?=\1)")  # two of them would be set as one other sign
-
-
-def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    escaped = "".join(_LATEX.get(character, character) for character in text)
-    return _LIGATURE.sub(r"\1{}", escaped)

@@ -153,13 +153,9 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # -------------------------------------------------------------------------------- the input
 
     def _check_parameters(self) -> None:
-        for name, value, known in (
-            ("method", self.method, _METHODS),
-            ("solver", self.solver, _SOLVERS),
-        ):
-            is_name = isinstance(value, str) or not hasattr(value, "solve")
-            if is_name and value not in known:
-                raise ValueError(f"{name}: expected one of {', '.join(known)}, found {value!r}")
+        _check_name("method", self.method, _METHODS)
+        if not hasattr(self.solver, "solve"):
+            _check_name("solver", self.solver, _SOLVERS)
         for name, value in (("length", self.length), ("threads", self.threads)):
             if value is not None and (not isinstance(value, Integral) or value < 1):
                 raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
@@ -216,6 +212,11 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for index, source in enumerate(self._sources)
             for column in source.columns(_values(X, index, source))
         ]
+
+
+def _check_name(parameter: str, value: Any, known: list[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{parameter}: expected one of {', '.join(known)}, found {value!r}")
 
 
 def _values(X: Any, index: int, source: _Source) -> NDArray[Any]:  # noqa: N803

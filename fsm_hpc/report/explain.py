@@ -15,8 +15,9 @@ from fsm_hpc.data.columns import Kind
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition, number
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.formulas.text import number
 from fsm_hpc.study import hydra, result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.formula import Formula, Proposition, Relation, Truth
+from fsm_hpc.search.distinct_rows import DistinctRows, merge
 from fsm_hpc.search.method import Method
 
 ALONE = -1  # the group of a Boolean column that is not one of several categories
@@ -41,15 +42,6 @@ class NumericFeature:
             return Proposition.at_least(self.column, self.cuts[low])
         top = len(self.cuts) - 1 if high is None else high
         return Proposition.within(self.column, self.cuts[low], self.cuts[top])
-
-
-@dataclass(frozen=True, slots=True)
-class DistinctRows:
-    """Rows that no formula can tell apart, merged: a representative and the labels they carry."""
-
-    first: NDArray[np.int64]
-    positives: NDArray[np.int64]
-    negatives: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -117,20 +109,8 @@ class Problem:
     @cached_property
     def distinct_rows(self) -> DistinctRows:
         """Rows merged where every possible proposition agrees."""
-        import pandas as pd
-
-        ids = np.zeros(self.rows, dtype=np.int64)
-        codes = [(b.holds, 2) for b in self.booleans] + [
-            (n.ranks, len(n.cuts)) for n in self.numerics
-        ]
-        for values, base in codes:
-            ids = pd.factorize(ids * base + values)[0]
-        _, first = np.unique(ids, return_index=True)
-        return DistinctRows(
-            first.astype(np.int64),
-            np.bincount(ids, weights=self.labels).astype(np.int64),
-            np.bincount(ids, weights=~self.labels).astype(np.int64),
-        )
+        truths = [feature.holds for feature in self.booleans]
+        return merge(truths, [feature.ranks for feature in self.numerics], self.labels)
 
     @cached_property
     def fewest_errors(self) -> int:

@@ -26,6 +26,11 @@ from fsm_hpc.study.result import Accuracy, Confusion, FoldResult, Seconds
 from fsm_hpc.system import machine
 
 History = Callable[[], dict[str, Any]]
+SolverOf = Callable[[Config], Solver]
+
+
+def configured_solver(config: Config) -> Solver:
+    return make_solver(config.solver.name, threads(config), **config.solver.options)
 
 
 def run_fold(
@@ -35,6 +40,7 @@ def run_fold(
     on_trial: OnTrial = lambda count, best: None,
     may_write: MayWrite = lambda: True,
     history: History = dict,
+    solver_of: SolverOf = configured_solver,
 ) -> FoldResult | None:
     """Run one fold to its end; None when `stop` was set, and the next run goes on from there.
 
@@ -48,7 +54,7 @@ def run_fold(
     if not config.method.name.finds_formula:
         made = _run_baseline(fold, stop, on_trial)
     else:
-        made = _run_formula(fold, stop, watch, may_write)
+        made = _run_formula(fold, solver_of(config), stop, watch, may_write)
     if made is None or not may_write():
         return None
     made = replace(made, provenance=made.provenance | history())
@@ -57,10 +63,9 @@ def run_fold(
 
 
 def _run_formula(
-    fold: Fold, stop: threading.Event, watch: Watch, may_write: MayWrite
+    fold: Fold, solver: Solver, stop: threading.Event, watch: Watch, may_write: MayWrite
 ) -> FoldResult | None:
     train, validation = fold.problem(fold.rows.train), fold.problem(fold.rows.validation)
-    solver = _solver(fold.config)
     rows = checkpoint.key(train, validation)
     state = checkpoint.load(fold.paths.scan, rows)
     with Keeper(fold.paths.scan, rows, watch, may_write) as keep, closing(solver):
@@ -183,10 +188,6 @@ def _sentence(dataset: Dataset, formula: Formula) -> str:
     condition = formula.words(dataset.phrases())
     yes, no = (f"{dataset.target} = {value}" for value in (dataset.positive, dataset.negative))
     return f"Predict {yes} when {condition}; otherwise {no}."
-
-
-def _solver(config: Config) -> Solver:
-    return make_solver(config.solver.name, threads(config), **config.solver.options)
 
 
 def _limits(config: Config, stop: threading.Event, watch: Watch) -> Limits:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 NO_EDGE = 10_000  # columns, more than any line has
 
@@ -13,6 +17,25 @@ def console(markup: bool = True) -> Console:
     """Nothing is broken or cut where there is no terminal, however long a path is."""
     here = Console(highlight=False, markup=markup)
     return here if here.is_terminal else Console(highlight=False, markup=markup, width=NO_EDGE)
+
+
+class LiveDisplay:
+    """Something that is drawn again and again on a terminal, and not at all elsewhere."""
+
+    def __init__(self, console: Console, **options: Any) -> None:
+        from rich.live import Live
+
+        self.console = console
+        self.live = Live(console=console, **options)
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.console.is_terminal:
+            self.live.stop()
 
 
 def percent(share: float) -> str:

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from fsm_hpc.data.columns import Column, Kind
-from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent
 from fsm_hpc.search.solvers.clingo.facts import Instance
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.system.machine import resident_mb
 from tests.support.random_tables import FORMULA_METHODS, random_problem
 
@@ -151,7 +151,7 @@ def test_a_crashed_process_is_an_error_that_says_so(solver: ClingoDl) -> None:
 def test_the_process_ends_when_its_parent_is_killed() -> None:
     script = """
 import threading, time
-from fsm_hpc.solvers.base import Control, Incumbent
+from fsm_hpc.search.solvers.base import Control, Incumbent
 from tests.search.test_clingo_dl import ClingoDl, problem_of, worker
 solver = ClingoDl()
 tell = lambda: print(worker(solver), flush=True)
@@ -169,9 +169,12 @@ solver.solve(problem_of(400), 20, Incumbent(), Control())
     wait_until_gone(pid)
 
 
-def test_an_unknown_encoding_is_refused() -> None:
-    with pytest.raises(UserError, match="one of \\['fast', 'plain'\\], found 'quick'"):
-        ClingoDl(encoding="quick")
+@pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda method: method.value)
+@pytest.mark.parametrize("encoding", Encoding, ids=lambda encoding: encoding.value)
+def test_every_encoding_has_its_rules_for_every_method(encoding: Encoding, method: Method) -> None:
+    solver = ClingoDl(encoding=encoding)
+    job = solver.job(solver.instance(tiny(method)), 3, None)
+    assert Path(job.entry).is_file()
 
 
 # -------------------------------------------------------------------------------------- the facts

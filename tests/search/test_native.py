@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsm_hpc.data.dataset import Column
+from fsm_hpc.data.columns import Column
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
@@ -18,11 +18,12 @@ from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.native import Native, box_engine, search, solver, table
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.functions import Tree, functions
+from fsm_hpc.search.solvers.native.kernels import boxes
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, pair, single
 from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
 from fsm_hpc.search.solvers.native.kernels.order import PAUSED
+from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Question, Scratch
 from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
-from fsm_hpc.search.solvers.native.merge import merge
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
@@ -176,8 +177,16 @@ def random_hole(seed: int) -> tuple[Any, Any, Any, int, int, int]:
     return x, y, weights, card_x, card_y, int(rng.integers(1, 256))
 
 
-def scratch(*shape: int) -> Any:
-    return np.zeros(shape, np.int32)
+def asked(
+    x: Any, y: Any, weights: Any, kinds: tuple[int, int], cards: tuple[int, int], mask: int
+) -> tuple[Question, BoxMemory, Scratch]:
+    """The columns 0 and 1 as a question, with all the room that an answer may need."""
+    arrays = dict.fromkeys(BoxMemory._fields, np.zeros(4, np.int32))
+    memory = BoxMemory(**arrays | {"row_weights": weights, "where": np.zeros(2, np.int32)})
+    room = {name: np.zeros(100, np.int32) for name in Scratch._fields}
+    tables = {"tree": np.zeros((40, 6), np.int32), "ends": np.zeros((64, 4), np.int32)}
+    scratch = Scratch(**room | tables | {"local": np.stack([x, y])})
+    return Question(0, 1, len(x), *kinds, *cards, mask, -1000, False), memory, scratch
 
 
 @pytest.mark.parametrize(
@@ -189,27 +198,23 @@ def test_a_pair_scores_what_the_best_two_literals_score(kinds: tuple[int, int]) 
         expected = best_pair(
             truths_of(x, kinds[0], card_x), truths_of(y, kinds[1], card_y), weights, mask
         )
-        arrays = scratch(100), scratch(10), scratch(10), scratch(4)
-        args = (x, y, weights, len(x), *kinds, card_x, card_y, mask, 0, False)
-        assert pair(*args, *arrays) == expected
+        assert pair(*asked(x, y, weights, kinds, (card_x, card_y), mask)) == expected
 
 
 def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
     for seed in range(100):
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         cuts = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
-        arrays = scratch(10), scratch(20), scratch(40, 6), scratch(4)
-        found = sweep(x, y, weights, len(x), card_x, card_y, mask, 0, False, *arrays, scratch(1))
-        assert found == best_pair(*cuts, weights, mask)
+        question = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
+        assert sweep(*question, np.zeros(1, np.int32)) == best_pair(*cuts, weights, mask)
 
 
 def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
     for seed in range(100):
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         cuts = truths_of(x, INTERVAL, card_x), truths_of(y, INTERVAL, card_y)
-        arrays = *(scratch(100) for _ in range(2)), *(scratch(10) for _ in range(2)), scratch(64, 4)
-        args = (x, y, weights, len(x), card_x, card_y, mask, -1000, False, *arrays, scratch(4))
-        assert pair_of_intervals(*args) == best_pair(*cuts, weights, mask)
+        question = asked(x, y, weights, (INTERVAL, INTERVAL), (card_x, card_y), mask)
+        assert pair_of_intervals(*question) == best_pair(*cuts, weights, mask)
 
 
 @pytest.mark.parametrize("kind", [POINT, SUFFIX, INTERVAL])
@@ -221,8 +226,14 @@ def test_a_single_scores_what_the_best_literal_scores(kind: int) -> None:
         for truth in truths_of(x, kind, card):
             scores += [weights[truth].sum()] * (mask & 1)
             scores += [weights[~truth].sum()] * (mask >> 1)
-        found = single(x, weights, len(x), kind, card, mask, True, scratch(10), scratch(4))
-        assert found == max(scores)
+        question = asked(x, x, weights, (kind, kind), (card, card), mask)
+        assert single(*question, True) == max(scores)
+
+
+def test_kernels_do_not_count_references() -> None:
+    solve(tiny_problem(0, Method.PIVOT), 5)
+    (compiled,) = boxes.search.inspect_asm().values()
+    assert "NRT_incref" not in compiled
 
 
 # -------------------------------------------------------------------------------------- optima
@@ -282,16 +293,6 @@ def test_heavy_rows_count_as_often_as_they_occur() -> None:
     columns = [c for i in range(4) for c in _columns(f"b{i}", "boolean", rng.integers(0, 2, 500))]
     problem = Problem.build(columns, rng.integers(0, 2, 500).astype(bool), Method.MEDIAN)
     assert_optima_of_every_bound(problem, 7)
-
-
-@by_method
-def test_rows_are_merged_where_every_proposition_agrees(method: Method) -> None:
-    for seed in range(20):
-        problem = tiny_problem(seed, method)
-        merged, expected = merge(problem), problem.distinct_rows
-        ours = sorted(zip(merged.first, merged.positives, merged.negatives, strict=True))
-        theirs = zip(expected.first, expected.positives, expected.negatives, strict=True)
-        assert ours == sorted(theirs)
 
 
 # ----------------------------------------------------------------------------- canonical answers

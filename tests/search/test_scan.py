@@ -13,16 +13,16 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import (
-    Attempt,
     Length,
+    LengthAttempt,
     Limits,
     ScanState,
     StoppingRule,
-    StopReason,
     finish,
     scan,
 )
 from fsm_hpc.search.solvers.base import Control, End
+from fsm_hpc.search.stop_reason import StopReason
 from tests.support.fakes import LadderSolver
 from tests.support.random_tables import random_problem
 
@@ -158,7 +158,7 @@ def test_memory_that_ran_out_is_not_tried_again_while_the_fallback_is_under_way(
     limits = Limits(StoppingRule(max_length=4))
     stopped = _run(LadderSolver(ends={1: End.OUT_OF_MEMORY}), ScanState(), limits)[-1]
     solver = LadderSolver()
-    resumed = _run(solver, replace(stopped, final=Attempt(1)), limits)[-1]
+    resumed = _run(solver, replace(stopped, final=LengthAttempt(1)), limits)[-1]
     assert not solver.calls
     assert resumed.stop_reason is StopReason.OUT_OF_MEMORY
 
@@ -175,14 +175,14 @@ def test_the_final_solve_starts_from_the_formula_of_the_scan() -> None:
 
 
 def test_time_of_earlier_attempts_counts() -> None:
-    state = ScanState(under_way=Attempt(1, seconds=70.0), scan_s=70.0)
+    state = ScanState(under_way=LengthAttempt(1, seconds=70.0), scan_s=70.0)
     after = _run(LadderSolver(), state, Limits(StoppingRule(max_length=1), scan_budget_s=100))[-1]
     assert after.scan_s >= 70.0
     assert after.lengths[0].seconds >= 70.0
 
 
 def test_the_deadline_of_a_length_is_what_is_left_of_the_budget() -> None:
-    state = ScanState(under_way=Attempt(1, seconds=100.0), scan_s=100.0)
+    state = ScanState(under_way=LengthAttempt(1, seconds=100.0), scan_s=100.0)
     after = _run(LadderSolver(), state, Limits(scan_budget_s=100.0))[-1]
     assert after.stop_reason is StopReason.TIMEOUT
 

@@ -12,21 +12,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.data.columns import Column, Kind
-from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
+from fsm_hpc.search.solvers.names import Encoding, SolverName
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, problems, random_problem
 
 # a further solver is one further line
 FACTORIES: dict[str, Callable[[], Solver]] = {
-    "clingo_dl": lambda: make_solver("clingo_dl", threads=2),
-    "clingo_dl-plain": lambda: make_solver("clingo_dl", threads=1, encoding="plain"),
-    "native": lambda: make_solver("native", threads=2),
-    "portfolio": lambda: make_solver("portfolio", threads=2),
+    "clingo_dl": lambda: make_solver(SolverName.CLINGO_DL, threads=2),
+    "clingo_dl-plain": lambda: make_solver(
+        SolverName.CLINGO_DL, threads=1, encoding=Encoding.PLAIN
+    ),
+    "native": lambda: make_solver(SolverName.NATIVE, threads=2),
+    "portfolio": lambda: make_solver(SolverName.PORTFOLIO, threads=2),
 }
 
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -313,9 +315,11 @@ def test_a_search_that_would_take_days_can_be_stopped(solver: Solver, method: Me
     assert outcome.formula.size <= 15
 
 
-def test_an_unknown_solver_is_refused() -> None:
-    with pytest.raises(UserError, match="'clasp' is not known; expected one of: clingo_dl"):
-        make_solver("clasp", threads=1)
+@pytest.mark.parametrize("name", SolverName, ids=lambda name: name.value)
+def test_every_name_makes_the_solver_of_that_name(name: SolverName) -> None:
+    made = make_solver(name, threads=1)
+    assert made.name == name.value
+    made.close()
 
 
 # ---------------------------------------------------------------------------------------- helpers

@@ -13,7 +13,7 @@ from fsm_hpc.data import fetch
 from fsm_hpc.data.dataset import Dataset, load
 from fsm_hpc.data.facts import Entry, columns, summary
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import number
+from fsm_hpc.formulas.text import number
 from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config

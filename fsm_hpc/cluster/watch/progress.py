@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -14,40 +13,31 @@ from rich.text import Text
 from fsm_hpc.cluster.watch import show
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
+from fsm_hpc.system.terminal import LiveDisplay
 
 EVERY_S = 1.0
 PLAIN_EVERY_S = 5.0  # where there is no terminal, and then only when something has changed
 MOST_ROWS = 30
 
 
-class SweepProgress:
+class SweepProgress(LiveDisplay):
     """One display for a sweep: a bar, and a row for every fold that runs or has trouble."""
 
     def __init__(self, console: Console, folds: Sequence[FoldRef]) -> None:
-        self._console, self._targets = console, list(folds)
+        self.console, self._targets = console, list(folds)
         self._looked_at = 0.0
         self._told = ""
         self.verdicts: list[FoldVerdict] = []
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> SweepProgress:
-        if self._console.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._console.is_terminal:
-            self._live.stop()
 
     def refresh(self, every_s: float = EVERY_S) -> None:
         """Look again when it is time to."""
-        pause_s = every_s if self._console.is_terminal else max(every_s, PLAIN_EVERY_S)
+        pause_s = every_s if self.console.is_terminal else max(every_s, PLAIN_EVERY_S)
         if time.monotonic() - self._looked_at < pause_s:
             return
         self.verdicts, _ = look(self._targets)
         self._looked_at = time.monotonic()
-        if self._console.is_terminal:
-            self._live.update(self._render(), refresh=True)
+        if self.console.is_terminal:
+            self.live.update(self._render(), refresh=True)
         else:
             self._tell()
 
@@ -55,7 +45,7 @@ class SweepProgress:
         line = show.sums(self.verdicts)
         if line != self._told:
             self._told = line
-            self._console.print(line)
+            self.console.print(line)
 
     def _render(self) -> RenderableType:
         done = sum(one.is_done for one in self.verdicts)

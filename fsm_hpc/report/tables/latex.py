@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from fsm_hpc.formulas.formula import escape_latex
+from fsm_hpc.formulas.text import escape_latex
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
 
 LONG = 45  # rows that fit on a page; beyond, LaTeX breaks the table over pages

@@ -13,7 +13,7 @@ from fsm_hpc.report.tables.tabular import Heading, Line, Math, Table, show_numbe
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
+class _Marks:
     """How the pieces of a table are marked up."""
 
     text: Callable[[str], str]
@@ -43,8 +43,8 @@ def _markdown_formula(text: str) -> str:
     return fence + pad + text.replace("|", "\\|") + pad + fence
 
 
-_IN_MARKDOWN = _Style(markdown_text, _markdown_formula, "**{}**", "<sup>{}</sup>", "  ")
-_IN_TERMINAL = _Style(str, str, "*{}", "[{}]")
+_IN_MARKDOWN = _Marks(markdown_text, _markdown_formula, "**{}**", "<sup>{}</sup>", "  ")
+_IN_TERMINAL = _Marks(str, str, "*{}", "[{}]")
 
 
 def to_markdown(table: Table) -> str:
@@ -70,7 +70,7 @@ def to_terminal(table: Table) -> str:
     return _joined(caption, *body, *_below(table, _IN_TERMINAL))
 
 
-def _cells(table: Table, style: _Style) -> tuple[list[list[str]], list[int]]:
+def _cells(table: Table, style: _Marks) -> tuple[list[list[str]], list[int]]:
     """All cells as text, the header first, and the width of each column."""
     rows = [[style.text(column.label) for column in table.columns]]
     rows += [_line(table, line, style) for line in table.lines]
@@ -84,12 +84,12 @@ def _padded(row: Sequence[str], widths: Sequence[int], columns: Sequence[Heading
     ]
 
 
-def _line(table: Table, line: Line, style: _Style) -> list[str]:
+def _line(table: Table, line: Line, style: _Marks) -> list[str]:
     best = table.best(line)
     return [_cell(table, line, number, best, style) for number in range(len(table.columns))]
 
 
-def _cell(table: Table, line: Line, number: int, best: set[int], style: _Style) -> str:
+def _cell(table: Table, line: Line, number: int, best: set[int], style: _Marks) -> str:
     cell = line.cells[number]
     mark = style.note.format(table.notes[cell.note]) if cell.note else ""
     if cell.content is None:
@@ -103,13 +103,13 @@ def _cell(table: Table, line: Line, number: int, best: set[int], style: _Style) 
     return text + mark
 
 
-def _piece(piece: str | Math, style: _Style) -> str:
+def _piece(piece: str | Math, style: _Marks) -> str:
     if isinstance(piece, Math):
         return style.formula(piece.text)
     return style.text(re.sub(r"\s+", " ", piece))
 
 
-def _below(table: Table, style: _Style) -> list[str]:
+def _below(table: Table, style: _Marks) -> list[str]:
     """Remarks and notes, set off by an empty line."""
     lines = ["".join(_piece(piece, style) for piece in remark) for remark in table.remarks]
     lines += [f"{style.note.format(m)} {style.text(text)}" for text, m in table.notes.items()]

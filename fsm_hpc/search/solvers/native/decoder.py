@@ -1,4 +1,4 @@
-"""From what a kernel noted down to the formula that it found."""
+"""From what a kernel noted of its leader to the formula."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from fsm_hpc.search.solvers.native.functions import Tree
 from fsm_hpc.search.solvers.native.kernels.holes import POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
 from fsm_hpc.search.solvers.native.plans import Plan
-from fsm_hpc.search.solvers.native.table import Array, Table
+from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
 Literal = tuple[int, int, int]  # column, lowest and highest rank
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Leader:
     """A formula and its score: positives minus negatives among the rows where it holds."""
 
     formula: Formula
@@ -33,13 +33,13 @@ class Hole:
     goal: int
 
 
-def holds(table: Table, literal: Literal) -> Array:
+def holds(table: KernelTable, literal: Literal) -> Array:
     column, low, high = literal
     ranks = table.columns[column].ranks
     return np.asarray((ranks >= low) & (ranks <= high))
 
 
-def hole_of(table: Table, plan: Plan, context: list[Literal], score: int) -> Hole:
+def hole_of(table: KernelTable, plan: Plan, context: list[Literal], score: int) -> Hole:
     """What is left to the hole of a plan once its boxed variables are chosen."""
     index = np.zeros(len(table.rows), np.int64)
     for i, literal in enumerate(context):
@@ -51,7 +51,7 @@ def hole_of(table: Table, plan: Plan, context: list[Literal], score: int) -> Hol
     return Hole(rows, weights, score - settled)
 
 
-def fill_single(table: Table, hole: Hole, x: Literal, mask: int) -> int:
+def fill_single(table: KernelTable, hole: Hole, x: Literal, mask: int) -> int:
     """Whether the literal (0) or its negation (1) reaches the goal."""
     inside = int(hole.weights[holds(table, x)[hole.rows]].sum())
     if mask & 1 and inside == hole.goal:
@@ -60,7 +60,7 @@ def fill_single(table: Table, hole: Hole, x: Literal, mask: int) -> int:
     return 1
 
 
-def fill_pair(table: Table, hole: Hole, x: Literal, y: int, mask: int) -> tuple[int, Literal]:
+def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> tuple[int, Literal]:
     """The function, and the literal of column y, that reach the goal together with x."""
     inner = holds(table, x)[hole.rows]
     total = int(hole.weights.sum())
@@ -85,7 +85,7 @@ def fill_pair(table: Table, hole: Hole, x: Literal, y: int, mask: int) -> tuple[
     raise AssertionError("the kernel reported a score that no literal has")
 
 
-def cut_of(table: Table, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
+def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
     """A literal in ranks from one in the numbers that `localise` gives to values."""
     column = table.columns[x]
     if column.kind == POINT or not merge:
@@ -102,7 +102,9 @@ def cut_of(table: Table, x: int, hole: Hole, merge: bool, low: int, high: int) -
     return x, start, column.card - 1 if column.kind == SUFFIX else end
 
 
-def _literal_with(table: Table, y: int, hole: Hole, part: Array, target: int) -> Literal | None:
+def _literal_with(
+    table: KernelTable, y: int, hole: Hole, part: Array, target: int
+) -> Literal | None:
     """The first literal of the column whose rows in that part of the hole sum to the target."""
     column = table.columns[y]
     sums = np.zeros(column.card + 1, np.int64)
@@ -122,9 +124,9 @@ def _literal_with(table: Table, y: int, hole: Hole, part: Array, target: int) ->
     return None
 
 
-def found(table: Table, tree: Tree, literals: list[Literal], score: int) -> Found:
+def leader_of(table: KernelTable, tree: Tree, literals: list[Literal], score: int) -> Leader:
     atoms = [Atom(table.columns[c].proposition(low, high)) for c, low, high in literals]
-    return Found(build(tree, atoms).canonical(), score)
+    return Leader(build(tree, atoms).canonical(), score)
 
 
 def build(tree: Tree, atoms: list[Atom]) -> Formula:

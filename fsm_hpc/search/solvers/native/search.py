@@ -11,9 +11,10 @@ from threading import Thread
 
 import numpy as np
 
-from fsm_hpc.search.solvers.native.decoder import Found
-from fsm_hpc.search.solvers.native.engines import Engine, Job, Shared, Worker, jobs
-from fsm_hpc.search.solvers.native.kernels.order import DONE, UNIT_BITS, UNITS
+from fsm_hpc.search.solvers.native.decoder import Leader
+from fsm_hpc.search.solvers.native.engines import Engine, PlanUnits, Worker, units_of_size
+from fsm_hpc.search.solvers.native.kernels.order import DONE, UNIT, UNIT_BITS, UNITS
+from fsm_hpc.search.solvers.native.kernels.shapes import Race, Span
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
 LOOK_S = 0.01  # how often to look whether to stop
@@ -49,8 +50,8 @@ class Search:
         to_beat: int,
         known: int | None = None,
         watch: Callable[[], bool] = lambda: False,
-        improved: Callable[[Found], None] = lambda found: None,
-    ) -> Found | None:
+        improved: Callable[[Leader], None] = lambda leader: None,
+    ) -> Leader | None:
         """The first formula in canonical order of the highest score above `to_beat`, if any.
 
         `known`: a score that some formula of this size is known to have. `watch` is asked every
@@ -60,42 +61,44 @@ class Search:
         start = (to_beat << UNIT_BITS) + UNITS
         if known is not None and known > to_beat:
             start = known << UNIT_BITS
-        race = _Race(self, size, start, improved)
-        if not race.wait(watch) or race.leader == start:
+        run = _Run(self, size, start, improved)
+        if not run.wait(watch) or run.top == start:
             return None
-        return race.decode(int(np.argmax(race.shared.best)))
+        return run.decode(int(np.argmax(run.best)))
 
 
 @dataclass(slots=True)
-class Lane:
-    """One thread's place in the work: its job, the chunk that is open, how many units to take."""
+class Place:
+    """One thread's place in the work: its plan, the chunk that is open, how many units to take."""
 
     worker: Worker
-    job: int = 0
+    plan: int = 0
     end: int = -1  # of the open chunk; -1: none is open
     spent_s: float = 0.0  # on that chunk
     chunk: int = 1
 
 
-class _Race:
+class _Run:
     """One run: the threads, the work that is left, and their leaders."""
 
     def __init__(
-        self, search: Search, size: int, start: int, improved: Callable[[Found], None]
+        self, search: Search, size: int, start: int, improved: Callable[[Leader], None]
     ) -> None:
         self._search = search
         self._size = size
         self._improved = improved
         self._lock = threading.Lock()  # of the work
         self._voice = threading.Lock()  # of what is told
-        self._work: list[Job] | None = None
+        self._work: list[PlanUnits] | None = None
         self._failures: list[BaseException] = []
-        self._lanes = [Lane(worker) for worker in search.workers(1)]
-        self.shared = Shared(np.full(search.threads, start, np.int64), np.zeros(1, np.int32))
+        self._places = [Place(worker) for worker in search.workers(1)]
+        self.best = np.full(search.threads, start, np.int64)
+        self.flag = np.zeros(1, np.int32)
 
     @property
-    def leader(self) -> int:
-        return int(self.shared.best.max())
+    def top(self) -> int:
+        """The rank of the leader."""
+        return int(self.best.max())
 
     @property
     def _is_quick(self) -> bool:
@@ -105,36 +108,36 @@ class _Race:
     def wait(self, watch: Callable[[], bool]) -> bool:
         """Run to the end, or until there is a wish to stop (False)."""
         if self._is_quick:
-            before = self.leader
+            before = self.top
             if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                 return True
-            if self.leader != before:
+            if self.top != before:
                 self._tell(0)
-        self._lanes += map(Lane, self._search.workers(self._search.threads)[1:])
-        slots = range(len(self._lanes))
+        self._places += map(Place, self._search.workers(self._search.threads)[1:])
+        slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                while thread.is_alive() and not self.shared.flag[0]:
+                while thread.is_alive() and not self.flag[0]:
                     thread.join(LOOK_S)
                     if watch():
-                        self.shared.flag[0] = 1
+                        self.flag[0] = 1
         except BaseException:  # Ctrl-C, say: no thread goes on alone
-            self.shared.flag[0] = 1
+            self.flag[0] = 1
             raise
         finally:
             self._part([thread for thread in threads if thread.ident is not None])
         if self._failures:
             raise self._failures[0]
-        return not self.shared.flag[0]
+        return not self.flag[0]
 
-    def decode(self, slot: int) -> Found:
-        record = self._lanes[slot].worker.record
-        unit = record[0]
-        job = next(job for job in self._jobs() if job.first <= unit < job.first + job.units)
-        return self._search.engine.decode(job, record)
+    def decode(self, slot: int) -> Leader:
+        lane = self._places[slot].worker.lane
+        unit = lane.leader[UNIT]
+        units = next(u for u in self._plans() if u.first <= unit < u.first + u.units)
+        return self._search.engine.decode(units, lane)
 
     def _part(self, threads: list[Thread]) -> None:
         """Leave no thread behind that could write into arrays of the next run, or be heard of."""
@@ -144,71 +147,75 @@ class _Race:
         if any(thread.is_alive() for thread in threads):
             self._search.renew()
             with self._voice:
-                self._improved = lambda found: None
+                self._improved = lambda leader: None
 
-    def _jobs(self) -> list[Job]:
+    def _plans(self) -> list[PlanUnits]:
         """The work of this size, listed by whoever asks first."""
         with self._lock:
             if self._work is None:
-                self._work = list(jobs(self._search.engine, self._size))
+                self._work = list(units_of_size(self._search.engine, self._size))
             return self._work
 
     def _guarded(self, slot: int) -> None:
         try:
-            work = self._jobs()
+            work = self._plans()
             if work and work[-1].first + work[-1].units > UNITS:
                 self._despair()
             self._advance(slot, math.inf, BUDGET)
         except BaseException as failure:  # raised again by the thread that waits
             self._failures.append(failure)
-            self.shared.flag[0] = 1
+            self.flag[0] = 1
 
     def _despair(self) -> None:
         """More units than can be numbered, let alone searched: wait for the end of the time."""
-        while not self.shared.flag[0]:
+        while not self.flag[0]:
             time.sleep(LOOK_S)
 
     def _advance(self, slot: int, until: float, budget: int) -> bool:
         """Work until nothing is left to do in this lane (True), or until that time."""
-        lane = self._lanes[slot]
-        work = self._jobs()
-        while not self.shared.flag[0]:
-            if lane.end < 0 and not (slot < self._search.share and self._take(lane, work)):
+        place = self._places[slot]
+        work = self._plans()
+        while not self.flag[0]:
+            if place.end < 0 and not (slot < self._search.share and self._take(place, work)):
                 return True
             started = time.perf_counter()
-            before = self.shared.best[slot]
+            before = self.best[slot]
+            units = work[place.plan]
             status = self._search.engine.search(
-                lane.worker, work[lane.job], lane.end, self.shared, slot, budget
+                place.worker,
+                units,
+                Race(self.best, self.flag, slot),
+                Span(units.first, place.end, budget),
             )
-            if self.shared.best[slot] != before and until == math.inf:
+            if self.best[slot] != before and until == math.inf:
                 self._tell(slot)
             now = time.perf_counter()
-            lane.spent_s += now - started
+            place.spent_s += now - started
             if status == DONE:
-                lane.end = -1
+                place.end = -1
                 # as many units as fill some milliseconds, so that threads end together
-                wanted = int(lane.chunk * CHUNK_S / max(lane.spent_s, 1e-6))
-                lane.chunk = max(1, min(4 * lane.chunk, wanted))
+                wanted = int(place.chunk * CHUNK_S / max(place.spent_s, 1e-6))
+                place.chunk = max(1, min(4 * place.chunk, wanted))
             if now >= until:
                 return False
         return True
 
-    def _take(self, lane: Lane, work: list[Job]) -> bool:
+    def _take(self, place: Place, work: list[PlanUnits]) -> bool:
         """Open the next chunk of units; False when there are none."""
         with self._lock:
-            while lane.job < len(work) and work[lane.job].at == work[lane.job].units:
-                lane.job += 1
-                lane.chunk = 1
-            if lane.job == len(work):
+            while place.plan < len(work) and work[place.plan].at == work[place.plan].units:
+                place.plan += 1
+                place.chunk = 1
+            if place.plan == len(work):
                 return False
-            job = work[lane.job]
-            lane.worker.control[:3] = job.at, 0, 0
-            lane.spent_s = 0.0
-            job.at = lane.end = min(job.units, job.at + lane.chunk)
+            units = work[place.plan]
+            place.worker.lane.control[:3] = units.at, 0, 0
+            place.spent_s = 0.0
+            units.at = place.end = min(units.units, units.at + place.chunk)
             return True
 
     def _tell(self, slot: int) -> None:
-        found = self.decode(slot)
+        leader = self.decode(slot)
         with self._voice:
-            if self.shared.best[slot] == self.leader:
-                self._improved(found)
+            if self.best[slot] == self.top:
+                self._improved(leader)

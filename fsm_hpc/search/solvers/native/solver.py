@@ -12,12 +12,12 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
-from fsm_hpc.search.solvers.native.decoder import Found, build
+from fsm_hpc.search.solvers.native.decoder import Leader, build
 from fsm_hpc.search.solvers.native.functions import functions
 from fsm_hpc.search.solvers.native.kernels.holes import POINT
 from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
 from fsm_hpc.search.solvers.native.search import LOOK_S, Search
-from fsm_hpc.search.solvers.native.table import Table
+from fsm_hpc.search.solvers.native.table import KernelTable
 
 SMALL = 20_000  # rows that are taken in within milliseconds
 LOWEST = -MAX_SCORE  # below every score
@@ -28,17 +28,17 @@ class Knowledge:
     """What is known about one problem; it lives on from length to length."""
 
     problem: Problem
-    table: Table
+    table: KernelTable
     search: Search
     positives: int
-    optima: list[Found] = field(default_factory=list)  # of the bounds 1, 2, ...
+    optima: list[Leader] = field(default_factory=list)  # of the bounds 1, 2, ...
 
     @staticmethod
     def of(problem: Problem, threads: int) -> Knowledge:
         if problem.rows >= MAX_SCORE:
             most = f"{MAX_SCORE - 1:,} rows"
             raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
-        table = Table(problem)
+        table = KernelTable(problem)
         is_boolean = all(column.kind == POINT for column in table.columns)
         engine = BitEngine(table) if is_boolean else BoxEngine(table)
         search = Search(engine, threads)
@@ -47,10 +47,10 @@ class Knowledge:
     @property
     def ceiling(self) -> int:
         """The score that no formula of any size exceeds."""
-        return self.positives - self.table.fewest_errors
+        return self.positives - self.problem.fewest_errors
 
-    def errors(self, found: Found) -> int:
-        return self.positives - found.score
+    def errors(self, leader: Leader) -> int:
+        return self.positives - leader.score
 
 
 class Native:
@@ -129,7 +129,7 @@ class _Solve:
         self._control = control
         self._end: End | None = None
         self._best = self._first_formula()
-        self._hint: Found | None = None
+        self._hint: Leader | None = None
         if start.formula is not None and start.errors is not None:
             self._take_over(start.formula, start.errors, start.proved_length)
 
@@ -149,7 +149,7 @@ class _Solve:
         assert self._end is not None
         if known.optima and known.optima[-1].score >= self._best.score:
             self._best = known.optima[-1]
-        bound = known.table.fewest_errors
+        bound = known.problem.fewest_errors
         return Outcome(
             self._best.formula,
             known.errors(self._best),
@@ -179,18 +179,18 @@ class _Solve:
         known.optima.append(best)
         self._report(best, size)
 
-    def _constants(self, size: int) -> list[Found]:
+    def _constants(self, size: int) -> list[Leader]:
         """Formulas like `p or not p`, where no cut gives the constant."""
         table = self._known.table
         scores = {0: 0, 1: int(table.weights.sum())}
         atom = self._first_atom()
         return [
-            Found(build(f.tree, [atom]).canonical(), scores[f.table])
+            Leader(build(f.tree, [atom]).canonical(), scores[f.table])
             for f in functions(size)
             if f.variables == 0
         ]
 
-    def _keep(self, found: Found) -> None:
+    def _keep(self, found: Leader) -> None:
         """A better formula turned up before its size is proved."""
         if found.score > self._best.score:
             self._best = found
@@ -203,7 +203,7 @@ class _Solve:
         low = 0 if column.numeric else 1
         return Atom(column.proposition(low, column.card - 1))
 
-    def _first_formula(self) -> Found:
+    def _first_formula(self) -> Leader:
         atom = self._first_atom()
         return self._as_found(atom, self._known.problem.errors(atom))
 
@@ -219,8 +219,8 @@ class _Solve:
         if formula.size <= self._length and found.score > self._best.score:
             self._best = found
 
-    def _as_found(self, formula: Formula, errors: int) -> Found:
-        return Found(formula.canonical(), self._known.positives - errors)
+    def _as_found(self, formula: Formula, errors: int) -> Leader:
+        return Leader(formula.canonical(), self._known.positives - errors)
 
     # -------------------------------------------------------------------------------- the rest
 
@@ -229,7 +229,7 @@ class _Solve:
             self._end = self._control.reason_to_end()
         return self._end is not None
 
-    def _report(self, found: Found, proved_length: int) -> None:
+    def _report(self, found: Leader, proved_length: int) -> None:
         errors = self._known.errors(found)
-        bound = self._known.table.fewest_errors
+        bound = self._known.problem.fewest_errors
         self._control.report(Incumbent(found.formula, errors, proved_length, bound))

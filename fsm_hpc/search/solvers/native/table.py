@@ -13,7 +13,7 @@ from fsm_hpc.formulas.formula import Proposition
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import ALONE, NumericFeature, Problem
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
-from fsm_hpc.search.solvers.native.merge import merge
+from fsm_hpc.search.solvers.native.kernels.shapes import Data, Families
 
 Array = NDArray[Any]
 MANY_VALUES = 1 << 12
@@ -21,7 +21,7 @@ WIDE_PAIR = 1 << 22  # cells of two interval columns beyond which one of them is
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumn:
+class KernelColumn:
     """A column of the search: a numeric one, or Booleans of which at most one holds on a row."""
 
     kind: int
@@ -36,30 +36,29 @@ class TableColumn:
         return self.numeric.proposition(low, None if self.kind == SUFFIX else high)
 
 
-class Table:
+class KernelTable:
     """What the kernels see of a problem."""
 
     def __init__(self, problem: Problem) -> None:
-        merged = merge(problem)
+        merged = problem.distinct_rows
         net = merged.positives - merged.negatives
         kept = np.flatnonzero(net)
         self.rows = merged.first[kept]
         self.weights: Array = net[kept].astype(np.int32)
-        self.fewest_errors = int(np.minimum(merged.positives, merged.negatives).sum())
         columns = [*self._numerics(problem), *self._booleans(problem)]
         self.ranks: Array = np.zeros((len(columns), len(kept)), np.int32)
         for values, column in zip(self.ranks, columns, strict=True):
             values[:] = column.ranks
         self.columns = [replace(c, ranks=self.ranks[i]) for i, c in enumerate(columns)]
 
-    def _numerics(self, problem: Problem) -> list[TableColumn]:
+    def _numerics(self, problem: Problem) -> list[KernelColumn]:
         kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
         return [
-            TableColumn(kind, n.ranks[self.rows].astype(np.int32), len(n.cuts), n)
+            KernelColumn(kind, n.ranks[self.rows].astype(np.int32), len(n.cuts), n)
             for n in problem.numerics
         ]
 
-    def _booleans(self, problem: Problem) -> list[TableColumn]:
+    def _booleans(self, problem: Problem) -> list[KernelColumn]:
         """Categories of one column together, where they exclude each other; equal ones once."""
         features = problem.booleans
         if not features:
@@ -74,7 +73,7 @@ class Table:
                 groups.setdefault(("alone", index) if group == ALONE else group, []).append(index)
         names = [feature.proposition for feature in features]
         return [
-            TableColumn(POINT, ranks, len(members) + 1, None, tuple(names[i] for i in members))
+            KernelColumn(POINT, ranks, len(members) + 1, None, tuple(names[i] for i in members))
             for group in groups.values()
             for members, ranks in _joined(group, truths)
         ]
@@ -105,19 +104,23 @@ class Table:
         return out
 
     @cached_property
-    def families(self) -> Array:
-        """A row per choice for a boxed variable: column, bounds of low and high end, is numeric."""
-        out = []
+    def families(self) -> Families:
+        """Choices for a boxed variable, in the order of the columns."""
+        columns, ends = [], []
         for index in np.argsort(self.order):
             column = self.columns[index]
             last = column.card - 1
             if column.kind == POINT:
-                out += [(index, v, v, v, v, 0) for v in range(1, column.card)]
+                choices = [(v, v, v, v) for v in range(1, column.card)]
             elif column.kind == SUFFIX:
-                out.append((index, 0, last, last, last, 1))
+                choices = [(0, last, last, last)]
             else:
-                out.append((index, 0, last, 0, last, 1))
-        return np.array(out, np.int32).reshape(-1, 6)
+                choices = [(0, last, 0, last)]
+            columns += [index] * len(choices)
+            ends += choices
+        column_of = np.array(columns, np.int32)
+        bounds = np.array(ends, np.int32).reshape(-1, 4)
+        return Families(column_of, bounds, self.kinds[column_of] != POINT)
 
     @cached_property
     def singles(self) -> Array:
@@ -152,8 +155,8 @@ class Table:
         return int((cards[x] * cards[y])[tabled].max(initial=1))
 
     @cached_property
-    def data(self) -> tuple[Array, ...]:
-        return self.ranks, self.weights, self.kinds, self.cards, self.order, self.wide
+    def data(self) -> Data:
+        return Data(self.ranks, self.weights, self.kinds, self.cards, self.order, self.wide)
 
 
 def _joined(group: list[int], truths: Array) -> list[tuple[list[int], Array]]:

@@ -6,115 +6,44 @@ from __future__ import annotations
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS, coarse_bound
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, SUFFIX, localise, pair, single
 from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import part
+from fsm_hpc.search.solvers.native.kernels.shapes import Question
 from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
 
 
-@kernel
-def ask(
-    data,
-    pairs,
-    hole,
-    empty,
-    entry,
-    mask,
-    rows,
-    row_weights,
-    count,
-    goal,
-    any_will_do,
-    fresh,
-    cards,
-    scratch,
-    where,
-    flag,
-):
+@part
+def ask(data, plan, pairs, memory, scratch, entry, mask, count, goal, any_will_do, flag):
     """The best score that the columns of an entry can fill the hole with, if above the goal."""
-    ranks, kinds, sizes = data[0], data[2], data[3]
-    marks, local, cells, losses, inside, sums, order, heads, tree, ends = scratch
     x = pairs[entry, 0]
     y = pairs[entry, 1]
+    is_relaxed = len(plan.after) > 0
     for column in (x, y):
-        if fresh[column]:
-            fresh[column] = False
-            cards[column] = localise(
-                ranks[column],
-                rows,
-                row_weights,
-                count,
-                kinds[column],
-                sizes[column],
-                empty or hole == 2,
-                marks,
-                local[column],
+        if memory.fresh[column]:
+            memory.fresh[column] = False
+            memory.cards[column] = localise(
+                data, memory, count, column, is_relaxed or plan.hole == 2, scratch
             )
-    if hole == 1:
-        return single(local[x], row_weights, count, kinds[x], cards[x], mask, empty, sums, where)
-    if kinds[x] == INTERVAL:
-        return pair_of_intervals(
-            local[x],
-            local[y],
-            row_weights,
-            count,
-            cards[x],
-            cards[y],
-            mask,
-            goal,
-            any_will_do,
-            cells,
-            losses,
-            inside,
-            sums,
-            ends,
-            where,
-        )
-    area = cards[x] * cards[y]
-    if kinds[x] == SUFFIX and (area > len(cells) or area > 30 * count + 256):
-        bins = 32 if count < 50_000 else MAX_BINS
-        hope = coarse_bound(
-            local[x],
-            local[y],
-            row_weights,
-            count,
-            cards[x],
-            cards[y],
-            mask,
-            bins,
-            cells,
-            losses,
-        )
-        if hope <= goal:
-            return hope
-        return sweep(
-            local[x],
-            local[y],
-            row_weights,
-            count,
-            cards[x],
-            cards[y],
-            mask,
-            goal,
-            any_will_do,
-            order,
-            heads,
-            tree,
-            where,
-            flag,
-        )
-    return pair(
-        local[x],
-        local[y],
-        row_weights,
+    question = Question(
+        x,
+        y,
         count,
-        kinds[x],
-        kinds[y],
-        cards[x],
-        cards[y],
+        data.kinds[x],
+        data.kinds[y],
+        memory.cards[x],
+        memory.cards[y],
         mask,
         goal,
         any_will_do,
-        cells,
-        inside,
-        sums,
-        where,
     )
+    if plan.hole == 1:
+        return single(question, memory, scratch, is_relaxed)
+    if question.kind_x == INTERVAL:
+        return pair_of_intervals(question, memory, scratch)
+    area = question.card_x * question.card_y
+    if question.kind_x == SUFFIX and (area > len(scratch.cells) or area > 30 * count + 256):
+        bins = 32 if count < 50_000 else MAX_BINS
+        hope = coarse_bound(question, memory, scratch, bins)
+        if hope <= goal:
+            return hope
+        return sweep(question, memory, scratch, flag)
+    return pair(question, memory, scratch)

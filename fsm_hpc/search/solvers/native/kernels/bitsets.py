@@ -8,15 +8,16 @@ from numba import types
 from numba.extending import intrinsic
 
 from fsm_hpc.search.solvers.native.kernels.holes import combine
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 from fsm_hpc.search.solvers.native.kernels.order import (
     AT,
     DONE,
     NODES,
     PAUSED,
     STOPPED,
-    UNIT_BITS,
+    goal_above,
     leader,
+    note,
     rank_of,
 )
 from fsm_hpc.search.solvers.native.kernels.states import FALSE, HOLE, TRUE
@@ -35,7 +36,7 @@ def popcount(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
-@kernel
+@part
 def count_bits(words, start, end):
     total = np.int64(0)
     for k in range(start, end):
@@ -43,7 +44,7 @@ def count_bits(words, start, end):
     return total
 
 
-@kernel
+@part
 def count_common(words, others, start, end):
     total = np.int64(0)
     for k in range(start, end):
@@ -51,12 +52,11 @@ def count_common(words, others, start, end):
     return total
 
 
-@kernel
-def context(bits, full, positives, states, chosen, plus, minus):
+@part
+def context(table, plan, memory):
     """Rows that the hole gains (`plus`) and loses (`minus`); the score of all that is settled."""
-    boxed = 0
-    while 1 << boxed < len(states):
-        boxed += 1
+    bits, full, states, chosen = table.bits, table.full, plan.states, memory.chosen
+    plus, minus, boxed = memory.plus, memory.minus, len(plan.after)
     score = np.int64(0)
     for k in range(len(full)):
         held = np.uint64(0)
@@ -77,7 +77,7 @@ def context(bits, full, positives, states, chosen, plus, minus):
             else:
                 opposite |= rows
                 settled |= rows
-        if k < positives:
+        if k < table.positives:
             score += np.int64(popcount(settled))
             plus[k] = held
             minus[k] = opposite
@@ -88,7 +88,7 @@ def context(bits, full, positives, states, chosen, plus, minus):
     return score
 
 
-@kernel
+@part
 def useful(gain, loss, gains, losses, goal, as_x):
     """Functions of a pair (bits) that can reach the goal given one of its two literals.
 
@@ -106,7 +106,7 @@ def useful(gain, loss, gains, losses, goal, as_x):
     return out
 
 
-@kernel
+@part
 def hopeful(both, x, y, loss_x, loss_y, gains, losses, mask):
     """The most that the asked functions can reach, once the rows gained by both are known."""
     best = -(1 << 40)
@@ -130,125 +130,133 @@ def hopeful(both, x, y, loss_x, loss_y, gains, losses, mask):
 
 
 @kernel
-def search_bits(
-    bits,
-    full,
-    positives,
-    families,
-    plan,
-    states,
-    memory,
-    control,
-    best,
-    slot,
-    flag,
-    record,
-    first,
-    end,
-    budget,
-):
+def search_bits(table, families, plan, memory, lane, race, span):
     """Search units [control[AT], end) of a plan; come back after `budget` steps of work."""
-    after, cross, hole = plan[2], plan[3], plan[5]
-    plus, minus, gain, loss, roles_x, roles_y, chosen, plus_x, minus_x = memory
-    features = len(bits)
-    words = len(full)
-    boxed = len(after)
-    mirrored = False
+    control = lane.control
+    words = len(table.full)
+    is_mirrored = False
+    for state in plan.states:
+        is_mirrored |= state > HOLE
+    # without an opposite hole, positive rows are only gained and negative ones only lost
+    plus_end = words if is_mirrored else table.positives
+    minus_start = 0 if is_mirrored else table.positives
+    work = 0
+    while True:
+        if race.flag[0] != 0:
+            return STOPPED
+        if work > span.budget:
+            return PAUSED
+        if control[AT] >= span.end:
+            return DONE
+        unit = span.first + control[AT]
+        work += 20
+        is_choice = choose_families(control[AT], families, plan, memory.chosen)
+        if is_choice:
+            work += _search_unit(
+                table, families, plan, memory, lane, race, unit, plus_end, minus_start
+            )
+        if race.flag[0] == 0:
+            control[AT] += 1
+
+
+@part
+def _search_unit(table, families, plan, memory, lane, race, unit, plus_end, minus_start):
+    """Look for a leader in one unit; the steps of work."""
+    words = len(table.full)
+    for i in range(len(plan.after)):
+        memory.chosen[i] = families.column[memory.chosen[i]]
+    base = context(table, plan, memory)
+    gains = count_bits(memory.plus, 0, plus_end)
+    work = words * len(plan.states)
+    threshold = leader(race.best)
+    if rank_of(base + gains, unit) <= threshold:
+        return work
+    lane.control[NODES] += 1
+    losses = count_bits(memory.minus, minus_start, words)
+    goal = goal_above(threshold, base, unit) + 1
+    _weigh_literals(table, plan, memory, gains, losses, goal, plus_end, minus_start)
+    work += len(table.bits) * words
+    if plan.hole == 1:
+        _ask_singles(memory, lane, race, unit, base, gains, losses)
+        return work
+    return work + _ask_pairs(
+        table, memory, lane, race, unit, base, gains, losses, goal, plus_end, minus_start
+    )
+
+
+@part
+def _weigh_literals(table, plan, memory, gains, losses, goal, plus_end, minus_start):
+    """What each literal gains and loses, and the functions that it may be part of."""
+    cross, boxed, chosen, bits = plan.cross, len(plan.after), memory.chosen, table.bits
+    plus, minus, words = memory.plus, memory.minus, len(table.full)
+    gain_of, loss_of = memory.gain, memory.loss
+    roles_x, roles_y = memory.roles_x, memory.roles_y
     mask = 0
-    for state in states:
-        mirrored |= state > HOLE
     for f in range(len(cross)):
         if cross[f] >= 0:
             mask |= 1 << f
-    plus_end = words if mirrored else positives
-    minus_start = 0 if mirrored else positives
+    for x in range(len(bits)):
+        gain = count_common(plus, bits[x], 0, plus_end)
+        loss = count_common(minus, bits[x], minus_start, words)
+        gain_of[x] = gain
+        loss_of[x] = loss
+        allowed = mask
+        for f in range(len(cross)):
+            if cross[f] >= 0:
+                for i in range(boxed):
+                    if cross[f] >> i & 1 and chosen[i] >= x:
+                        allowed &= ~(1 << f)
+        if plan.hole == 1:
+            roles_x[x] = allowed
+        else:
+            roles_x[x] = allowed & useful(gain, loss, gains, losses, goal, True)
+            roles_y[x] = allowed & useful(gain, loss, gains, losses, goal, False)
+
+
+@part
+def _ask_singles(memory, lane, race, unit, base, gains, losses):
+    for x in range(len(memory.gain)):
+        inside = memory.gain[x] - memory.loss[x]
+        for f in range(2):
+            if memory.roles_x[x] >> f & 1:
+                score = base + (inside if f == 0 else gains - losses - inside)
+                if rank_of(score, unit) > leader(race.best):
+                    note(lane, race, unit, x, 1 << f, score, x, x)
+
+
+@part
+def _ask_pairs(table, memory, lane, race, unit, base, gains, losses, goal, plus_end, minus_start):
+    """Ask every pair of literals that can reach the goal together; the steps of work."""
+    gain, loss, roles_x, roles_y = memory.gain, memory.loss, memory.roles_x, memory.roles_y
+    plus, minus, plus_x, minus_x = memory.plus, memory.minus, memory.plus_x, memory.minus_x
+    best, flag, bits, words = race.best, race.flag, table.bits, len(table.full)
     work = 0
-    while True:
+    for x in range(len(bits)):
         if flag[0] != 0:
-            return STOPPED
-        if work > budget:
-            return PAUSED
-        if control[AT] >= end:
-            return DONE
-        unit = first + control[AT]
-        work += 20
-        is_choice = choose_families(control[AT], families, plan, chosen)
-        control[AT] += 1
-        if not is_choice:
+            return work
+        if roles_x[x] == 0:
             continue
-        for i in range(boxed):
-            chosen[i] = families[chosen[i], 0]
-        base = context(bits, full, positives, states, chosen, plus, minus)
-        gains = count_bits(plus, 0, plus_end)
-        work += words * len(states)
-        threshold = leader(best)
-        if rank_of(base + gains, unit) <= threshold:
-            continue
-        control[NODES] += 1
-        losses = count_bits(minus, minus_start, words)
-        goal = (threshold >> UNIT_BITS) - base
-        if rank_of(goal + base, unit) <= threshold:
-            goal += 1
-        work += features * words
-        for x in range(features):
-            gain[x] = count_common(plus, bits[x], 0, plus_end)
-            loss[x] = count_common(minus, bits[x], minus_start, words)
-            allowed = mask
-            for f in range(len(cross)):
-                if cross[f] >= 0:
-                    for i in range(boxed):
-                        if cross[f] >> i & 1 and chosen[i] >= x:
-                            allowed &= ~(1 << f)
-            if hole == 1:
-                roles_x[x] = allowed
-            else:
-                roles_x[x] = allowed & useful(gain[x], loss[x], gains, losses, goal, True)
-                roles_y[x] = allowed & useful(gain[x], loss[x], gains, losses, goal, False)
-        if hole == 1:
-            for x in range(features):
-                inside = gain[x] - loss[x]
-                for f in range(2):
-                    if roles_x[x] >> f & 1:
-                        score = base + (inside if f == 0 else gains - losses - inside)
-                        if rank_of(score, unit) > leader(best):
-                            _note(record, unit, x, x, 1 << f, score)
-                            best[slot] = rank_of(score, unit)
-            continue
-        for x in range(features):
-            if flag[0] != 0:
-                return STOPPED
-            if roles_x[x] == 0:
+        ready = False
+        for y in range(x + 1, len(bits)):
+            asked = roles_x[x] & roles_y[y]
+            if asked == 0:
                 continue
-            ready = False
-            for y in range(x + 1, features):
-                asked = roles_x[x] & roles_y[y]
-                if asked == 0:
-                    continue
-                if not ready:
-                    ready = True
-                    for k in range(plus_end):
-                        plus_x[k] = plus[k] & bits[x, k]
-                    for k in range(minus_start, words):
-                        minus_x[k] = minus[k] & bits[x, k]
-                both = count_common(plus_x, bits[y], 0, plus_end)
-                work += words
-                if hopeful(both, gain[x], gain[y], loss[x], loss[y], gains, losses, asked) < goal:
-                    continue
-                inside = both - count_common(minus_x, bits[y], minus_start, words)
-                outside = gain[y] - loss[y] - inside
-                score = base + combine(
-                    inside, inside, outside, outside, gain[x] - loss[x], gains - losses, asked
-                )
-                if rank_of(score, unit) > leader(best):
-                    _note(record, unit, x, y, asked, score)
-                    best[slot] = rank_of(score, unit)
-                    goal = score + 1 - base
-
-
-@kernel
-def _note(record, unit, x, y, mask, score):
-    record[0] = unit
-    record[1] = x
-    record[2] = mask
-    record[3] = score
-    record[4] = y
+            if not ready:
+                ready = True
+                for k in range(plus_end):
+                    plus_x[k] = plus[k] & bits[x, k]
+                for k in range(minus_start, words):
+                    minus_x[k] = minus[k] & bits[x, k]
+            both = count_common(plus_x, bits[y], 0, plus_end)
+            work += words
+            if hopeful(both, gain[x], gain[y], loss[x], loss[y], gains, losses, asked) < goal:
+                continue
+            inside = both - count_common(minus_x, bits[y], minus_start, words)
+            outside = gain[y] - loss[y] - inside
+            score = base + combine(
+                inside, inside, outside, outside, gain[x] - loss[x], gains - losses, asked
+            )
+            if rank_of(score, unit) > leader(best):
+                note(lane, race, unit, x, asked, score, y, y)
+                goal = score + 1 - base
+    return work

@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
 MAX_BINS = 128
 
 
-@kernel
-def coarse_bound(x, y, weights, count, card_x, card_y, mask, bins, gains, losses):
+@part
+def coarse_bound(question, memory, scratch, bins):
     """No pair of pivots scores higher with the asked functions.
 
     Rows in the bin of a cut may fall on either side of it: positive rows count where that
-    helps, negative ones where it does not hurt. `gains`, `losses`: scratch for the sums of
-    both over the rows below a corner.
+    helps, negative ones where it does not hurt. `cells`, `losses`: the sums of both over the
+    rows below a corner.
     """
+    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    gains, losses, mask = scratch.cells, scratch.losses, question.mask
+    card_x, card_y = question.card_x, question.card_y
     side = bins + 1
     for cell in range(side * side):
         gains[cell] = 0
         losses[cell] = 0
-    for k in range(count):
+    for k in range(question.rows):
         cell = (x[k] * bins // card_x + 1) * side + y[k] * bins // card_y + 1
         if weights[k] > 0:
             gains[cell] += weights[k]

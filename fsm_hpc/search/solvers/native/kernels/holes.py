@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
 # How a column is cut: category or Boolean (value = code), pivot (value >= cut), interval.
 POINT, SUFFIX, INTERVAL = range(3)
 NOTHING = -(1 << 30)
 
 
-@kernel
-def localise(ranks, items, weights, count, kind, card, merge, marks, local):
+@part
+def localise(data, memory, count, column, merge, scratch):
     """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
 
     Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
     that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere.
     """
-    if kind == POINT or not merge:
+    ranks, items, weights = data.ranks[column], memory.rows, memory.row_weights
+    local, marks, card = scratch.local[column], scratch.marks, data.cards[column]
+    if data.kinds[column] == POINT or not merge:
         for k in range(count):
             local[k] = ranks[items[k]]
         return card
@@ -40,17 +42,19 @@ def localise(ranks, items, weights, count, kind, card, merge, marks, local):
     return blocks
 
 
-@kernel
-def single(local, weights, count, kind, card, mask, empty, sums, where):
+@part
+def single(question, memory, scratch, empty):
     """The best score of one literal: mask bit 0 as it is, bit 1 negated; `where`: its cut.
 
     `empty`: the literal may hold on none of the rows. In a relaxed hole that is a choice, since
     rows where it holds may be left out; in an exact one, formulas of less size score the same.
     """
+    local, weights, sums = scratch.local[question.x], memory.row_weights, scratch.sums
+    kind, card, mask = question.kind_x, question.card_x, question.mask
     total = 0
     for value in range(card):
         sums[value] = 0
-    for k in range(count):
+    for k in range(question.rows):
         sums[local[k]] += weights[k]
         total += weights[k]
     best = NOTHING
@@ -93,8 +97,8 @@ def single(local, weights, count, kind, card, mask, empty, sums, where):
             best = total - bottom
             low = start_min
             high = value
-    where[0] = low
-    where[1] = high
+    memory.where[0] = low
+    memory.where[1] = high
     if empty and kind != POINT:
         best = max(best, 0 if mask & 1 else NOTHING, total if mask & 2 else NOTHING)
     return best
@@ -147,7 +151,7 @@ def answer(inside, sums, card, kind, in_total, total, mask):
     return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
 
 
-@kernel
+@part
 def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
     """The best among the asked functions, given the extremes of `x and y` and `not x and y`."""
     best = NOTHING
@@ -170,35 +174,20 @@ def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
     return best
 
 
-@kernel
-def pair(
-    x,
-    y,
-    weights,
-    count,
-    kind_x,
-    kind_y,
-    card_x,
-    card_y,
-    mask,
-    goal,
-    any_will_do,
-    cells,
-    inside,
-    sums,
-    where,
-):
-    """The best score of two literals, x no interval, from a table of sums by value of x and y.
-
-    `any_will_do`: the first score above `goal` is as good as the best.
-    """
+@part
+def pair(question, memory, scratch):
+    """The best score of two literals, x no interval, from a table of sums by value of x and y."""
+    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    kind_x, kind_y = question.kind_x, question.kind_y
+    card_x, card_y = question.card_x, question.card_y
+    cells, inside, sums, mask = scratch.cells, scratch.inside, scratch.sums, question.mask
     for cell in range(card_x * card_y):
         cells[cell] = 0
     for value in range(card_y):
         sums[value] = 0
         inside[value] = 0
     total = 0
-    for k in range(count):
+    for k in range(question.rows):
         cells[x[k] * card_y + y[k]] += weights[k]
         sums[y[k]] += weights[k]
         total += weights[k]
@@ -218,14 +207,14 @@ def pair(
         found = answer(inside, sums, card_y, kind_y, in_total, total, mask)
         if found > best:
             best = found
-            where[0] = low
-            where[1] = low if kind_x == POINT else card_x - 1
-            if any_will_do and best > goal:
+            memory.where[0] = low
+            memory.where[1] = low if kind_x == POINT else card_x - 1
+            if question.any_will_do and best > question.goal:
                 return best
     return best
 
 
-@kernel
+@part
 def _add(inside, cells, start, card):
     total = 0
     for value in range(card):

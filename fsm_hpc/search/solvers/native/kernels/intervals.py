@@ -4,36 +4,24 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, answer
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
 GROWING = 0b11000011  # functions that hold on more rows when x does
 SHRINKING = 0b00111100
 
 
-@kernel
-def pair_of_intervals(
-    x,
-    y,
-    weights,
-    count,
-    card_x,
-    card_y,
-    mask,
-    goal,
-    any_will_do,
-    gains,
-    losses,
-    inside,
-    sums,
-    ends,
-    where,
-):
-    """The best score above `goal`, or something not above it when there is none.
+@part
+def pair_of_intervals(question, memory, scratch):
+    """The best score above the goal, or something not above it when there is none.
 
-    `any_will_do`: the first score above the goal is as good as the best. `gains`, `losses`:
-    scratch for sums by value of y over the rows with x below a value. `ends`: scratch stack.
+    `cells` and `losses` hold gains and losses by value of y over the rows with x below a value;
+    `ends` is the stack of ranges for the ends of x.
     """
-    total = _fill(x, y, weights, count, card_x, card_y, gains, losses)
+    gains, losses, ends = scratch.cells, scratch.losses, scratch.ends
+    inside, sums = scratch.inside, scratch.sums
+    mask, any_will_do, goal = question.mask, question.any_will_do, question.goal
+    card_x, card_y = question.card_x, question.card_y
+    total = _fill(question, memory, scratch)
     top = card_x * card_y
     for value in range(card_y):
         sums[value] = gains[top + value] - losses[top + value]
@@ -60,8 +48,8 @@ def pair_of_intervals(
             continue
         if low1 == low2 and high1 == high2:
             best = found
-            where[0] = low1
-            where[1] = high1
+            memory.where[0] = low1
+            memory.where[1] = high1
             if any_will_do:
                 return best
             continue
@@ -69,13 +57,16 @@ def pair_of_intervals(
     return best
 
 
-@kernel
-def _fill(x, y, weights, count, card_x, card_y, gains, losses):
+@part
+def _fill(question, memory, scratch):
+    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    gains, losses = scratch.cells, scratch.losses
+    card_x, card_y = question.card_x, question.card_y
     for cell in range((card_x + 1) * card_y):
         gains[cell] = 0
         losses[cell] = 0
     total = 0
-    for k in range(count):
+    for k in range(question.rows):
         cell = (x[k] + 1) * card_y + y[k]
         total += weights[k]
         if weights[k] > 0:
@@ -119,7 +110,7 @@ def _bound(low1, low2, high1, high2, card_y, mask, gains, losses, inside, sums, 
     return best
 
 
-@kernel
+@part
 def _halve(ends, at, low1, low2, high1, high2):
     """Put the halves of a box on the stack, without intervals that end before they begin."""
     by_low = low2 - low1 >= high2 - high1

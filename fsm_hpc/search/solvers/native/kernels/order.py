@@ -3,24 +3,45 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import part
 
 UNIT_BITS = 38  # of a unit's number; the rest of a word holds the score
 UNITS = (1 << UNIT_BITS) - 1
 MAX_SCORE = 1 << (62 - UNIT_BITS)
 DONE, PAUSED, STOPPED = range(3)  # how a kernel comes back
-AT, OPEN, STACKED, NODES, ASKED = range(5)  # of its `control`
+AT, OPEN, STACKED, NODES, ASKED = range(5)  # of a lane's control
+UNIT, ENTRY, MASK, SCORE, LOW, HIGH = range(6)  # of a lane's leader
 
 
-@kernel
+@part
 def rank_of(score, unit):
     """Solutions in order: the higher score, then the earlier unit."""
     return (score << UNIT_BITS) + (UNITS - unit)
 
 
-@kernel
+@part
 def leader(best):
+    """The rank that a solution has to exceed."""
     top = best[0]
     for slot in range(1, len(best)):
         top = max(top, best[slot])
     return top
+
+
+@part
+def goal_above(threshold, settled, unit):
+    """The score that is not enough beside what is settled, to exceed the threshold."""
+    goal = (threshold >> UNIT_BITS) - settled
+    return goal - 1 if rank_of(goal + settled, unit) > threshold else goal
+
+
+@part
+def note(lane, race, unit, entry, mask, score, low, high):
+    """Make a solution this thread's leader."""
+    lane.leader[UNIT] = unit
+    lane.leader[ENTRY] = entry
+    lane.leader[MASK] = mask
+    lane.leader[SCORE] = score
+    lane.leader[LOW] = low
+    lane.leader[HIGH] = high
+    race.best[race.slot] = rank_of(score, unit)

@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.holes import NOTHING, combine
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
 
-@kernel
-def sweep(
-    x, y, weights, count, card_x, card_y, mask, goal, any_will_do, order, heads, tree, where, flag
-):
+@part
+def sweep(question, memory, scratch, flag):
     """The same as `pair` for two pivots of many values: rows enter a tree as the cut falls.
 
     `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
     holds, and of the others.
     """
+    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    card_x, count, mask = question.card_x, question.rows, question.mask
+    order, heads, tree = scratch.order, scratch.heads, scratch.tree
     size = 1
-    while size < card_y:
+    while size < question.card_y:
         size *= 2
-    total = _prepare(y, weights, count, card_y, size, tree)
+    total = _prepare(y, weights, count, question.card_y, size, tree)
     for value in range(card_x + 1):
         heads[value] = -1
     for k in range(count):
@@ -41,14 +42,14 @@ def sweep(
         found = combine(max_in, min_in, max_out, min_out, in_total, total, mask)
         if found > best:
             best = found
-            where[0] = low
-            where[1] = card_x - 1
-            if any_will_do and best > goal:
+            memory.where[0] = low
+            memory.where[1] = card_x - 1
+            if question.any_will_do and best > question.goal:
                 return best
     return best
 
 
-@kernel
+@part
 def _prepare(y, weights, count, card_y, size, tree):
     """All rows outside x: sums at the leaves, then upwards."""
     total = 0

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
 HOLES_OF_A_UNIT = 4
 
@@ -11,31 +11,30 @@ HOLES_OF_A_UNIT = 4
 @kernel
 def choose_families(index, families, plan, chosen):
     """The index-th choice of a literal family for each boxed variable; False if it is no choice."""
-    boxed = len(plan[2])
-    count = len(families)
+    boxed = len(plan.after)
+    count = len(families.column)
     for i in range(boxed - 1, -1, -1):
         chosen[i] = index % count
         index //= count
     for i in range(boxed):
-        if plan[2][i] >= 0 and chosen[plan[2][i]] >= chosen[i]:
+        if plan.after[i] >= 0 and chosen[plan.after[i]] >= chosen[i]:
             return False
         for k in range(i):
             if chosen[i] == chosen[k]:
                 return False
-            same = families[chosen[i], 0] == families[chosen[k], 0]
-            if same and families[chosen[i], 5] == 1:
+            same = families.column[chosen[i]] == families.column[chosen[k]]
+            if same and families.numeric[chosen[i]]:
                 return False
     return True
 
 
-@kernel
+@part
 def open_holes(data, families, plan, pairs, index, chosen, entries, masks):
     """The columns (pairs) that may fill the hole, each with the functions to ask; their number.
 
     Where nothing is boxed, every unit asks a few of them, so that threads can share the work.
     """
-    order, wide = data[4], data[5]
-    cross, after, partner = plan[3], plan[2], plan[4]
+    order, cross, after = data.order, plan.cross, plan.after
     count = 0
     first = index * HOLES_OF_A_UNIT if len(after) == 0 else 0
     end = min(len(pairs), first + HOLES_OF_A_UNIT) if len(after) == 0 else len(pairs)
@@ -49,10 +48,10 @@ def open_holes(data, families, plan, pairs, index, chosen, entries, masks):
             if cross[f] >= 0:
                 mask |= 1 << f
         for i in range(len(after)):
-            column = families[chosen[i], 0]
-            if families[chosen[i], 5] == 1 and column in (x, y):
+            column = families.column[chosen[i]]
+            if families.numeric[chosen[i]] and column in (x, y):
                 usable = False
-            if i == partner and not wide[column, x]:
+            if i == plan.partner and not data.wide[column, x]:
                 usable = False
             if order[column] > lowest:
                 for f in range(len(cross)):

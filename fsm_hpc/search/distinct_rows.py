@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from fsm_hpc.search.problem import Problem
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -16,33 +15,45 @@ WORD = 64  # Booleans that are compared at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """A representative of each kind of row, and how many of its kind have each label."""
+class DistinctRows:
+    """A representative of each kind of row, the first one, and the labels that its kind has."""
 
     first: NDArray[np.int64]
     positives: NDArray[np.int64]
     negatives: NDArray[np.int64]
 
 
-def merge(problem: Problem) -> Merged:
+def merge(
+    truths: Sequence[NDArray[np.bool_]], numbers: Sequence[NDArray[Any]], labels: NDArray[np.bool_]
+) -> DistinctRows:
     """Linear in the table: rows are compared by a hash of all their values, which is verified."""
-    truths = [b.holds for b in problem.booleans]
     words = [_word(truths[at : at + WORD]) for at in range(0, len(truths), WORD)]
-    columns: list[NDArray[Any]] = [*words, *(n.ranks for n in problem.numerics)]
-    hashes = np.zeros(problem.rows, np.uint64)
+    columns: list[NDArray[Any]] = [*words, *numbers]
+    hashes = np.zeros(len(labels), np.uint64)
     for values in columns:
         hashes = (hashes ^ values.astype(np.uint64)) * _MIX
         hashes ^= hashes >> _SHIFT
     _, first, kinds = np.unique(hashes, return_index=True, return_inverse=True)
     representative = first[kinds]
     if any((values[representative] != values).any() for values in columns):
-        exact = problem.distinct_rows  # two kinds of rows share a hash
-        return Merged(exact.first, exact.positives, exact.negatives)
-    positives = np.bincount(kinds, weights=problem.labels).astype(np.int64)
-    return Merged(first.astype(np.int64), positives, np.bincount(kinds) - positives)
+        first, kinds = _exactly(columns, len(labels))  # two kinds of rows share a hash
+    positives = np.bincount(kinds, weights=labels).astype(np.int64)
+    negatives = np.bincount(kinds) - positives
+    order = np.argsort(first)
+    return DistinctRows(first[order].astype(np.int64), positives[order], negatives[order])
 
 
-def _word(truths: list[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+def _exactly(columns: Sequence[NDArray[Any]], rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    import pandas as pd
+
+    kinds = np.zeros(rows, dtype=np.int64)
+    for values in columns:
+        codes, distinct = pd.factorize(values)
+        kinds = pd.factorize(kinds * len(distinct) + codes)[0]
+    return np.unique(kinds, return_index=True)[1], kinds
+
+
+def _word(truths: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
     """Up to 64 Booleans of every row as one number."""
     packed = np.zeros((len(truths[0]), WORD // 8), np.uint8)
     packed[:, : -(-len(truths) // 8)] = np.packbits(np.stack(truths), axis=0).T
