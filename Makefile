@@ -3,9 +3,13 @@ SYSTEM_PYTHON ?= python3
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
+LOCK := requirements/ci.txt
+# the pins hold for the Python that they were written with; another one takes the newest that it can
+VERSION = $(shell $(SYSTEM_PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+PINS = $(shell grep -qs "Python $(VERSION)$$" $(LOCK) && echo "--constraint $(LOCK)")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check system-packages wheel clean
+.PHONY: help demo test check docs lock system-packages wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,13 +18,22 @@ demo: $(READY)  ## ten folds of a shipped table, and its result tables (a minute
 	$(PYTHON) -m fsm_hpc +experiment=demo -m wait=true cluster=local
 	$(PYTHON) -m fsm_hpc collect study=demo --names
 
-test: $(READY) system-packages check  ## lint, types and all tests but the slow ones
+test: $(READY) system-packages check docs  ## lint, types and all tests but the slow ones
 	$(PYTHON) -m pytest -m "not slow"
 
 check: $(READY)  ## ruff and mypy --strict
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+docs: $(READY)  ## site/: the pages of docs/ and an API reference; a warning is an error
+	$(PYTHON) -m sphinx --fail-on-warning --quiet docs site
+
+lock: $(READY)  ## requirements/ci.txt: the versions that are installed now
+	@mkdir -p $(dir $(LOCK))
+	@echo "# written by: make lock, with Python $(VERSION)" > $(LOCK)
+	$(PYTHON) -m pip freeze --exclude-editable --disable-pip-version-check >> $(LOCK)
+	@touch $(READY)
 
 test-slow: $(READY)  ## everything that takes minutes, but for the cluster's
 	$(PYTHON) -m pytest -m "slow and not slurm"
@@ -32,11 +45,11 @@ wheel: $(READY)  ## dist/*.whl
 	$(PYTHON) -m build --wheel
 
 clean:  ## remove the environment and what was built; results/ stays
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist build site .pytest_cache .mypy_cache .ruff_cache
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml $(wildcard $(LOCK))
 	$(SYSTEM_PYTHON) -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(PINS) --editable '.[test]'
 	@touch $@
 
 include slurm/targets.mk

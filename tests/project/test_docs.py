@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.__main__ import VERBS, main
+from fsm_hpc.cli import usage
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.study.compose import compose, expand
 
@@ -43,11 +43,11 @@ def test_a_command_of_the_product_is_understood(
     page: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(text)[3:]
-    verb = words[0] if words and words[0] in VERBS else "run"
+    verb = words[0] if words and words[0] in usage.names() else "run"
     overrides = [word for word in words if "=" in word and not word.startswith("-")]
     flags = [word for word in words if word.startswith("-")]
     with pytest.raises(SystemExit) as ended:
-        main([*([verb] if verb != "run" else []), "--help"])
+        usage.verb(verb).run(["--help"])
     assert ended.value.code in (0, None)
     described = capsys.readouterr().out
     assert all(flag in described for flag in flags), f"{page}: {text}: unknown flag"

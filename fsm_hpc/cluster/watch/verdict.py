@@ -175,6 +175,8 @@ def of_result(done: FoldResult) -> tuple[Verdict, str]:
         return Verdict.TIMEOUT, f"scan budget spent, fell back to length {done.length_bound}{also}"
     if done.stop_reason == StopReason.OUT_OF_MEMORY.value:
         return Verdict.OUT_OF_MEMORY, f"fell back to length {done.length_bound}{also}"
+    if is_unproved and done.final_end == StopReason.OUT_OF_MEMORY.value:
+        return Verdict.OUT_OF_MEMORY, f"the final solve ran out of it at {done.errors} errors"
     if is_unproved:
         bound = "" if done.lower_bound is None else f", of which {done.lower_bound} are proved"
         return Verdict.UNPROVED, f"final budget spent at {done.errors} errors{bound}"
