@@ -21,13 +21,13 @@ class FoldProgress(LiveDisplay):
     """Live progress of a fold on a terminal, plain lines elsewhere."""
 
     def __init__(self, console: Console, name: str) -> None:
-        super().__init__(console, get_renderable=self._render, refresh_per_second=4)
         self._name = name
         self._started = time.monotonic()
         self._told: tuple[int, str] = (0, "")
         self._told_at = 0.0
         self._state = ScanState()
         self._trials = ""
+        super().__init__(console, get_renderable=self._render, refresh_per_second=4)
 
     def watch(self, state: ScanState) -> None:
         self._state = state
