@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fsm_hpc.cli import collect as collect_command
+from fsm_hpc.cli.main import main as command_line
 from fsm_hpc.search.method import Method
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.result import FoldResult
@@ -60,7 +60,7 @@ def _result(dataset: str, method: str, fold: int) -> FoldResult:
 
 
 def write(study: StudyPaths, made: FoldResult) -> None:
-    path = study.fold(made.dataset, made.method, made.fold).result
+    path = study.fold(made.id).result
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(made.to_dict(), indent=1) + "\n")
 
@@ -72,10 +72,9 @@ def read_plainly(study: StudyPaths) -> None:
 
 
 def collect(study: StudyPaths) -> None:
-    parser = argparse.ArgumentParser()
-    collect_command.add_arguments(parser)
+    place = [f"results_dir={study.root.parent}", f"study={study.root.name}"]
     with contextlib.redirect_stdout(io.StringIO()):
-        collect_command.main(study, None, parser.parse_args(["--paper"]))
+        command_line(["collect", *place, "--paper"])
 
 
 def seconds(work: Callable[[], None]) -> float:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.job import prepare
+from fsm_hpc.study.fold import prepare
 
 INSTANCES = (
     ("breast_cancer", "pivot", 6),
@@ -41,8 +42,8 @@ class Timing:
 
 def problem_of(dataset: str, method: str) -> Problem:
     """The training part of fold 0, as the scan sees it."""
-    job = prepare(compose([f"dataset={dataset}", f"method={method}", "fold=0"]))
-    return job.problem(job.fold.train)
+    fold = prepare(compose([f"dataset={dataset}", f"method={method}", "fold=0"]))
+    return fold.problem(fold.rows.train)
 
 
 def time_bound(solver: ClingoDl, problem: Problem, length: int, limit_s: float) -> Timing:
@@ -69,7 +70,7 @@ def compare(
 ) -> Iterator[tuple[str, Timing, Timing]]:
     """For each instance its name, the time of the shipped encoding and of the plain one."""
     measure = time_scan if is_scan else time_bound
-    solvers = [ClingoDl(threads, encoding) for encoding in ("fast", "plain")]
+    solvers = [ClingoDl(threads, encoding) for encoding in (Encoding.FAST, Encoding.PLAIN)]
     for dataset, method, length in instances:
         problem = problem_of(dataset, method)
         for solver in solvers:  # a process that is there and has read clingo, for both alike

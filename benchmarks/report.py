@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import tempfile
@@ -11,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.report.page import page as report
+from fsm_hpc.cli.main import main as command_line
+from fsm_hpc.study.files import StudyPaths
 from tests.support.browser import browser
 from tests.support.made_studies import large_study
 
@@ -26,11 +26,10 @@ def main() -> int:
     return 0
 
 
-def write(study: Any) -> None:
-    parser = argparse.ArgumentParser()
-    report.add_arguments(parser)
+def write(study: StudyPaths) -> None:
+    place = [f"results_dir={study.root.parent}", f"study={study.root.name}"]
     with contextlib.redirect_stdout(io.StringIO()):
-        report.main(study, None, parser.parse_args(["--paper"]))
+        command_line(["report", *place, "--paper"])
 
 
 def measure(page: Any, path: Path) -> None:

@@ -22,6 +22,7 @@ from benchmarks.encodings import problem_of
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.native import Native
 from fsm_hpc.system.files import write_json
 
@@ -93,9 +94,9 @@ def ratios(notebook: Notebook, threads: int, limit_s: float) -> None:
     print(
         f"seconds to proved optimum, {threads} threads, fold 0 training part, at most {limit_s:g}"
     )
-    columns = "".join(f" | {encoding:>8} {'ratio':>8}" for encoding in ("plain", "fast"))
+    logs: dict[Encoding, list[float]] = {Encoding.PLAIN: [], Encoding.FAST: []}
+    columns = "".join(f" | {encoding.value:>8} {'ratio':>8}" for encoding in logs)
     print(f"{'instance':26} errors size   native{columns}")
-    logs: dict[str, list[float]] = {"plain": [], "fast": []}
     for dataset, method, length in INSTANCES:
         name = f"{dataset} {method} {length}"
         problem = problem_of(dataset, method)
@@ -106,7 +107,7 @@ def ratios(notebook: Notebook, threads: int, limit_s: float) -> None:
         for encoding, ratios_so_far in logs.items():
             make = partial(ClingoDl, threads, encoding)
             measure = partial(timed, make, problem, length, limit_s)
-            theirs = notebook.once(f"clingo_dl {encoding} {name} {threads}", measure)
+            theirs = notebook.once(f"clingo_dl {encoding.value} {name} {threads}", measure)
             _compare(name, ours, theirs)
             ratio = theirs["seconds"] / ours["seconds"]
             ratios_so_far.append(math.log(ratio))
@@ -117,7 +118,7 @@ def ratios(notebook: Notebook, threads: int, limit_s: float) -> None:
         print(row, flush=True)
     for encoding, values in logs.items():
         mean = math.exp(sum(values) / len(values))
-        print(f"geometric mean of the ratios to clingo-dl, {encoding} encoding: {mean:.0f}")
+        print(f"geometric mean of the ratios to clingo-dl, {encoding.value} encoding: {mean:.0f}")
 
 
 def _compare(name: str, ours: Results, theirs: Results) -> None:

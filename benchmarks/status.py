@@ -8,15 +8,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import records
-from fsm_hpc.cluster.records import Attempt, End
+from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.study.result import FORMAT
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.result import FoldResult
+from tests.support.made_studies import fold_result
 
 PER_METHOD = 100  # folds of one dataset and method
 
@@ -38,23 +41,25 @@ def main() -> None:
 def write_folds(study: StudyPaths, count: int) -> None:
     """Synthetic folds of finished and stopped local runs, as large as real ones."""
     config = compose(["dataset=hepatitis", "method=median", "cluster=local"])
-    submission = asdict(records.new_submission(config, "local", ""))
+    submission = asdict(submissions.new_submission(config, ClusterKind.LOCAL))
     submission["job_id"] = "local/elsewhere/1"
     lengths = [_length(number) for number in range(1, 9)]
     for number in range(count):
         group, fold = divmod(number, PER_METHOD)
-        paths = study.fold(f"dataset{group // 5}", f"method{group % 5}", fold)
+        fold_id = FoldId(f"dataset{group // 5}", f"method{group % 5}", fold)
+        paths = study.fold(fold_id)
         paths.folder.mkdir(parents=True)
         paths.submission.write_text(json.dumps(submission))
         is_done = number % 2 == 0
-        _write_attempt(paths, submission["token"], End.FINISHED if is_done else End.STOPPED)
+        end = AttemptEnd.FINISHED if is_done else AttemptEnd.STOPPED
+        _write_attempt(paths, submission["token"], end)
         state = {"lengths": lengths, "under_way": None, "scan_s": 9.0, "stop_reason": None}
         paths.scan.write_text(json.dumps(state | {"final": None, "format": 1}))
         if is_done:
-            paths.result.write_text(json.dumps(_result(lengths)))
+            paths.result.write_text(json.dumps(_result(fold_id, lengths).to_dict()))
 
 
-def _write_attempt(paths: FoldPaths, token: str, end: End) -> None:
+def _write_attempt(paths: FoldPaths, token: str, end: AttemptEnd) -> None:
     attempt = Attempt(token, "local/elsewhere/2", 0, "elsewhere", 2, time.time(), end=end)
     values = asdict(attempt) | {"end": end.value}
     paths.attempt.write_text(json.dumps(values))
@@ -74,24 +79,14 @@ def _length(number: int) -> dict[str, Any]:
     }
 
 
-def _result(lengths: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "settings": {"data": "0" * 64, "folds": 10},
-        "accuracy": {"train": 0.9, "validation": 0.8, "test": 0.8},
-        "seconds": {"scan": 9.0, "final": 1.0, "total": 10.0},
-        "stop_reason": "early_stopping",
-        "proved": True,
-        "formula": "column_1",
-        "length_bound": 1,
-        "lengths": lengths,
-        "provenance": {"packages": {f"package{i}": "1.0" for i in range(8)}, "cpu": "x" * 40},
-    }
+def _result(fold: FoldId, lengths: list[dict[str, Any]]) -> FoldResult:
+    made = fold_result(fold.dataset, "pivot", fold.fold)
+    return replace(made, method=fold.method, lengths=lengths)
 
 
 def _time_status(results: Path) -> tuple[float, float]:
     began = time.perf_counter()
-    code = "import sys, time; from fsm_hpc.__main__ import main; main(sys.argv[1:]); "
+    code = "import sys, time; from fsm_hpc.cli.main import main; main(sys.argv[1:]); "
     code += "print(time.process_time(), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code, "status", f"results_dir={results}"],

@@ -16,9 +16,10 @@ import pytest
 
 from fsm_hpc.baselines import tuning as baselines
 from fsm_hpc.baselines.ensembles import Task
-from fsm_hpc.baselines.tuning import BaselineOutcome
-from fsm_hpc.data.dataset import Column, Dataset, Kind
-from fsm_hpc.data.folds import make_fold
+from fsm_hpc.baselines.tuning import FittedBaseline
+from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.search.method import Method
 
 BASELINES = (Method.RANDOM_FOREST, Method.XGBOOST)
@@ -42,14 +43,14 @@ def tune(
     dataset: Dataset | None = None,
     stop: threading.Event | None = None,
     on_trial: Callable[[int, float], None] = lambda count, best: None,
-) -> BaselineOutcome | None:
+) -> FittedBaseline | None:
     dataset = dataset or noisy_dataset()
-    fold = make_fold(dataset.rows, 0, 10, 42, 0.3)
+    fold = fold_rows(dataset.rows, 0, 10, 42, 0.3)
     stop = stop or threading.Event()
     return baselines.fit(dataset, fold, method, trials, seed, 1, journal, stop, on_trial)
 
 
-def answer(outcome: BaselineOutcome | None) -> tuple[object, ...]:
+def answer(outcome: FittedBaseline | None) -> tuple[object, ...]:
     assert outcome is not None
     said = (outcome.fitted.tolist(), outcome.test.tolist())
     return (outcome.model, outcome.validation_accuracy, *said)
@@ -121,7 +122,7 @@ def test_optuna_draws_a_logarithmic_integer_from_half_below_to_half_above() -> N
 
 def test_a_baseline_beats_the_majority_on_data_with_a_rule() -> None:
     dataset = noisy_dataset(rows=200, seed=3)
-    fold = make_fold(dataset.rows, 0, 10, 42, 0.3)
+    fold = fold_rows(dataset.rows, 0, 10, 42, 0.3)
     task = Task(dataset.table().to_numpy(), dataset.labels, Method.XGBOOST, 1, 1, threading.Event())
     model = task.fit(fold.fitted, {"n_estimators": 100, "max_depth": 2})
     assert model is not None

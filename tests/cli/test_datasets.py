@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.cli import datasets as datasets_command
 from fsm_hpc.errors import UserError
+from tests.support.command_line import run_verb
 from tests.support.tables import NAMES, shared_file
 
 
@@ -20,8 +20,7 @@ def _no_tables_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    arguments = [word for word in words if "=" not in word]
-    assert datasets_command.main(arguments, [word for word in words if "=" in word]) == 0
+    assert run_verb("datasets", *words) == 0
     return capsys.readouterr().out
 
 
@@ -104,9 +103,9 @@ def test_fetching_what_is_here_says_where_it_is(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("words", [["shw"], ["show"], ["show", "bank", "hepatitis"], ["list", "x"]])
 def test_a_wrong_word_gets_the_usage(words: list[str]) -> None:
     with pytest.raises(UserError, match="expected datasets, datasets show NAME or datasets fetch"):
-        datasets_command.main(words, [])
+        run_verb("datasets", *words)
 
 
 def test_a_slip_in_a_name_gets_the_near_match() -> None:
     with pytest.raises(UserError, match="did you mean hepatitis"):
-        datasets_command.main(["show", "hepatits"], [])
+        run_verb("datasets", "show", "hepatits")

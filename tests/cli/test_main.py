@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc import __main__ as command_line
+from fsm_hpc.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,14 +52,23 @@ def test_one_fold_is_run_told_and_kept_and_the_second_time_only_told(tmp_path: P
         (["dataset=banc", "method=pivot"], "did you mean bank?"),
         (["dataset=bank", "method=pivot", "scan.patienc=1"], "did you mean scan.patience"),
         (["dataset=bank", "method=pivot", "solver=x"], "solver=x is not known"),
+        (
+            ["dataset=bank", "method=pivot", "solver.name=nope"],
+            "solver.name: expected one of clingo_dl, native, portfolio, found 'nope'",
+        ),
         (["stats"], "did you mean status?"),
+        (["statu"], "did you mean status?"),
+        (
+            ["dataset=bank", "method=interval", "solver.threads"],
+            "expected key=value or a verb first, found 'solver.threads'",
+        ),
         (["dataset=csv", "method=pivot", "dataset.path=no.csv", "dataset.target=y"], "no.csv"),
     ],
 )
 def test_a_users_mistake_is_one_line_and_exit_code_2(
     words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command_line.main(words) == 2
+    assert main(words) == 2
     said = capsys.readouterr().err
     assert complaint in said
     assert said.count("\n") == 1
@@ -70,17 +79,25 @@ def test_a_folder_that_is_a_file_is_told_in_one_line(
 ) -> None:
     (tmp_path / "file").write_text("")
     words = ["dataset=hepatitis", "method=median", "solver=native", "scan.max_length=1"]
-    assert command_line.main([*words, f"results_dir={tmp_path}/file"]) == 2
+    assert main([*words, f"results_dir={tmp_path}/file"]) == 2
     assert "Not a directory" in capsys.readouterr().err
 
 
 def test_the_config_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main(["dataset=bank", "method=pivot", "--cfg", "job"]) == 0
+    assert main(["dataset=bank", "method=pivot", "--cfg", "job"]) == 0
+    assert "patience: 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flags", [["--cfg", "job"], ["--cfg=job"]])
+def test_the_config_is_shown_wherever_the_flag_stands(
+    flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*flags, "dataset=bank", "method=pivot"]) == 0
     assert "patience: 2" in capsys.readouterr().out
 
 
 def test_no_words_show_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main([]) == 2
+    assert main([]) == 2
     assert "python -m fsm_hpc" in capsys.readouterr().out
 
 

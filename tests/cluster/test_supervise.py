@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fsm_hpc.cluster.records import Attempt, End
-from fsm_hpc.study.job import fold_paths
 
-from fsm_hpc.cluster import records
+from fsm_hpc.cluster import attempts, submissions
+from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.node import foreground, supervise
 from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import files
 from tests.support.slurm_stand_ins import fake_slurm
 
@@ -26,12 +27,12 @@ ROOT = Path(__file__).parents[2]
 LONG = ["dataset=heart_disease", "method=median", "fold=1", "solver=clingo_dl"]
 
 
-def submit(folder: Path, kind: str, *words: str) -> FoldPaths:
+def submit(folder: Path, kind: ClusterKind, *words: str) -> FoldPaths:
     """A fold whose submission is on disk."""
     config = compose([*LONG, "cluster=slurm", f"results_dir={folder}", *words])
-    submission = replace(records.new_submission(config, kind, ""), job_id="7")
+    submission = replace(submissions.new_submission(config, kind), job_id="7")
     paths = fold_paths(config)
-    records.save_submission(paths, submission)
+    submissions.save(paths, submission)
     return paths
 
 
@@ -43,7 +44,7 @@ def start(paths: FoldPaths, *before: str) -> subprocess.Popen[bytes]:
 def wait_for(paths: FoldPaths, ready: Callable[[Attempt], bool]) -> Attempt:
     deadline = time.monotonic() + 60
     while True:
-        attempt = records.load_attempt(paths)
+        attempt = attempts.load(paths)
         if attempt is not None and ready(attempt):
             return attempt
         assert time.monotonic() < deadline, attempt
@@ -55,20 +56,20 @@ def test_a_job_requeues_itself_where_no_signal_comes(
 ) -> None:
     fake_slurm(tmp_path, monkeypatch, scontrol="")
     limits = ("cluster.timeout_h=0.0167", "cluster.signal_delay_s=110")
-    paths = submit(tmp_path, "slurm", "solver.encoding=plain", *limits)
+    paths = submit(tmp_path, ClusterKind.SLURM, "solver.encoding=plain", *limits)
     job = start(paths)
     try:
         ended = wait_for(paths, lambda attempt: attempt.end is not None)
     finally:
         job.kill()
         job.wait()
-    assert ended.end is End.TIMEOUT
+    assert ended.end is AttemptEnd.TIMEOUT
     assert files.read_json(paths.scan)
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core cannot be too few")
 def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
-    paths = submit(tmp_path, "local", "scan.max_length=1", "cluster.cpus=2")
+    paths = submit(tmp_path, ClusterKind.LOCAL, "scan.max_length=1", "cluster.cpus=2")
     core = min(os.sched_getaffinity(0))
     assert start(paths, "taskset", "-c", str(core)).wait(60) == 0
     done = files.read_json(paths.result)
@@ -88,9 +89,9 @@ def test_a_fold_left_at_once_is_stopped_not_lost(
     config = compose([*LONG, f"results_dir={tmp_path}"])
     with pytest.raises(leaving):
         foreground.run(config, lambda state: None, lambda count, best: None)
-    attempt = records.load_attempt(fold_paths(config))
+    attempt = attempts.load(fold_paths(config))
     assert attempt is not None
-    assert attempt.end is End.STOPPED
+    assert attempt.end is AttemptEnd.STOPPED
 
 
 def test_whoever_works_without_slurm_shows_signs_of_life(
@@ -119,35 +120,35 @@ def test_a_fold_in_the_foreground_outlives_the_shell_that_began_it(tmp_path: Pat
     subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True)
     paths = FoldPaths(tmp_path / "results/default/heart_disease/median/fold-1")
     ended = wait_for(paths, lambda attempt: attempt.end is not None)
-    assert ended.end is End.FINISHED, (tmp_path / "said.txt").read_text()
+    assert ended.end is AttemptEnd.FINISHED, (tmp_path / "said.txt").read_text()
 
 
 def test_a_superseded_submission_does_nothing(tmp_path: Path) -> None:
-    paths = submit(tmp_path, "local", "scan.max_length=1")
-    older = records.load_submission(paths)
+    paths = submit(tmp_path, ClusterKind.LOCAL, "scan.max_length=1")
+    older = submissions.load(paths)
     assert older is not None
-    records.save_submission(paths, replace(older, token="newer"))
+    submissions.save(paths, replace(older, token="newer"))
     assert supervise.work(asdict(older)) == "superseded"
     assert not paths.attempt.exists()
 
 
 def test_the_newest_claim_owns_the_fold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = submit(tmp_path, "slurm")
-    submission = records.load_submission(paths)
+    paths = submit(tmp_path, ClusterKind.SLURM)
+    submission = submissions.load(paths)
     assert submission is not None
     monkeypatch.setenv("SLURM_JOB_ID", "7")
-    first = records.claim(paths, submission)
-    assert records.is_mine(paths, first)
+    first = attempts.claim(paths, submission)
+    assert attempts.is_mine(paths, first)
     monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
-    second = records.claim(paths, submission)
-    assert not records.is_mine(paths, first)
-    assert records.is_mine(paths, second)
+    second = attempts.claim(paths, submission)
+    assert not attempts.is_mine(paths, first)
+    assert attempts.is_mine(paths, second)
     assert [entry["restart"] for entry in second.earlier] == [0]
 
 
 def test_an_attempt_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
     values: dict[str, Any] = {"warnings": ("few cores",), "earlier": ({"job_id": "6"},)}
-    attempt = Attempt("t", "7", 1, "n1", 5, 1.0, 2.0, End.TIMEOUT, "after 3 s", **values)
+    attempt = Attempt("t", "7", 1, "n1", 5, 1.0, 2.0, AttemptEnd.TIMEOUT, "after 3 s", **values)
     paths = FoldPaths(tmp_path)
-    records.save_attempt(paths, attempt)
-    assert records.load_attempt(paths) == attempt
+    attempts.save(paths, attempt)
+    assert attempts.load(paths) == attempt

@@ -6,42 +6,31 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fsm_hpc.cluster.watch.states import FoldStatus, State
-from fsm_hpc.study.job import fold_paths
 
-from fsm_hpc.cli import steer as commands
-from fsm_hpc.cluster import records, slurm
+from fsm_hpc.cluster import slurm, submissions
 from fsm_hpc.cluster.submit import plan, resume
-from fsm_hpc.cluster.watch import selection, show
-from fsm_hpc.cluster.watch.evidence import Target
+from fsm_hpc.cluster.watch import selection
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import Config
+from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold import fold_paths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files
+from fsm_hpc.system.terminal import number_ranges
+from tests.support.command_line import run_verb
 from tests.support.slurm_stand_ins import fake_slurm, some_config
-
-
-@pytest.mark.parametrize(
-    ("wanted", "fitting"),
-    [
-        ("bank", {"bank"}),
-        ("bank,hepatitis", {"bank", "hepatitis"}),
-        ("glob(*)", {"bank", "hepatitis", "3"}),
-        ("glob(h*)", {"hepatitis"}),
-        ("range(2,5)", {"3"}),
-        ("range(3)", set()),
-    ],
-)
-def test_filters_understand_hydras_ways_to_name_several(wanted: str, fitting: set[str]) -> None:
-    assert {v for v in ("bank", "hepatitis", "3") if selection.matches(v, wanted)} == fitting
 
 
 def test_folds_on_disk_are_selected_without_a_config(tmp_path: Path) -> None:
     for dataset in ("bank", "hepatitis"):
         for fold in range(3):
-            StudyPaths(tmp_path / "s").fold(dataset, "pivot", fold).folder.mkdir(parents=True)
+            paths = StudyPaths(tmp_path / "s").fold(FoldId(dataset, "pivot", fold))
+            paths.folder.mkdir(parents=True)
     words = [f"results_dir={tmp_path}", "study=s", "dataset=bank", "fold=0,2"]
-    assert [(t.dataset, t.fold) for t in selection.select(words)] == [("bank", 0), ("bank", 2)]
+    found = [(ref.id.dataset, ref.id.fold) for ref in selection.select(words)]
+    assert found == [("bank", 0), ("bank", 2)]
 
 
 def test_a_study_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
@@ -55,8 +44,8 @@ def test_dataset_and_method_name_folds_that_have_left_nothing(tmp_path: Path) ->
 
 
 def decision(config: Config, number: int) -> plan.Decision:
-    target = Target("d", "m", number, FoldPaths(Path("nowhere")), config)
-    return plan.Decision(config, FoldStatus(target, State.MISSING), True, "missing")
+    ref = FoldRef(FoldId("d", "m", number), FoldPaths(Path("nowhere")), config)
+    return plan.Decision(config, FoldVerdict(ref, Verdict.MISSING), True, "missing")
 
 
 def test_arrays_hold_equal_resources_and_share_one_throttle() -> None:
@@ -64,7 +53,7 @@ def test_arrays_hold_equal_resources_and_share_one_throttle() -> None:
     big = replace(config, cluster=replace(config.cluster, mem_gb=128))
     decisions = [decision(config, n) for n in range(10)] + [decision(big, 11)]
     arrays = plan.lay_out(decisions, 4)
-    assert [len(array.jobs) for array in arrays] == [4, 4, 2, 1]
+    assert [len(array.folds) for array in arrays] == [4, 4, 2, 1]
     assert [array.at_a_time for array in arrays] == [2, 2, 2, 1]
 
 
@@ -72,6 +61,12 @@ def test_core_hours_are_cores_times_hours_times_jobs() -> None:
     config = some_config(cpus=8, timeout_h=72.0)
     (array,) = plan.lay_out([decision(config, n) for n in range(10)], 1000)
     assert array.core_hours == 5760
+
+
+def submit(config: Config) -> None:
+    """A fold whose submission is on disk."""
+    made = submissions.new_submission(config, ClusterKind.SLURM)
+    submissions.save(fold_paths(config), made)
 
 
 def test_resume_changes_values_and_whole_groups() -> None:
@@ -89,14 +84,14 @@ def test_resume_finds_the_study_of_an_experiment_with_its_settings(
     tmp_path: Path, words: list[str]
 ) -> None:
     config = replace(some_config(), study="paper", results_dir=tmp_path, seed=7)
-    records.save_submission(fold_paths(config), records.new_submission(config, "slurm", ""))
+    submit(config)
     (found,), _ = resume.configs([*words, f"results_dir={tmp_path}", "scan.budget_h=71"])
     assert found == replace(config, scan=replace(config.scan, budget_h=71))
 
 
 def test_resume_follows_a_study_that_was_moved(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path / "here")
-    records.save_submission(fold_paths(config), records.new_submission(config, "slurm", ""))
+    submit(config)
     (tmp_path / "here").rename(tmp_path / "there")
     (found,), _ = resume.configs([f"results_dir={tmp_path}/there"])
     assert found == replace(config, results_dir=tmp_path / "there")
@@ -106,11 +101,11 @@ def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path)
     files.write_json(fold_paths(config).scan, {})
     with pytest.raises(UserError, match="nothing says what they were begun with"):
-        commands.command("resume", [f"results_dir={tmp_path}"])
+        run_verb("resume", f"results_dir={tmp_path}")
     known = replace(config, fold=1)
-    records.save_submission(fold_paths(known), records.new_submission(known, "slurm", ""))
+    submit(known)
     found, others = resume.configs([f"results_dir={tmp_path}"])
-    assert (found, [target.fold for target in others]) == ([known], [0])
+    assert (found, [ref.id.fold for ref in others]) == ([known], [0])
 
 
 def test_resume_refuses_what_is_not_a_setting() -> None:
@@ -119,7 +114,7 @@ def test_resume_refuses_what_is_not_a_setting() -> None:
 
 
 def test_folds_are_shown_as_ranges() -> None:
-    assert show.ranges([0, 1, 2, 5, 7, 8]) == "0-2,5,7-8"
+    assert number_ranges([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7, 8"
 
 
 def test_squeue_and_sacct_are_read_together(

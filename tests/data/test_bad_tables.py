@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsm_hpc.cli import datasets as datasets_command
 from fsm_hpc.data import reader
 from fsm_hpc.data.dataset import from_table, load
 from fsm_hpc.data.store import decompress
 from fsm_hpc.data.text_column import setting
 from fsm_hpc.errors import UserError
 from tests.support.bad_tables import BAD_TABLES, GOOD, BadTable
+from tests.support.command_line import run_verb
 from tests.support.tables import spec_of
 
 
@@ -51,24 +51,24 @@ def test_the_table_that_the_bad_ones_are_made_from_is_good(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = BadTable("good", GOOD.encode(), ())
-    assert datasets_command.main(["show", "csv"], _overrides(table, tmp_path)) == 0
+    assert run_verb("datasets", "show", "csv", *_overrides(table, tmp_path)) == 0
     assert "categorical" in capsys.readouterr().out
 
 
 def test_a_file_that_is_not_there_is_named_with_its_neighbours(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(GOOD)
     with pytest.raises(UserError, match=r"no file .*my\.csv; in that folder there are: mine\.csv"):
-        datasets_command.main(["show", "csv"], [f"dataset.path={tmp_path}/my.csv"])
+        run_verb("datasets", "show", "csv", f"dataset.path={tmp_path}/my.csv")
 
 
 def test_a_folder_is_no_table(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="expected a CSV or Parquet file, found the folder"):
-        datasets_command.main(["show", "csv"], [f"dataset.path={tmp_path}"])
+        run_verb("datasets", "show", "csv", f"dataset.path={tmp_path}")
 
 
 def test_a_table_has_to_be_named() -> None:
     with pytest.raises(UserError, match=r"dataset\.path is not set"):
-        datasets_command.main(["show", "csv"], [])
+        run_verb("datasets", "show", "csv")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsm_hpc.data.dataset import Dataset, Kind, load
+from fsm_hpc.data.columns import Kind
+from fsm_hpc.data.dataset import Dataset, load
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.system.files import shipped_data_dir
 from tests.support.tables import NAMES, SHIPPED, shared_file, spec_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsm_hpc.data.folds import Fold, make_fold
+from fsm_hpc.data.folds import FoldRows, fold_rows
 from fsm_hpc.errors import UserError
 
 
-def _folds(rows: int, seed: int = 42) -> list[Fold]:
-    return [make_fold(rows, index, 10, seed, 0.3) for index in range(10)]
+def _folds(rows: int, seed: int = 42) -> list[FoldRows]:
+    return [fold_rows(rows, index, 10, seed, 0.3) for index in range(10)]
 
 
 def test_the_held_out_parts_are_a_partition() -> None:
@@ -19,7 +19,7 @@ def test_the_held_out_parts_are_a_partition() -> None:
 
 
 @pytest.mark.parametrize("fold", _folds(103))
-def test_the_rest_is_split_into_seventy_and_thirty_percent(fold: Fold) -> None:
+def test_the_rest_is_split_into_seventy_and_thirty_percent(fold: FoldRows) -> None:
     assert sorted([*fold.train, *fold.validation, *fold.test]) == list(range(103))
     assert len(fold.validation) == pytest.approx(0.3 * len(fold.fitted), abs=1)
 
@@ -33,4 +33,4 @@ def test_the_seed_decides_the_folds() -> None:
 
 def test_too_few_rows_are_told() -> None:
     with pytest.raises(UserError, match="expected at least 10 rows for 10 folds, found 7"):
-        make_fold(7, 0, 10, 42, 0.3)
+        fold_rows(7, 0, 10, 42, 0.3)

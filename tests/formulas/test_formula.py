@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, escape_latex, number
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.formulas.text import escape_latex, number
 
 NAMES = st.one_of(
     st.sampled_from(

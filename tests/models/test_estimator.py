@@ -104,6 +104,11 @@ def test_missing_values_are_refused_with_the_column() -> None:
     ("changes", "complaint"),
     [
         ({"method": "mean"}, "method: expected one of median, pivot, interval, found 'mean'"),
+        (
+            {"solver": "nope"},
+            "solver: expected one of clingo_dl, native, portfolio, found 'nope'",
+        ),
+        ({"solver": None}, "solver: expected one of clingo_dl, native, portfolio, found None"),
         ({"threads": -1}, "threads: expected None or at least 1, found -1"),
         ({"length": 2.5}, "length: expected None or at least 1, found 2.5"),
         ({"patience": 0}, "patience: expected at least 1, found 0"),

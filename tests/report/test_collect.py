@@ -1,8 +1,7 @@
-"""Collecting at any moment: every status, every mixture, nothing hidden."""
+"""Collecting at any moment: every verdict, every mixture, nothing hidden."""
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
@@ -13,19 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fsm_hpc.cluster.records import Attempt, End, Submission
-from fsm_hpc.report.problems import problems
 
-from fsm_hpc.cli import collect as collect_command
-from fsm_hpc.cluster import records
+from fsm_hpc.cluster import attempts, submissions
+from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report import collect, mixture
-from fsm_hpc.report.collect import Row, Status, Study
+from fsm_hpc.report.collect import Row, Study
+from fsm_hpc.report.findings import findings
 from fsm_hpc.search.scan import Length, ScanState
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files
+from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 
 
@@ -41,9 +44,7 @@ def only(study: StudyPaths, fold: int = 0) -> Row:
 
 
 def run_collect(study: StudyPaths, *flags: str) -> int:
-    parser = argparse.ArgumentParser()
-    collect_command.add_arguments(parser)
-    return collect_command.main(study, None, parser.parse_args(flags))
+    return run_verb("collect", *place_of(study), *flags)
 
 
 # ----------------------------------------------------------------------------------- one fold
@@ -51,14 +52,14 @@ def run_collect(study: StudyPaths, *flags: str) -> int:
 
 def test_a_finished_and_proved_fold_is_done(tmp_path: Path) -> None:
     row = only(study_with(tmp_path))
-    assert row.status is Status.DONE
+    assert row.verdict is Verdict.DONE
     assert row.result is not None
     assert row.result.formula == "albumin >= 2.9 and not ascites"
 
 
 def test_a_final_formula_without_a_proof_is_unproved_and_says_its_bound(tmp_path: Path) -> None:
     row = only(study_with(tmp_path, proved=False, errors=14, lower_bound=11))
-    assert row.status is Status.UNPROVED
+    assert row.verdict is Verdict.UNPROVED
     assert "14 errors, of which 11 are proved" in row.reason
 
 
@@ -66,35 +67,35 @@ def test_a_scan_that_spent_its_budget_is_timed_out_though_its_final_formula_is_p
     tmp_path: Path,
 ) -> None:
     row = only(study_with(tmp_path, stop_reason="timeout"))
-    assert (row.status, row.reason) == (
-        Status.TIMED_OUT,
+    assert (row.verdict, row.reason) == (
+        Verdict.TIMEOUT,
         "scan budget spent, fell back to length 4",
     )
 
 
 def test_a_fold_that_timed_out_twice_says_both(tmp_path: Path) -> None:
     row = only(study_with(tmp_path, stop_reason="timeout", proved=False))
-    assert row.status is Status.TIMED_OUT
+    assert row.verdict is Verdict.TIMEOUT
     assert row.reason.endswith("the final formula is not proved either")
 
 
 def test_a_scan_that_ran_out_of_memory_is_told_apart(tmp_path: Path) -> None:
-    assert only(study_with(tmp_path, stop_reason="out_of_memory")).status is Status.OUT_OF_MEMORY
+    assert only(study_with(tmp_path, stop_reason="out_of_memory")).verdict is Verdict.OUT_OF_MEMORY
 
 
 def test_a_baseline_is_done_though_nothing_is_proved_about_it(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "one")
     put(study, fold_result("hepatitis", "xgboost", 0))
-    assert only(study).status is Status.DONE
+    assert only(study).verdict is Verdict.DONE
 
 
 def test_a_fold_with_a_scan_and_no_result_is_partial_and_shows_its_lengths(tmp_path: Path) -> None:
     study = study_with(tmp_path)
     formula = parse("albumin >= 2.9")
     done = Length(1, formula, 20, 0.75, 0.77, True, 0.5, "native")
-    checkpoint.save(study.fold("hepatitis", "pivot", 1).scan, ScanState((done,)), "f")
+    checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 1)).scan, ScanState((done,)), "f")
     row = only(study, fold=1)
-    assert row.status is Status.PARTIAL
+    assert row.verdict is Verdict.PARTIAL
     assert row.reason == "resumes at length 2"
     assert [entry["formula"] for entry in row.lengths] == ["albumin >= 2.9"]
 
@@ -102,47 +103,58 @@ def test_a_fold_with_a_scan_and_no_result_is_partial_and_shows_its_lengths(tmp_p
 def test_a_baseline_stopped_while_tuning_is_partial(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "one")
     put(study, fold_result("hepatitis", "xgboost", 0))
-    journal = study.fold("hepatitis", "xgboost", 1).trials
+    journal = study.fold(FoldId("hepatitis", "xgboost", 1)).trials
     journal.parent.mkdir(parents=True)
     journal.write_text("{}\n")
-    assert only(study, fold=1).status is Status.PARTIAL
+    assert only(study, fold=1).verdict is Verdict.PARTIAL
 
 
-@pytest.mark.parametrize("end", [End.ERROR, End.BAD_INPUT, End.GAVE_UP, End.OUT_OF_MEMORY])
-def test_a_failed_attempt_is_failed_with_its_reason(tmp_path: Path, end: End) -> None:
+@pytest.mark.parametrize(
+    ("end", "verdict"),
+    [
+        (AttemptEnd.ERROR, Verdict.FAILED),
+        (AttemptEnd.BAD_INPUT, Verdict.FAILED),
+        (AttemptEnd.GAVE_UP, Verdict.FAILED),
+        (AttemptEnd.OUT_OF_MEMORY, Verdict.OUT_OF_MEMORY),
+    ],
+)
+def test_a_failed_attempt_is_told_with_its_reason(
+    tmp_path: Path, end: AttemptEnd, verdict: Verdict
+) -> None:
     study = study_with(tmp_path)
-    paths = study.fold("hepatitis", "pivot", 1)
-    records.save_submission(paths, Submission("t", "slurm", {}, {}, "", 0.0, "17_1"))
+    paths = study.fold(FoldId("hepatitis", "pivot", 1))
+    submissions.save(paths, Submission("t", "slurm", {}, {}, "", 0.0, "17_1"))
     gone = Attempt("t", "17_1", 0, "node-1", 1, 0.0, 1.0, end, "disk on fire")
-    records.save_attempt(paths, gone)
+    attempts.save(paths, gone)
     row = only(study, fold=1)
-    assert row.status is Status.FAILED
+    assert row.verdict is verdict
+    assert row.result is None
     assert "disk on fire" in row.reason
 
 
 def test_a_fold_whose_process_lives_is_running(tmp_path: Path) -> None:
     study = study_with(tmp_path)
-    paths = study.fold("hepatitis", "pivot", 1)
-    records.save_submission(paths, Submission("t", "local", {}, {}, "", 0.0, "local"))
+    paths = study.fold(FoldId("hepatitis", "pivot", 1))
+    submissions.save(paths, Submission("t", "local", {}, {}, "", 0.0, "local"))
     alive = Attempt("t", "local", 0, platform.node(), os.getpid(), time.time())
-    records.save_attempt(paths, alive)
-    assert only(study, fold=1).status is Status.RUNNING
+    attempts.save(paths, alive)
+    assert only(study, fold=1).verdict is Verdict.RUNNING
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99}', '{"format": 1}'])
 def test_a_result_that_cannot_be_read_is_failed_and_not_missing(tmp_path: Path, text: str) -> None:
     study = study_with(tmp_path)
-    study.fold("hepatitis", "pivot", 0).result.write_text(text)
+    study.fold(FoldId("hepatitis", "pivot", 0)).result.write_text(text)
     row = only(study)
-    assert row.status is Status.FAILED
+    assert row.verdict is Verdict.FAILED
     assert "result.json" in row.reason
 
 
 def test_a_result_in_the_wrong_folder_is_not_counted(tmp_path: Path) -> None:
     study = study_with(tmp_path)
-    moved = study.fold("hepatitis", "pivot", 3).result
+    moved = study.fold(FoldId("hepatitis", "pivot", 3)).result
     moved.parent.mkdir()
-    study.fold("hepatitis", "pivot", 0).result.rename(moved)
+    study.fold(FoldId("hepatitis", "pivot", 0)).result.rename(moved)
     row = only(study, fold=3)
     assert row.result is None
     assert row.reason == "its result.json is of hepatitis/pivot/fold-0"
@@ -154,18 +166,19 @@ def test_a_result_in_the_wrong_folder_is_not_counted(tmp_path: Path) -> None:
 def test_folds_that_never_began_are_missing_as_far_as_the_results_tell(tmp_path: Path) -> None:
     rows = collect.read(study_with(tmp_path)).rows
     assert [row.fold for row in rows] == list(range(10))
-    assert [row.status for row in rows[1:]] == [Status.MISSING] * 9
+    assert [row.verdict for row in rows[1:]] == [Verdict.MISSING] * 9
 
 
 def test_expected_folds_are_all_there_and_others_are_left_out(tmp_path: Path) -> None:
     study = study_with(tmp_path)
-    expected = [("bank", "median", 0), ("hepatitis", "pivot", 0), ("hepatitis", "pivot", 1)]
+    ids = [("bank", "median", 0), ("hepatitis", "pivot", 0), ("hepatitis", "pivot", 1)]
+    expected = [FoldRef(FoldId(*fold), study.fold(FoldId(*fold))) for fold in ids]
     put(study, fold_result("hepatitis", "pivot", 7))
-    found = [(row.dataset, row.fold, row.status) for row in collect.read(study, expected).rows]
+    found = [(row.dataset, row.fold, row.verdict) for row in collect.read(study, expected).rows]
     assert found == [
-        ("bank", 0, Status.MISSING),
-        ("hepatitis", 0, Status.DONE),
-        ("hepatitis", 1, Status.MISSING),
+        ("bank", 0, Verdict.MISSING),
+        ("hepatitis", 0, Verdict.DONE),
+        ("hepatitis", 1, Verdict.MISSING),
     ]
 
 
@@ -261,13 +274,13 @@ def test_fold_numbers_are_drawn_together(numbers: list[int], text: str) -> None:
 # ------------------------------------------------------------------------------------ the command
 
 
-def test_problems_are_printed_before_any_figure(
+def test_findings_are_printed_before_any_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_collect(small_study(tmp_path)) == 0
     said = capsys.readouterr().out
     first = said.splitlines()[0]
-    assert first.startswith("small: 50 folds: 36 done, 1 unproved, 1 timed out, 1 out of memory")
+    assert first.startswith("small: 50 folds: 36 done, 1 unproved, 1 timeout, 1 out of memory")
     assert said.index("missing ") < said.index("Test accuracy")
     assert f"mixed          {AWKWARD}/random_forest: trials 100 (fold 0)" in said
 
@@ -282,11 +295,11 @@ def test_strict_is_content_with_a_whole_study(tmp_path: Path) -> None:
     assert run_collect(study, "--strict") == 0
 
 
-def test_failed_folds_come_first_among_the_problems(tmp_path: Path) -> None:
+def test_failed_folds_come_first_among_the_findings(tmp_path: Path) -> None:
     study = small_study(tmp_path)
-    study.fold("hepatitis", "pivot", 0).result.write_text("{")
+    study.fold(FoldId("hepatitis", "pivot", 0)).result.write_text("{")
     read: Study = collect.read(study)
-    kinds = [problem.kind for problem in problems(read, mixture.find(read))]
+    kinds = [finding.kind for finding in findings(read, mixture.find(read))]
     assert kinds[0] == "failed"
 
 
@@ -330,7 +343,7 @@ def test_collecting_again_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_result_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
     study = study_with(tmp_path)
-    saved = files.read_json(study.fold("hepatitis", "pivot", 0).result)
+    saved = files.read_json(study.fold(FoldId("hepatitis", "pivot", 0)).result)
     row = only(study)
     assert row.result is not None
     assert json.loads(json.dumps(row.result.to_dict())) == saved

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -13,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsm_hpc.data.dataset import Column, Dataset, Kind
+from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report import explain
 from fsm_hpc.study import result
+from tests.support.command_line import run_verb
 from tests.support.made_studies import fold_result
 
 TABLE = Dataset(
@@ -47,9 +48,7 @@ def values_of(formula: Formula, truths: Mapping[str, bool]) -> dict[Proposition,
 
 
 def run_explain(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    explain.add_arguments(parser)
-    return explain.main(parser.parse_intermixed_args(words))
+    return run_verb("explain", *words)
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -184,7 +183,7 @@ def test_a_table_of_ones_own_is_explained_with_its_path(
     table = tmp_path / "mine.csv"
     table.write_text("x,y\n" + "".join(f"{n},{int(n > 5)}\n" for n in range(12)))
     words = [f"dataset.path={table}", "dataset.target=y"]
-    digest = explain._table(
+    digest = explain.table_of(
         tmp_path / "result.json",
         fold_result("mine", "pivot", 0, settings={"data": _digest(words)}),
         words,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import xml.etree.ElementTree as ElementTree
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from fsm_hpc.cli import collect as collect_command
 from fsm_hpc.report import collect
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.figures import drawings as figures
 from fsm_hpc.report.figures import files as plots
 from fsm_hpc.report.figures.pgfplots import accuracy_source
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
+from tests.support.command_line import place_of, run_verb
 from tests.support.latex import compile_latex, has_style, needs_latex
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 
@@ -39,10 +39,7 @@ def tiny(tiny_paths: StudyPaths) -> Study:
 
 @pytest.fixture(scope="module")
 def drawn(tiny_paths: StudyPaths) -> Path:
-    parser = argparse.ArgumentParser()
-    collect_command.add_arguments(parser)
-    options = parser.parse_args(["--plots", "--paper"])
-    assert collect_command.main(tiny_paths, None, options) == 0
+    assert run_verb("collect", *place_of(tiny_paths), "--plots", "--paper") == 0
     return tiny_paths.plots
 
 
@@ -93,7 +90,7 @@ def test_bars_are_as_long_as_the_mean_and_the_deviation(tiny: Study) -> None:
 
 def test_the_chosen_length_is_marked_in_every_panel(tiny: Study) -> None:
     with plots._styled():
-        panels = figures.lengths(tiny.cells["hepatitis", "pivot"]).axes
+        panels = figures.lengths(tiny.groups["hepatitis", "pivot"]).axes
     assert [panel.get_title() for panel in panels] == ["fold 0", "fold 1"]
     for panel in panels:
         assert [line.get_xdata()[0] for line in panel.lines if line.get_linestyle() == "--"] == [4]
@@ -115,7 +112,7 @@ def test_size_is_symbols_of_a_formula_or_nodes_of_trees(tiny: Study) -> None:
 
 def test_a_study_without_any_result_draws_what_it_has(tmp_path: Path) -> None:
     paths = StudyPaths(tmp_path / "empty")
-    paths.fold("hepatitis", "pivot", 0).folder.mkdir(parents=True)
+    paths.fold(FoldId("hepatitis", "pivot", 0)).folder.mkdir(parents=True)
     assert list(plots.draw(collect.read(paths))) == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,14 +17,14 @@ from fsm_hpc.report.tables.maker import Choices
 from fsm_hpc.search.scan import Length, ScanState
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
 from tests.support.browser import browser
+from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, large_study, lengths, put, small_study
 
 
 def write_report(study: StudyPaths, *flags: str) -> Path:
-    parser = argparse.ArgumentParser()
-    report.add_arguments(parser)
-    assert report.main(study, None, parser.parse_args(flags)) == 0
+    assert run_verb("report", *place_of(study), *flags) == 0
     return study.report
 
 
@@ -92,7 +91,7 @@ def test_a_baseline_shows_its_parameters_trees_and_nodes(small: Path) -> None:
 def test_an_unfinished_fold_shows_how_far_it_is(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "begun")
     done = Length(1, parse("albumin >= 2.9"), 20, 0.75, 0.77, True, 0.5, "native")
-    checkpoint.save(study.fold("hepatitis", "pivot", 0).scan, ScanState((done,)), "f")
+    checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 0)).scan, ScanState((done,)), "f")
     page = report.render(collect.read(study), Choices())
     assert "resumes at length 2" in page
     assert "albumin &gt;= 2.9" in page
@@ -198,7 +197,7 @@ def test_the_filter_keeps_the_folds_that_have_all_its_words(tab: Tab) -> None:
     assert tab.page.locator("details.fold:visible").count() == 350
 
 
-def test_the_filter_finds_folds_by_their_status(tab: Tab) -> None:
+def test_the_filter_finds_folds_by_their_verdict(tab: Tab) -> None:
     tab.page.fill("#fold-filter", "unproved")
     assert tab.column("#table-folds", 3) == ["3"]
 

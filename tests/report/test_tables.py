@@ -14,7 +14,7 @@ from fsm_hpc.report.tables import maker as tables
 from fsm_hpc.report.tables import paper
 from fsm_hpc.report.tables.latex import latex_text, to_latex
 from fsm_hpc.report.tables.maker import FORMATS, Choices, Maker
-from fsm_hpc.report.tables.tabular import Cell, Column, Line, Math, Table, show_number
+from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table, show_number
 from fsm_hpc.report.tables.text import markdown_text, to_csv, to_markdown, to_terminal
 from fsm_hpc.study.files import StudyPaths
 from tests.support import golden_files
@@ -88,7 +88,7 @@ def test_special_characters_come_out_right_in_the_pdf(study: Study, tmp_path: Pa
 
 @needs_latex
 def test_greek_and_signs_come_out_right_and_other_alphabets_by_their_code(tmp_path: Path) -> None:
-    table = Table("odd", "α ≤ β: über, naïve, Łódź", (Column("名", is_text=True),), ())
+    table = Table("odd", "α ≤ β: über, naïve, Łódź", (Heading("名", is_text=True),), ())
     tables.write(tmp_path, [table], ["tex"])
     compile_latex(tmp_path / "all.tex")
     shown = text_of(tmp_path / "all.pdf")
@@ -98,7 +98,7 @@ def test_greek_and_signs_come_out_right_and_other_alphabets_by_their_code(tmp_pa
 
 @needs_latex
 def test_a_table_longer_than_a_page_is_broken_over_pages(tmp_path: Path) -> None:
-    columns = (Column("name", is_text=True), Column("value"))
+    columns = (Heading("name", is_text=True), Heading("value"))
     lines = tuple(
         Line((Cell(f"n{n}"), Cell(float(n), note="odd" if n % 2 else ""))) for n in range(150)
     )
@@ -112,7 +112,7 @@ def test_a_table_longer_than_a_page_is_broken_over_pages(tmp_path: Path) -> None
 @needs_latex
 def test_signs_that_tex_would_join_stay_apart(tmp_path: Path) -> None:
     odd = "a--b ---c <<d>> e,,f ''g'' `h`"
-    tables.write(tmp_path, [Table("odd", odd, (Column("x", is_text=True),), ())], ["tex"])
+    tables.write(tmp_path, [Table("odd", odd, (Heading("x", is_text=True),), ())], ["tex"])
     compile_latex(tmp_path / "all.tex")
     assert odd.replace("'", "’") in text_of(tmp_path / "all.pdf")
 
@@ -126,7 +126,7 @@ def test_text_is_escaped_for_latex() -> None:
 
 def one_line(*values: float | None, better: str = "max", digits: int = 1) -> Table:
     function = {"max": max, "min": min}[better]
-    columns = tuple(Column(f"c{n}", better=function, digits=digits) for n in range(len(values)))
+    columns = tuple(Heading(f"c{n}", better=function, digits=digits) for n in range(len(values)))
     return Table("t", "T", columns, (Line(tuple(Cell(value) for value in values)),))
 
 
@@ -148,7 +148,7 @@ def test_the_best_of_a_row_and_its_ties_are_bold(
 
 
 def test_a_difference_has_a_sign_and_no_winner() -> None:
-    columns = (Column("a", better=max), Column("b", better=max))
+    columns = (Heading("a", better=max), Heading("b", better=max))
     table = Table("t", "T", columns, (Line((Cell(0.31), Cell(-0.04)), is_difference=True),))
     assert "| +0.3 | 0.0 |" in " ".join(to_markdown(table).split())
 
@@ -157,12 +157,12 @@ def test_a_difference_has_a_sign_and_no_winner() -> None:
     ("value", "text"), [(12.345, "12.3"), (-0.04, "0.0"), (-1.0, "-1.0"), (98403.0, "98403.0")]
 )
 def test_numbers_show_the_digits_of_their_column(value: float, text: str) -> None:
-    assert show_number(value, Column("x")) == text
+    assert show_number(value, Heading("x")) == text
 
 
 def test_equal_notes_share_a_letter_and_letters_go_on_after_z() -> None:
     cells = [Line((Cell(1.0, note=f"note {n % 30}"),)) for n in range(60)]
-    table = Table("t", "T", (Column("a"),), tuple(cells))
+    table = Table("t", "T", (Heading("a"),), tuple(cells))
     assert len(table.notes) == 30
     assert table.notes["note 0"] == "a"
     assert table.notes["note 29"] == "ad"
@@ -172,7 +172,7 @@ def test_every_table_that_trouble_touches_has_its_footnote(study: Study) -> None
     for name in ("accuracy", "formulas_pivot", "runtimes"):
         notes = " ".join(made(study, Choices())[name].notes)
         assert "7 of 10 folds (3 missing); 1 unproved" in notes
-        assert "1 timed out and 1 out of memory" in notes
+        assert "1 timeout and 1 out of memory" in notes
 
 
 def test_a_mixture_is_a_footnote_of_the_cell_it_is_in(study: Study) -> None:

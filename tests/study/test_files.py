@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files
 
 
@@ -56,16 +57,16 @@ def test_a_missing_file_reads_as_none(tmp_path: Path) -> None:
 def test_folds_are_listed_in_order_and_strangers_are_passed_over(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path)
     for fold in (10, 2):
-        study.fold("bank", "pivot", fold).folder.mkdir(parents=True)
+        study.fold(FoldId("bank", "pivot", fold)).folder.mkdir(parents=True)
     (tmp_path / "bank" / "pivot" / "fold-x").mkdir()
     (tmp_path / "tables").mkdir()
-    found = [(dataset, method, fold) for dataset, method, fold, _ in study.folds_on_disk()]
-    assert found == [("bank", "pivot", 2), ("bank", "pivot", 10)]
+    expected = [FoldId("bank", "pivot", 2), FoldId("bank", "pivot", 10)]
+    assert list(study.folds_on_disk()) == [(fold_id, study.fold(fold_id)) for fold_id in expected]
 
 
 def test_a_fold_knows_its_study(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "study")
-    assert study.fold("bank", "pivot", 0).study == study
+    assert study.fold(FoldId("bank", "pivot", 0)).study == study
 
 
 def test_conf_and_encodings_are_found_from_a_checkout() -> None:

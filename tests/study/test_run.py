@@ -15,7 +15,8 @@ from fsm_hpc.cluster.submit.plan import decide
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End
-from fsm_hpc.study import job, result, run
+from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.study import fold, result, run
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from tests.support.fakes import LadderSolver
@@ -61,7 +62,7 @@ def solvers(monkeypatch: pytest.MonkeyPatch) -> list[LadderSolver]:
 
 def _content(config: Config) -> dict[str, Any]:
     """result.json but for times and hosts."""
-    saved: dict[str, Any] = json.loads(job.fold_paths(config).result.read_text())
+    saved: dict[str, Any] = json.loads(fold.fold_paths(config).result.read_text())
     for entry in saved["lengths"]:
         del entry["seconds"]
     return {k: v for k, v in saved.items() if k not in ("seconds", "provenance", "peak_rss_mb")}
@@ -72,7 +73,7 @@ def test_a_fold_ends_in_a_result_that_says_everything(config: Config) -> None:
     done = run.run_fold(config)
     assert done is not None
     assert done.formula is not None
-    assert done == result.load(job.fold_paths(config).result)
+    assert done == result.load(fold.fold_paths(config).result)
     assert done.proved
     assert done.length_bound is not None
     assert done.size is not None
@@ -90,12 +91,12 @@ def test_a_fold_ends_in_a_result_that_says_everything(config: Config) -> None:
 
 def test_a_finished_fold_is_not_run_again(config: Config, solvers: list[LadderSolver]) -> None:
     run.run_fold(config)
-    before = job.fold_paths(config).result.read_bytes()
+    before = fold.fold_paths(config).result.read_bytes()
     unused = LadderSolver()
     solvers.append(unused)
     assert run.run_fold(config) is not None
     assert unused.calls == []
-    assert job.fold_paths(config).result.read_bytes() == before
+    assert fold.fold_paths(config).result.read_bytes() == before
 
 
 @pytest.mark.parametrize("call", range(5))
@@ -105,7 +106,7 @@ def test_a_fold_stopped_at_any_point_resumes_to_the_same_result(
     run.run_fold(replace(config, results_dir=tmp_path / "whole"))
     solvers.append(LadderSolver(ends={call: End.STOPPED}))
     assert run.run_fold(config) is None
-    assert not job.fold_paths(config).result.exists()
+    assert not fold.fold_paths(config).result.exists()
     assert run.run_fold(config) is not None
     assert _content(config) == _content(replace(config, results_dir=tmp_path / "whole"))
 
@@ -154,13 +155,13 @@ def test_a_final_solve_that_ran_out_of_time_is_marked_and_goes_on_with_more(
     config: Config, solvers: list[LadderSolver]
 ) -> None:
     lengths = len(run.run_fold(config).lengths)  # type: ignore[union-attr]
-    job.fold_paths(config).result.unlink()
-    job.fold_paths(config).scan.unlink()
+    fold.fold_paths(config).result.unlink()
+    fold.fold_paths(config).scan.unlink()
     solvers.append(LadderSolver(ends={lengths: End.TIMEOUT}))
     late = run.run_fold(config)
     assert late is not None
     assert not late.proved
-    assert job.unfinished_business(config, late) is not None
+    assert fold.unfinished_business(config, late) is not None
     assert run.run_fold(config).proved  # type: ignore[union-attr]
 
 
@@ -169,15 +170,15 @@ def test_the_fingerprint_covers_what_changes_the_answer_and_nothing_else(config:
     run.run_fold(config)
 
     def is_finished(**changes: Any) -> bool:
-        return job.finished(job.prepare(replace(config, **changes))) is not None
+        return fold.final_result(fold.prepare(replace(config, **changes))) is not None
 
     assert is_finished(solver=replace(config.solver, threads=7))
     assert is_finished(cluster=replace(config.cluster, mem_gb=128.0, partition="long"))
     assert not is_finished(seed=43)
     assert not is_finished(scan=replace(config.scan, patience=3))
-    changed = job.prepare(replace(config, seed=43))
+    changed = fold.prepare(replace(config, seed=43))
     said: list[str] = []
-    job.tell_change(changed, said.append)
+    fold.tell_change(changed, said.append)
     assert said == ["computing again: seed: 42 -> 43"]
 
 
@@ -199,21 +200,21 @@ def test_two_tables_of_one_file_name_do_not_overwrite_each_other(
     assert _content(config) == before
     assert run.run_fold(replace(second, dataset=replace(second.dataset, name="other"))) is not None
     other.write_text(text)  # the same table in another place
-    job.load_dataset.cache_clear()
-    assert job.finished(job.prepare(second)) is not None
+    fold.load_dataset.cache_clear()
+    assert fold.final_result(fold.prepare(second)) is not None
 
 
 @pytest.mark.usefixtures("solvers")
 def test_changed_validation_rows_start_the_scan_anew(config: Config, tmp_path: Path) -> None:
     run.run_fold(config)
-    rows = set(job.prepare(config).fold.validation.tolist())
+    rows = set(fold.prepare(config).rows.validation.tolist())
     lines = (tmp_path / "table.csv").read_text().splitlines()
     swap = {"yes": "no", "no": "yes"}
     for row in rows:
         values, _, label = lines[row + 1].rpartition(",")
         lines[row + 1] = f"{values},{swap[label]}"
     (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
-    job.load_dataset.cache_clear()
+    fold.load_dataset.cache_clear()
     run.run_fold(config)
     run.run_fold(replace(config, results_dir=tmp_path / "fresh"))
     assert _content(config) == _content(replace(config, results_dir=tmp_path / "fresh"))
@@ -223,15 +224,15 @@ def test_a_final_solve_out_of_memory_is_final_until_more_is_given(
     config: Config, solvers: list[LadderSolver]
 ) -> None:
     lengths = len(run.run_fold(config).lengths)  # type: ignore[union-attr]
-    job.fold_paths(config).result.unlink()
-    job.fold_paths(config).scan.unlink()
+    fold.fold_paths(config).result.unlink()
+    fold.fold_paths(config).scan.unlink()
     small = replace(config, cluster=replace(config.cluster, mem_gb=1.0))
     solvers.append(LadderSolver(ends={lengths: End.OUT_OF_MEMORY}))
     done = run.run_fold(small)
     assert done is not None
     assert done.final_end == "out_of_memory"
-    assert job.unfinished_business(small, done) is None
-    assert job.unfinished_business(config, done) == "ran out of memory; more is given now"
+    assert fold.unfinished_business(small, done) is None
+    assert fold.unfinished_business(config, done) == "ran out of memory; more is given now"
 
 
 def test_without_a_finished_length_the_validation_accuracy_is_that_of_the_formula(
@@ -254,7 +255,7 @@ def test_a_stop_before_anything_is_found_is_taken_up_again(config: Config) -> No
 def test_the_real_solver_interrupted_in_a_length_keeps_finished_lengths_and_errors(
     config: Config, tmp_path: Path
 ) -> None:
-    asp = replace(config, solver=replace(config.solver, name="clingo_dl", threads=2))
+    asp = replace(config, solver=replace(config.solver, name=SolverName.CLINGO_DL, threads=2))
     whole = run.run_fold(replace(asp, results_dir=tmp_path / "whole"))
     stop = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Studies made up for the tests of tables, figures and the page: every status, awkward names."""
+"""Studies made up for the tests of tables, figures and the page: every verdict, awkward names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.study import result
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import Accuracy, Confusion, FoldResult, Seconds
 
 AWKWARD = r"50%_a&b#1$^{x}~\é"  # a dataset's name with all that LaTeX and Markdown mind
@@ -124,7 +125,7 @@ def _with_model(common: FoldResult) -> FoldResult:
 
 def put(study: StudyPaths, *results: FoldResult) -> None:
     for made in results:
-        result.save(study.fold(made.dataset, made.method, made.fold).result, made)
+        result.save(study.fold(made.id).result, made)
 
 
 def small_study(folder: Path) -> StudyPaths:
@@ -184,5 +185,5 @@ def large_study(folder: Path) -> StudyPaths:
         fold_result("bank", "interval", 4, stop_reason="timeout"),
         replace(fold_result("diabetes", "pivot", 2), solver="clingo_dl"),
     )
-    study.fold("hepatitis", "median", 9).result.unlink()
+    study.fold(FoldId("hepatitis", "median", 9)).result.unlink()
     return study

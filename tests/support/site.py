@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster.watch.states import look
-
 from fsm_hpc.cluster.watch.selection import select
+from fsm_hpc.cluster.watch.verdict import look
 from slurm import daemons
 from slurm.settings import Settings
 
@@ -71,7 +70,7 @@ class Site:
         os.environ.update(self.environment)
         try:
             place = f"results_dir={self.folder / 'results'}"
-            return [status.to_dict() for status in look(select([place, *words]))[0]]
+            return [one.to_dict() for one in look(select([place, *words]))[0]]
         finally:
             os.environ.clear()
             os.environ.update(before)

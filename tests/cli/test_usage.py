@@ -1,0 +1,188 @@
+"""Every verb is there, helps, and shows examples that work."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fsm_hpc.cli import usage, verbs
+from fsm_hpc.cli.main import main
+from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cluster.submit import resume
+from fsm_hpc.cluster.watch import selection
+from fsm_hpc.study.compose import compose, compose_any, expand
+from fsm_hpc.study.hydra import names_in
+from tests.support.slurm_stand_ins import some_config
+
+MODULES = sorted(path.stem for path in Path(verbs.__file__).parent.glob("[!_]*.py"))
+by_verb = pytest.mark.parametrize("name", MODULES)
+EXAMPLES = [(name, example) for name in MODULES for example in usage.verb(name).examples]
+
+
+class Listing(argparse.ArgumentParser):
+    """Remembers the names of its options."""
+
+    def __init__(self, verb: Verb) -> None:
+        super().__init__(add_help=False)
+        self.names: list[str] = []
+        verb.add_arguments(self)
+
+    def add_argument(self, *names: Any, **values: Any) -> argparse.Action:
+        self.names += names
+        return super().add_argument(*names, **values)
+
+
+def helped(name: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What `VERB --help` prints."""
+    with pytest.raises(SystemExit) as ended:
+        usage.verb(name).run(["--help"])
+    assert ended.value.code in (0, None)
+    return capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------------------- names
+
+
+@by_verb
+def test_a_module_of_the_folder_is_a_verb(name: str) -> None:
+    assert isinstance(import_module(f"{verbs.__name__}.{name}").VERB, Verb)
+    assert usage.verb(name).name == name
+
+
+def test_the_verbs_are_the_modules_of_the_folder() -> None:
+    assert sorted(usage.names()) == MODULES
+
+
+# -------------------------------------------------------------------------------------------- help
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_help_names_every_verb_in_its_group(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word]) == 0
+    said = capsys.readouterr().out
+    titles = "|".join(group.value for group in Group)
+    parts = re.split(rf"^({titles})$", said, flags=re.MULTILINE)[1:]
+    found = {
+        title: set(re.findall(r"^  (\S+|\(no verb\))  .*\S$", text, re.MULTILINE))
+        for title, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+    called = {name: "(no verb)" if name == "run" else name for name in MODULES}
+    assert found == {
+        group.value: {called[name] for name in MODULES if usage.verb(name).group is group}
+        for group in Group
+    }
+
+
+@by_verb
+def test_help_shows_what_a_verb_does_and_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    verb = usage.verb(name)
+    assert verb.help in said
+    assert f"python -m fsm_hpc {verb.examples[0]}\n" in said
+
+
+@by_verb
+def test_a_verbs_help_shows_its_options_and_its_examples(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said, verb = helped(name, capsys), usage.verb(name)
+    assert verb.help in said
+    assert [option for option in Listing(verb).names if option not in said] == []
+    assert verb.examples
+    assert all(f"  python -m fsm_hpc {example}\n" in said for example in verb.examples)
+
+
+@by_verb
+def test_a_verb_has_the_options_that_its_usage_names(name: str) -> None:
+    verb = usage.verb(name)
+    named = re.findall(r"(?<!\w)--?[a-z]+", verb.call)
+    assert [option for option in named if option not in Listing(verb).names] == []
+
+
+# ---------------------------------------------------------------------------------------- examples
+
+
+def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> None:
+    """Read the words as the verb does, without doing its work."""
+    if name in ("run", "plan"):
+        several = name == "plan" or flags.multirun
+        assert expand(words) if several else [compose(words)]
+    elif name == "doctor":
+        compose_any(words)
+    elif name == "datasets":
+        assert not words or (words[0] in ("show", "fetch") and words[1] in names_in("dataset"))
+    elif name == "explain":
+        assert re.fullmatch(r"results/\w+/\w+/\w+/fold-\d+", words[0])
+    else:
+        _understand_selection(name, words)
+
+
+def _understand_selection(name: str, words: Sequence[str]) -> None:
+    asked = selection.sort(words)
+    assert asked.study.parts[0] == "results"
+    for word in (word for key, word in asked.filters.items() if key in ("dataset", "method")):
+        assert any(word.names(choice) for choice in names_in(word.key)), word.text
+    changes = [word.text for word in asked.others]
+    if name == "resume":
+        resume.changed(some_config(), {}, changes)
+    else:
+        assert changes == []
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[text for _, text in EXAMPLES])
+def test_an_example_finds_its_verb_and_its_words_are_understood(
+    name: str, example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[str, argparse.Namespace, list[str]]] = []
+    real = usage.verb
+
+    def recording(called: str) -> Verb:
+        def note(flags: argparse.Namespace, words: list[str]) -> int:
+            found.append((called, flags, words))
+            return 0
+
+        return replace(real(called), main=note)
+
+    monkeypatch.setattr(usage, "verb", recording)
+    assert main(shlex.split(example)) == 0
+    ((called, flags, words),) = found
+    assert called == name
+    understand(name, flags, words)
+
+
+# -------------------------------------------------------------------------------- in whatever order
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status", "--json", "study=paper", "fold=0"],
+        ["--json", "status", "study=paper", "fold=0"],
+        ["study=paper", "status", "fold=0", "--json"],
+        ["study=paper", "fold=0", "--json", "status"],
+    ],
+)
+def test_a_verb_stands_anywhere_among_the_words(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[bool, list[str]]] = []
+
+    def note(flags: argparse.Namespace, rest: list[str]) -> int:
+        found.append((flags.json, rest))
+        return 0
+
+    status = replace(usage.verb("status"), main=note)
+    monkeypatch.setattr(usage, "verb", lambda name: {"status": status}[name])
+    assert main(words) == 0
+    assert found == [(True, ["study=paper", "fold=0"])]
