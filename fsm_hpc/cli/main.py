@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from fsm_hpc.cli import usage
-from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.errors import UserError
 
 RUN = "run"  # what a command without a verb means
 
@@ -32,14 +32,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    named = [word for word in words if "=" not in word and not word.startswith(("-", "~"))]
-    verb = named[0] if named else RUN
-    if verb not in usage.names():
-        near = did_you_mean(verb, usage.names())
-        raise UserError(f"expected key=value or a verb first, found {verb!r}{near}")
-    if named:
+    verb = next((word for word in words if word in usage.names()), None)
+    if verb is not None:
         words.remove(verb)
     elif not words or words[0] in ("-h", "--help"):
         print(usage.overview(), end="")
         return 0 if words else 2
-    return usage.verb(verb).run(words)
+    return usage.verb(verb or RUN).run(words)

@@ -9,7 +9,10 @@ from typing import Any
 
 from fsm_hpc.study import hydra
 
-_PLAIN = re.compile(r"[\w./+-]+(,[\w./+-]+)*")  # read here, as Hydra takes a while to load
+# Read here, as Hydra takes a while to load: names, paths and counts, but nothing that it takes for
+# another number or for a truth value.
+_ITEM = r"(?!(?i:true|false|null|inf|nan)(?:,|$))(?:(?:\.{0,2}/|[A-Za-z_])[\w./+-]*|0|[1-9]\d*)"
+_PLAIN = re.compile(f"{_ITEM}(?:,{_ITEM})*")
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Word:
     @property
     def value(self) -> str:
         """Its value without quotes, where it has one only."""
-        return self._text_of(self._values[0]) if self._is_plain else str(self._override.value())
+        return self._values[0] if self._is_plain else self._text_of(self._override.value())
 
     def names(self, value: str) -> bool:
         """Whether the value is among those that the word names."""
@@ -56,4 +59,5 @@ class Word:
 
     @staticmethod
     def _text_of(value: Any) -> str:
-        return str(getattr(value, "text", value))  # a quoted string knows its text
+        text = str(getattr(value, "text", value))  # a quoted string knows its text
+        return text.lower() if isinstance(value, bool) else text

@@ -7,6 +7,7 @@ import argparse
 import fsm_hpc
 from fsm_hpc.cli import usage
 from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study.config import Config
 
 
@@ -22,6 +23,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Show the config, submit a sweep, or run one fold in this process."""
     from fsm_hpc.study import compose
 
+    stray = [word for word in words if "=" not in word and not word.startswith("~")]
+    if stray:
+        near = did_you_mean(stray[0], usage.names())
+        raise UserError(f"expected key=value or a verb first, found {stray[0]!r}{near}")
     if flags.cfg:
         print(compose.show(words), end="")
         return 0

@@ -24,7 +24,8 @@ class SweepProgress(LiveDisplay):
     """One display for a sweep: a bar, and a row for every fold that runs or has trouble."""
 
     def __init__(self, console: Console, folds: Sequence[FoldRef]) -> None:
-        self.console, self._targets = console, list(folds)
+        super().__init__(console, auto_refresh=False, transient=True)
+        self._folds = list(folds)
         self._looked_at = 0.0
         self._told = ""
         self.verdicts: list[FoldVerdict] = []
@@ -34,7 +35,7 @@ class SweepProgress(LiveDisplay):
         pause_s = every_s if self.console.is_terminal else max(every_s, PLAIN_EVERY_S)
         if time.monotonic() - self._looked_at < pause_s:
             return
-        self.verdicts, _ = look(self._targets)
+        self.verdicts, _ = look(self._folds)
         self._looked_at = time.monotonic()
         if self.console.is_terminal:
             self.live.update(self._render(), refresh=True)
