@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 class UserError(ValueError):
-    """A mistake that the user can mend; printed as one line, exit code 2."""
+    """A mistake that the user can mend; printed without a traceback, exit code 2."""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

@@ -4,112 +4,180 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data import kinds
+from fsm_hpc.data.complaints import Complaints
+from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn, setting
-from fsm_hpc.errors import UserError
+
+Gaps: TypeAlias = Mapping[str, NDArray[np.bool_]]  # column -> where its cells are missing
+_SHOWN_COLUMNS = 40
 
 # ------------------------------------------------------------------------ columns of the file
 
 
-def used_columns(raw: RawTable, spec: DatasetSpec) -> tuple[str, ...]:
+def check_settings(spec: DatasetSpec, complaints: Complaints) -> None:
+    """Words that are one of a few."""
+    if spec.missing not in ("drop", "error"):
+        complaints.add(f"dataset.missing: expected drop or error, found {spec.missing!r}")
+    if spec.decimal not in ("auto", *(sign.value for sign in DecimalSign)):
+        found = spec.decimal
+        complaints.add(f"dataset.decimal: expected auto, point or comma, found {found!r}")
+
+
+def used_columns(raw: RawTable, spec: DatasetSpec, complaints: Complaints) -> tuple[str, ...]:
+    """The columns to learn from, but for those that cannot be looked at before a name is mended."""
     lists = {
         "numeric": spec.numeric,
         "boolean": spec.boolean,
         "categorical": spec.categorical,
         "drop": spec.drop,
     }
-    _require_target(raw, spec)
-    for key, names in (*lists.items(), ("zero_is_missing", spec.zero_is_missing)):
-        for name in names:
-            if name not in raw.columns:
-                raise UserError(f"{raw.path}: dataset.{key}: {_absent(name, raw)}")
+    meant = _complain_of_names(raw, spec, lists, complaints)
     named = Counter(name for names in lists.values() for name in set(names))
     for name, count in named.items():
         if count > 1 or name == spec.target:
             keys = [key for key, names in lists.items() if name in names]
             where = " and in ".join(keys + ["target"] * (name == spec.target))
-            raise UserError(f"{raw.path}: column {name!r}: expected in one list, found in {where}")
-    extra = [name for name in raw.columns if name not in named and name != spec.target]
-    if extra and not spec.infer:
-        raise UserError(
-            f"{raw.path}: expected the columns of the {spec.name} table, found also {extra[0]!r}; "
-            f"leave it out with {setting('drop', extra[0])}"
+            complaints.add(f"{raw.path}: column {name!r}: expected in one list, found in {where}")
+    apart = (spec.target, spec.group)
+    extra = [n for n in raw.columns if n not in named and n not in apart and not spec.infer]
+    if extra:
+        shown = ", ".join(map(repr, extra[:_SHOWN_COLUMNS]))
+        complaints.add(
+            f"{raw.path}: expected the columns of the {spec.name} table, found also {shown}; leave "
+            f"out what is not used with {setting('drop', *extra[:_SHOWN_COLUMNS])}"
         )
-    used = tuple(n for n in raw.columns if n != spec.target and n not in spec.drop)
+    used = [name for name in raw.columns if name not in (*apart, *spec.drop)]
     if not used:
-        raise UserError(f"{raw.path}: expected columns besides {spec.target!r}, found none left")
-    return used
+        complaints.add(f"{raw.path}: expected columns besides {spec.target!r}, found none left")
+    unclear = {*extra, *raw.unreadable, *(meant - set(named))}
+    return tuple(name for name in used if name not in unclear)
 
 
-def _require_target(raw: RawTable, spec: DatasetSpec) -> None:
+def _complain_of_names(
+    raw: RawTable,
+    spec: DatasetSpec,
+    lists: Mapping[str, tuple[str, ...]],
+    complaints: Complaints,
+) -> set[str]:
+    """Tell of names that no column has; those that they seem to mean."""
+    wanted = [("target ", spec.target)] if spec.target else []
+    wanted += [("dataset.group: ", spec.group)] if spec.group is not None else []
+    for key, names in (*lists.items(), ("zero_is_missing", spec.zero_is_missing)):
+        wanted += [(f"dataset.{key}: ", name) for name in names]
+    shown = ", ".join([*list(raw.columns)[:_SHOWN_COLUMNS], "..."][: len(raw.columns)])
+    columns = f"; its columns are: {shown}"
     if not spec.target:
-        shown = ", ".join(raw.columns)
-        raise UserError(f"{raw.path}: dataset.target is not set; expected one of: {shown}")
-    if spec.target not in raw.columns:
-        raise UserError(f"{raw.path}: target {_absent(spec.target, raw)}")
-
-
-def _absent(name: str, raw: RawTable) -> str:
-    near = difflib.get_close_matches(name, raw.columns, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    shown = list(raw.columns)[:40]
-    more = ", ..." if len(raw.columns) > 40 else ""
-    where = raw.path.name
-    return f"column {name!r} is not in {where}{hint}; its columns are: {', '.join(shown)}{more}"
+        complaints.add(f"{raw.path}: dataset.target is not set; expected one of: {shown}")
+    meant: set[str] = set()
+    for where, name in wanted:
+        if name in raw.columns:
+            continue
+        near = difflib.get_close_matches(name, raw.columns, n=1)
+        meant |= set(near)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        absent = f"column {name!r} is not in {raw.path.name}{hint}"
+        complaints.add(f"{raw.path}: {where}{absent}{columns}")
+        columns = ""  # they are told already
+    return meant
 
 
 # --------------------------------------------------------------------------------------- rows
 
 
-def complete_rows(
-    raw: RawTable, names: Iterable[str], spec: DatasetSpec
-) -> tuple[list[int], dict[str, int]]:
-    """The rows to keep, and for each column how many of its cells are missing."""
-    if spec.missing not in ("drop", "error"):
-        raise UserError(f"dataset.missing: expected drop or error, found {spec.missing!r}")
-    is_missing = {name: _missing(raw, name, spec) for name in raw.columns if name in set(names)}
-    incomplete = np.logical_or.reduce(list(is_missing.values()))
-    counts = {name: int(cells.sum()) for name, cells in is_missing.items() if cells.any()}
-    worst = max(counts, key=lambda name: counts[name], default="")
-    if counts and spec.missing == "error":
-        row = int(np.flatnonzero(is_missing[worst])[0]) + 1
-        raise UserError(
-            f"{raw.path}: column {worst!r}: expected no missing values, found {counts[worst]} (row "
-            f"{row} first); fill them in, or use dataset.missing=drop"
-        )
-    if incomplete.all():
-        todo = f"leave it out with {setting('drop', worst)}"
-        todo = "a row without a class teaches nothing" if worst == spec.target else todo
-        raise UserError(
-            f"{raw.path}: column {worst!r}: expected values, found {counts[worst]} of {raw.rows} "
-            f"missing, and no row is complete; {todo}"
-        )
-    return [int(row) for row in np.flatnonzero(~incomplete)], counts
+def gaps(
+    raw: RawTable, names: Iterable[str], spec: DatasetSpec, sign: DecimalSign | None
+) -> dict[str, NDArray[np.bool_]]:
+    """Where the cells of each column are missing, in the order of the file."""
+    wanted = set(names)
+    return {name: _gaps(raw, name, spec, sign) for name in raw.columns if name in wanted}
 
 
-def _missing(raw: RawTable, name: str, spec: DatasetSpec) -> NDArray[np.bool_]:
-    distinct = set(raw.columns[name])
-    absent = distinct & {"", *spec.missing_values}
-    if name in spec.zero_is_missing:
-        absent |= set(filter(_is_zero, distinct))
+def _gaps(
+    raw: RawTable, name: str, spec: DatasetSpec, sign: DecimalSign | None
+) -> NDArray[np.bool_]:
+    cells = set(raw.columns[name])
+    absent = cells & {"", *spec.missing_values}
+    numbers = {0.0} if name in spec.zero_is_missing else set()
+    said = list(filter(DecimalSign.POINT.reads, spec.missing_values))
+    is_code = name in spec.categorical or (said and kinds.looks_like_codes(list(cells - absent)))
+    if not is_code:
+        numbers |= {_number(word, DecimalSign.POINT) for word in said}  # -999 is -999.0, too
+    if numbers:
+        way = DecimalSign.POINT if sign is None or name in raw.typed else sign
+        absent |= {cell for cell in cells if way.reads(cell) and _number(cell, way) in numbers}
     return np.fromiter(map(absent.__contains__, raw.columns[name]), dtype=bool, count=raw.rows)
 
 
-def _is_zero(value: str) -> bool:
-    try:
-        return float(value) == 0
-    except ValueError:
-        return False
+def _number(text: str, sign: DecimalSign) -> float:
+    return float(sign.pointed(text))
 
 
-def labels(target: TextColumn, spec: DatasetSpec) -> tuple[NDArray[np.bool_], str, str]:
+def complete_rows(
+    raw: RawTable, missing: Gaps, spec: DatasetSpec, complaints: Complaints
+) -> NDArray[np.int64] | None:
+    """The rows without a gap; None where there are none, or none are allowed to be dropped."""
+    counts = worst_first(missing)
+    if counts and spec.missing == "error":
+        for name, count in counts.items():
+            row = raw.row_numbers[int(np.flatnonzero(missing[name])[0])]
+            complaints.add(
+                f"{raw.path}: column {name!r}: expected no missing values, found {count} (row "
+                f"{row} first); fill them in, or use dataset.missing=drop"
+            )
+        return None
+    rows = _without_gaps(raw, missing)
+    if len(rows):
+        return rows
+    for name in _columns_that_cost_all(raw, missing, spec.target):
+        todo = f"leave it out with {setting('drop', name)}"
+        todo = "a row without a class teaches nothing" if name == spec.target else todo
+        complaints.add(
+            f"{raw.path}: column {name!r}: expected values, found {counts[name]} of {raw.rows} "
+            f"missing, and no row is complete; {todo}"
+        )
+    return None
+
+
+def worst_first(missing: Gaps) -> dict[str, int]:
+    """How many cells each column lacks, where it lacks some."""
+    counts = {name: int(cells.sum()) for name, cells in missing.items() if cells.any()}
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def _columns_that_cost_all(raw: RawTable, missing: Gaps, target: str) -> Iterable[str]:
+    """Columns without which some row is complete, the emptiest first."""
+    left = dict(missing)
+    if target in left and left[target].all():
+        del left[target]
+        yield target
+    while left and not len(_without_gaps(raw, left)):
+        worst = max(left, key=lambda name: (name != target, left[name].sum()))
+        del left[worst]
+        yield worst
+
+
+def _without_gaps(raw: RawTable, missing: Gaps) -> NDArray[np.int64]:
+    if not missing:
+        return np.arange(raw.rows)
+    return np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
+
+
+# ------------------------------------------------------------------------------------- labels
+
+
+def labels(
+    target: TextColumn, spec: DatasetSpec, complaints: Complaints
+) -> tuple[NDArray[np.bool_], str, str]:
+    """The truth value of every row, and what true and false are called in the file."""
     values = kinds.in_order(target.values)
     shown = ", ".join(values[:6]) + (", ..." if len(values) > 6 else "")
     if len(values) == 1:
@@ -123,7 +191,7 @@ def labels(target: TextColumn, spec: DatasetSpec) -> tuple[NDArray[np.bool_], st
             chosen[key] = kinds.match(wanted, values)
             if chosen[key] is None:
                 found = f"expected {wanted!r} among the target's values, found: {shown}"
-                raise target.error(found, f"set dataset.{key} to one of them")
+                complaints.add(target.error(found, f"set dataset.{key} to one of them"))
     positive, negative = chosen["positive"], chosen["negative"]
     if negative != "rest" and len(values) > 2:
         raise target.error(

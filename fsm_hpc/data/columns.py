@@ -40,9 +40,13 @@ def one_hot(name: str, categories: Iterable[str], values: NDArray[Any]) -> Itera
 
 def same_name(columns: Iterable[Column]) -> tuple[Column, Column] | None:
     """Two columns that are called alike, if there are any."""
+    return next(same_names(columns), None)
+
+
+def same_names(columns: Iterable[Column]) -> Iterator[tuple[Column, Column]]:
+    """All columns that are called like an earlier one, which comes first."""
     seen: dict[str, Column] = {}
     for column in columns:
         other = seen.setdefault(column.name, column)
         if other is not column:
-            return other, column
-    return None
+            yield other, column

@@ -9,6 +9,7 @@ import numpy as np
 
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.median import median
 from fsm_hpc.data.spec import DatasetSpec
 
 
@@ -60,5 +61,5 @@ def _column(dataset: Dataset, name: str, kind: RawKind) -> dict[str, Any]:
     found["distinct"] = len(np.unique(values))
     if kind is RawKind.BOOLEAN:
         return {**found, "true_rows": int(values.sum())}
-    spread = {"min": values.min(), "median": np.median(values), "max": values.max()}
+    spread = {"min": values.min(), "median": median(values), "max": values.max()}
     return {**found, **{word: float(value) for word, value in spread.items()}}

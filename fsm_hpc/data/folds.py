@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.errors import UserError
 
 Rows = NDArray[np.int64]
@@ -18,9 +20,16 @@ class FoldRows:
     """Row numbers of one fold: held-out rows, and the rest split for fitting and choosing."""
 
     index: int
-    train: Rows
-    validation: Rows
+    splits: tuple[tuple[Rows, Rows], ...]  # rows to train on, rows to choose the length by
     test: Rows
+
+    @property
+    def train(self) -> Rows:
+        return self.splits[0][0]
+
+    @property
+    def validation(self) -> Rows:
+        return self.splits[0][1]
 
     @property
     def fitted(self) -> Rows:
@@ -28,26 +37,95 @@ class FoldRows:
         return np.sort(np.concatenate([self.train, self.validation]))
 
 
-def fold_rows(rows: int, index: int, folds: int, seed: int, validation_fraction: float) -> FoldRows:
-    """Fold `index` of a shuffled partition of `rows` rows into `folds` parts."""
-    from sklearn.model_selection import KFold
+def fold_rows(
+    labels: NDArray[np.bool_], groups: NDArray[Any] | None, index: int, folding: Folding
+) -> FoldRows:
+    """Fold `index` of a shuffled partition of the rows."""
+    rows = len(labels)
+    if rows < max(folding.folds, 4):
+        least = max(folding.folds, 4)
+        raise UserError(f"expected at least {least} rows for {folding.folds} folds, found {rows}")
+    rest, test = _partition(labels, groups, folding)[index]
+    return FoldRows(index, make_splits(rest, labels, groups, folding), np.sort(test))
 
-    if rows < max(folds, 4):
-        raise UserError(f"expected at least {max(folds, 4)} rows for {folds} folds, found {rows}")
-    partition = KFold(folds, shuffle=True, random_state=seed).split(np.zeros(rows))
-    rest, test = list(partition)[index]
-    train, validation = split(rest, validation_fraction, seed)
-    return FoldRows(index, train, validation, np.sort(test))
+
+def all_rows(labels: NDArray[np.bool_], groups: NDArray[Any] | None, folding: Folding) -> FoldRows:
+    """Every row to fit on, none held out."""
+    rows = np.arange(len(labels))
+    return FoldRows(0, make_splits(rows, labels, groups, folding), rows[:0])
 
 
-def split(rows: Rows, validation_fraction: float, seed: int) -> tuple[Rows, Rows]:
-    """The rows in two parts, for training and for validation."""
-    from sklearn.model_selection import train_test_split
+def make_splits(
+    rows: Rows, labels: NDArray[np.bool_], groups: NDArray[Any] | None, folding: Folding
+) -> tuple[tuple[Rows, Rows], ...]:
+    """The rows in two parts, for training and for validation, with one seed after the other."""
+    return tuple(
+        _split(rows, labels, groups, folding, (folding.seed + number) % 2**32)
+        for number in range(folding.splits)
+    )
 
-    count = math.ceil(validation_fraction * len(rows))
+
+def _partition(
+    labels: NDArray[np.bool_], groups: NDArray[Any] | None, folding: Folding
+) -> list[tuple[Rows, Rows]]:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+    count, seed, blank = folding.folds, folding.seed, np.zeros(len(labels))
+    if folding.kind is FoldKind.STRATIFIED:
+        fewest = int(min(labels.sum(), (~labels).sum()))
+        if fewest < count:
+            raise UserError(
+                f"fold_kind=stratified: expected at least {count} rows of each class for {count} "
+                f"folds, found {fewest}; take fewer folds, or fold_kind=kfold"
+            )
+        chosen = StratifiedKFold(count, shuffle=True, random_state=seed)
+        return list(chosen.split(blank, labels))
+    if folding.kind is FoldKind.GROUPED:
+        distinct = len(np.unique(_needed(groups)))
+        if distinct < count:
+            raise UserError(
+                f"fold_kind=grouped: expected at least {count} groups for {count} folds, found "
+                f"{distinct}; take fewer folds"
+            )
+        chosen = GroupKFold(count, shuffle=True, random_state=seed)
+        return list(chosen.split(blank, labels, groups))
+    return list(KFold(count, shuffle=True, random_state=seed).split(blank))
+
+
+def _split(
+    rows: Rows,
+    labels: NDArray[np.bool_],
+    groups: NDArray[Any] | None,
+    folding: Folding,
+    seed: int,
+) -> tuple[Rows, Rows]:
+    from sklearn.model_selection import GroupShuffleSplit, train_test_split
+
+    fraction = folding.validation_fraction
+    count = math.ceil(fraction * len(rows))
     if not 0 < count < len(rows):
-        raise UserError(
-            f"validation_fraction {validation_fraction} of {len(rows)} rows leaves one part empty"
-        )
-    train, validation = train_test_split(rows, test_size=count, random_state=seed)
+        raise UserError(f"validation_fraction {fraction} of {len(rows)} rows leaves one part empty")
+    if folding.kind is FoldKind.GROUPED:
+        mine = _needed(groups)[rows]
+        if len(np.unique(mine)) < 2:
+            raise UserError("fold_kind=grouped: expected at least two groups to split, found one")
+        chosen = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
+        train, validation = next(chosen.split(rows, groups=mine))
+        return np.sort(rows[train]), np.sort(rows[validation])
+    can_stratify = folding.kind is FoldKind.STRATIFIED and _is_stratifiable(labels[rows], count)
+    train, validation = train_test_split(
+        rows, test_size=count, random_state=seed, stratify=labels[rows] if can_stratify else None
+    )
     return np.sort(train), np.sort(validation)
+
+
+def _is_stratifiable(labels: NDArray[np.bool_], count: int) -> bool:
+    """Each part needs a row of each class."""
+    fewest = min(labels.sum(), (~labels).sum())
+    return bool(fewest >= 2 and count >= 2 and len(labels) - count >= 2)
+
+
+def _needed(groups: NDArray[Any] | None) -> NDArray[Any]:
+    if groups is None:
+        raise UserError("fold_kind=grouped needs dataset.group=COLUMN, the groups that stay whole")
+    return groups

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation, localcontext
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers, is_number
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn
-from fsm_hpc.errors import UserError
 
 _MOST_SPELLINGS = 20  # of true and false in one column: yes, Yes, YES, ...
 _TRUTHS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
-_SIGN, _EXPONENT = "[-+\u2212]?", r"([eE][-+]?\d+)?"  # with the typographic minus sign
-_WHOLE = re.compile(r"[-+]?\d{1,18}")
-_POINT = re.compile(_SIGN + r"(\d+\.?\d*|\.\d+)" + _EXPONENT)  # 1234.5
-_COMMA = re.compile(_SIGN + r"(\d+|\d{1,3}(\.\d{3})+)(,\d+)?" + _EXPONENT)  # 1.234,5
-_GROUPED = re.compile(_SIGN + r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?")  # 1,234.5
+_INT64 = re.compile(r"[-+]?\d{1,18}")
+_WHOLE = re.compile(r"[-+]?\d+")
+_ALWAYS_EXACT = 15  # digits that a float keeps
+_CODE = re.compile(r"[-+\u2212]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # a number as a category
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4}|\d{1,2}:\d{2}(:\d{2})?"
@@ -37,16 +38,20 @@ class RawKind(Enum):
     CATEGORICAL = "categorical"
 
 
-def infer(column: TextColumn, spec: DatasetSpec) -> RawKind:
-    """The kind that the values speak for; where they speak for none, what to do about it."""
+def infer(column: TextColumn, sign: DecimalSign | None) -> RawKind:
+    """The kind that the values speak for; where they speak for none, what to do about it.
+
+    Without a decimal sign of the file, what is a number by any sign is one.
+    """
     distinct = column.distinct
     if is_truth(distinct):
         return RawKind.BOOLEAN
-    if _looks_like_codes(distinct):
+    if looks_like_codes(distinct):
         return RawKind.CATEGORICAL
-    if _decimal_sign(column, spec) is not None:
+    if are_numbers(distinct, sign):
         return RawKind.NUMERIC
-    _refuse_dates(column, distinct)
+    refuse_dates(column)
+    _refuse_other_sign(column, sign)
     _refuse_mixtures(column, distinct)
     return RawKind.CATEGORICAL
 
@@ -76,8 +81,8 @@ def in_order(values: Iterable[str]) -> list[str]:
     """Distinct values: numbers by size, then text by alphabet."""
 
     def key(value: str) -> tuple[int, float, str]:
-        is_number = _POINT.fullmatch(value) is not None
-        return (0, _number(value), value) if is_number else (1, 0.0, value)
+        is_code = _CODE.fullmatch(value) is not None
+        return (0, _number(value), value) if is_code else (1, 0.0, value)
 
     return sorted(set(values), key=key)
 
@@ -85,29 +90,35 @@ def in_order(values: Iterable[str]) -> list[str]:
 # ------------------------------------------------------------------------------------ values
 
 
-def numbers(column: TextColumn, spec: DatasetSpec) -> NDArray[np.int64] | NDArray[np.float64]:
+def require_numbers(column: TextColumn, sign: DecimalSign | None) -> None:
+    """Refuse a value that is no number by this sign, or by any where the file has none."""
+    if are_numbers(column.distinct, sign):
+        return
+    _refuse_other_sign(column, sign)
+    bad = next(value for value in column.distinct if not are_numbers((value,), sign))
+    raise column.error(
+        f"expected numbers, found {bad!r} in row {column.row_of(bad)}",
+        "if it means missing, add it to dataset.missing_values; if these are categories, use "
+        + column.setting("categorical"),
+    )
+
+
+def numbers(column: TextColumn, sign: DecimalSign) -> NDArray[np.int64] | NDArray[np.float64]:
     """The column as numbers: whole ones where the file has whole ones."""
-    sign = _decimal_sign(column, spec)
-    if sign is None:
-        bad = next(v for v in column.values if not _is_number(v, spec.decimal))
+    require_numbers(column, sign)
+    texts = {value: sign.pointed(value) for value in column.distinct}
+    floats = {value: float(text) for value, text in texts.items()}
+    if not all(map(math.isfinite, floats.values())):
+        infinite = next(value for value, number in floats.items() if math.isinf(number))
         raise column.error(
-            f"expected numbers, found {bad!r} in row {column.row_of(bad)}",
-            "if it means missing, add it to dataset.missing_values; if these are categories, use "
-            + column.setting("categorical"),
-        )
-    texts = {value: _pointed(value, sign) for value in column.distinct}
-    if all(map(_WHOLE.fullmatch, texts.values())):
-        whole = {value: int(text) for value, text in texts.items()}
-        return np.array([whole[value] for value in column.values], dtype=np.int64)
-    broken = {value: float(text) for value, text in texts.items()}
-    values = np.array([broken[value] for value in column.values], dtype=np.float64)
-    if not np.isfinite(values).all():
-        at = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise column.error(
-            f"expected finite numbers, found {column.values[at]!r} in row {column.rows[at]}",
+            f"expected finite numbers, found {infinite!r} in row {column.row_of(infinite)}",
             f"correct it or leave the column out with {column.setting('drop')}",
         )
-    return values
+    _refuse_rounding(column, texts, floats)
+    if all(map(_INT64.fullmatch, texts.values())):
+        whole = {value: int(text) for value, text in texts.items()}
+        return np.array([whole[value] for value in column.values], dtype=np.int64)
+    return np.array([floats[value] for value in column.values], dtype=np.float64)
 
 
 def truths(column: TextColumn, spec: DatasetSpec) -> NDArray[np.bool_]:
@@ -147,16 +158,16 @@ def categories(column: TextColumn, spec: DatasetSpec) -> list[str]:
 
 def _plain(value: str) -> str:
     """Lower case, and 1 for 1.0."""
-    return f"{_number(value):.17g}" if _POINT.fullmatch(value) else value.casefold()
+    return f"{_number(value):.17g}" if _CODE.fullmatch(value) else value.casefold()
 
 
 def _number(value: str) -> float:
-    return float(_pointed(value, "."))
+    return float(DecimalSign.POINT.pointed(value))
 
 
-def _looks_like_codes(distinct: Sequence[str]) -> bool:
+def looks_like_codes(distinct: Sequence[str]) -> bool:
     """01234 is no number: digits of one width, some with a leading zero."""
-    widths = {len(value) for value in distinct}
+    widths = set(map(len, distinct))
     return (
         widths != {1}
         and len(widths) == 1
@@ -165,40 +176,9 @@ def _looks_like_codes(distinct: Sequence[str]) -> bool:
     )
 
 
-def _is_number(value: str, decimal: str) -> bool:
-    patterns = {"point": (_POINT, _GROUPED), "comma": (_COMMA,)}.get(decimal, (_POINT, _COMMA))
-    return any(pattern.fullmatch(value) for pattern in patterns)
-
-
-def _decimal_sign(column: TextColumn, spec: DatasetSpec) -> str | None:
-    """'.' or ',' when every value is a number written with it; None when some is no number."""
-    if spec.decimal not in ("auto", "point", "comma"):
-        found = spec.decimal
-        raise UserError(f"dataset.decimal: expected auto, point or comma, found {found!r}")
-    with_point = all(map(_POINT.fullmatch, column.distinct))
-    grouped = with_point or all(map(_GROUPED.fullmatch, column.distinct))
-    with_comma = all(map(_COMMA.fullmatch, column.distinct))
-    if spec.decimal == "comma":
-        return "," if with_comma else None
-    if with_point or (spec.decimal == "point" and grouped):
-        return "."
-    if with_comma and grouped and spec.decimal == "auto":
-        example = next(value for value in column.distinct if "," in value)
-        raise column.error(
-            f"{example!r} can be read as {example.replace(',', '.')} or {example.replace(',', '')}",
-            "say dataset.decimal=comma for the first, dataset.decimal=point for the second",
-        )
-    if spec.decimal == "auto":
-        return "," if with_comma else "." if grouped else None
-    return None
-
-
-def _pointed(value: str, sign: str) -> str:
-    value = value.replace("\u2212", "-")
-    return value.replace(",", "") if sign == "." else value.replace(".", "").replace(",", ".")
-
-
-def _refuse_dates(column: TextColumn, distinct: Sequence[str]) -> None:
+def refuse_dates(column: TextColumn) -> None:
+    """A date is no number and no category until somebody says which."""
+    distinct = column.distinct
     if all(_DATE.fullmatch(value) for value in distinct):
         raise column.error(
             f"expected numbers or categories, found dates or times ({distinct[0]!r})",
@@ -207,9 +187,21 @@ def _refuse_dates(column: TextColumn, distinct: Sequence[str]) -> None:
         )
 
 
+def _refuse_other_sign(column: TextColumn, sign: DecimalSign | None) -> None:
+    """Numbers that are none by the decimal sign of the file are no categories either."""
+    if sign is not None and are_numbers(column.distinct):
+        bad = next(value for value in column.distinct if not sign.reads(value))
+        raise column.error(
+            f"expected numbers with a decimal {sign.value}, found {bad!r} in row "
+            f"{column.row_of(bad)}",
+            f"if the whole file is written so, use dataset.decimal={sign.other.value}; if these "
+            f"are categories, use {column.setting('categorical')}",
+        )
+
+
 def _refuse_mixtures(column: TextColumn, distinct: Sequence[str]) -> None:
     """A few words among numbers are mistakes or unknown missing values, not categories."""
-    words = [value for value in distinct if not _is_number(value, "auto")]
+    words = [value for value in distinct if not is_number(value)]
     cells = sum(map(set(words).__contains__, column.values))
     if cells * 2 < len(column.values):
         raise column.error(
@@ -218,6 +210,42 @@ def _refuse_mixtures(column: TextColumn, distinct: Sequence[str]) -> None:
             "if it means missing, add it to dataset.missing_values; if these are categories, use "
             + column.setting("categorical"),
         )
+
+
+def _refuse_rounding(
+    column: TextColumn, texts: Mapping[str, str], floats: Mapping[str, float]
+) -> None:
+    """Cuts are floats: whole numbers have to be exact in them, and different ones different."""
+    todo = (
+        f"leave it out with {column.setting('drop')}, write fewer digits, or, if these are codes, "
+        f"use {column.setting('categorical')}"
+    )
+    long = (v for v, text in texts.items() if len(text) > _ALWAYS_EXACT and _WHOLE.fullmatch(text))
+    for value in long:
+        if Decimal(texts[value]) != Decimal(floats[value]):
+            raise column.error(
+                f"expected whole numbers that a 64-bit float holds exactly, found {value!r} in row "
+                f"{column.row_of(value)}, which would become {floats[value]:.0f}",
+                todo,
+            )
+    if len(set(floats.values())) == len(floats):
+        return
+    seen: dict[float, str] = {}
+    for value, number in floats.items():
+        other = seen.setdefault(number, value)
+        if not _is_same_number(texts[value], texts[other]):
+            raise column.error(
+                f"expected numbers that a 64-bit float tells apart, found {other!r} in row "
+                f"{column.row_of(other)} and {value!r} in row {column.row_of(value)}, which would "
+                f"both become {number!r}",
+                todo,
+            )
+
+
+def _is_same_number(text: str, other: str) -> bool:
+    with localcontext() as context:
+        context.traps[InvalidOperation] = False  # a power beyond all bounds is like no other
+        return text == other or Decimal(text) == Decimal(other)
 
 
 def spellings(values: Iterable[str]) -> list[tuple[str, ...]]:

@@ -7,18 +7,19 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from fsm_hpc.data import parquet
+from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
 _SAMPLE_ROWS = 100
+_SHOWN_LINES = 5
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
+_QUOTED_DECIMALS = re.compile(r'(?:^|(?<=[,\r\n]))[ \t]*"\s*[-+\u2212]?\d*[.,]\d[\d.,]*\s*"')
 _FOREIGN = {  # how other files open -> what they are
     b"<!DOC": "an HTML page",
     b"<html": "an HTML page",
@@ -44,38 +45,77 @@ class RawTable:
 
     path: Path
     columns: dict[str, list[str]]
+    row_numbers: Sequence[int]  # in the file, from 1; rows that do not fit the header are not here
     notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # what is wrong with it so far
+    typed: frozenset[str] = frozenset()  # columns that are numbers, not text, in the file
+    unreadable: frozenset[str] = frozenset()  # columns whose cells are no text and no numbers
+    may_have_commas: bool = True  # whether a cell can hold a decimal comma
 
     @property
     def rows(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return len(self.row_numbers)
+
+    def row_of(self, name: str, cell: str) -> int:
+        """The first row with this cell, as a person counts."""
+        return self.row_numbers[self.columns[name].index(cell)]
 
 
 def read(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
     """The table in the content of a file; every cell is stripped text."""
+    table = inspect(content, path, spec)
+    Complaints(path, table.problems).settle()
+    return table
+
+
+def inspect(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
+    """As much of a table as there is, with its problems, to look for more of them."""
+    complaints = Complaints(path)
+    with complaints.heard():
+        table = _read(content, path, spec, complaints)
+        return replace(table, problems=complaints.all)
+    raise complaints.error()
+
+
+def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints) -> RawTable:
     if not content.strip(b"\xef\xbb\xbf \r\n\t"):
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
     if content[:4] == b"PAR1":
-        return _table(*_parquet_records(content, path), path, ())
+        cells = parquet.read(content, path, spec.drop, complaints)
+        numbers = range(1, len(cells.rows) + 1)
+        if not cells.rows:
+            complaints.add(_no_rows(path))
+        table = _table(cells.header, cells.rows, numbers, path, complaints)
+        names = _names(cells.header)
+        typed, unreadable = (
+            frozenset(names[at] for at in places) for places in (cells.typed, cells.unreadable)
+        )
+        return replace(table, typed=typed, unreadable=unreadable)
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV or Parquet, found {what}")
-    text, notes = _decode(content, path, spec.encoding)
+    text, notes = _decode(content, path, spec.encoding, complaints)
     if spec.separator not in ("auto", *SEPARATORS):
         known = ", ".join(["auto", *SEPARATORS])
-        raise UserError(f"dataset.separator: expected one of {known}, found {spec.separator!r}")
+        found = spec.separator
+        complaints.add(f"dataset.separator: expected one of {known}, found {found!r}")
     announced = re.match(r"sep=(.)\r?\n", text)  # a first line that Excel writes
     if announced is not None:
         text = text[announced.end() :]
-    chosen = SEPARATORS.get(spec.separator) or (announced[1] if announced else None)
-    header, *rows = _records(text, chosen or _sniff(text), path)
-    return _table(header, rows, path, notes)
+    stated = SEPARATORS.get(spec.separator) or (announced[1] if announced else None)
+    separator = stated or _sniff(text)
+    header, rows, row_numbers = _records(text, separator, path, complaints)
+    table = _table(header, rows, row_numbers, path, complaints)
+    has_commas = separator != "," or _QUOTED_DECIMALS.search(text) is not None
+    return replace(table, notes=(*notes, *table.notes), may_have_commas=has_commas)
 
 
 # ------------------------------------------------------------------------------------- parts
 
 
-def _decode(content: bytes, path: Path, encoding: str) -> tuple[str, tuple[str, ...]]:
+def _decode(
+    content: bytes, path: Path, encoding: str, complaints: Complaints
+) -> tuple[str, tuple[str, ...]]:
     if encoding == "auto":
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
@@ -89,8 +129,9 @@ def _decode(content: bytes, path: Path, encoding: str) -> tuple[str, tuple[str, 
                 return content.decode("cp1252", errors="replace"), (note,)
     try:
         return content.decode(encoding).removeprefix("\ufeff"), ()
-    except LookupError as error:
-        raise UserError(f"dataset.encoding: there is no encoding {encoding!r}") from error
+    except LookupError:
+        complaints.add(f"dataset.encoding: there is no encoding {encoding!r}")
+        return _decode(content, path, "auto", complaints)
     except UnicodeDecodeError as error:
         raise UserError(
             f"{path}: expected {encoding} text, found other bytes at position {error.start}; "
@@ -125,111 +166,100 @@ def _width(sample: str, separator: str) -> float:
     return widths[0] * agreeing
 
 
-def _records(text: str, separator: str, path: Path) -> list[list[str]]:
-    """Header and rows, all of the same width."""
+def _records(
+    text: str, separator: str, path: Path, complaints: Complaints
+) -> tuple[list[str], list[list[str]], list[int]]:
+    """The header, the rows of the same width, and their numbers."""
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
     )
     records: list[list[str]] = []
+    numbers: list[int] = []
+    misfits: list[tuple[int, list[str]]] = []  # line, cells
+    damage = None
     try:
         for record in reader:
             if not record or (len(record) == 1 and not record[0].strip() and records):
                 continue
             if records and len(record) != len(records[0]):
-                _refuse_width(path, reader.line_num, records[0], record, separator)
+                misfits.append((reader.line_num, record))
+                continue
+            numbers.append(len(records) + len(misfits))
             records.append([cell.strip() for cell in record])
     except csv.Error as error:
-        raise UserError(
+        damage = UserError(
             f"{path}: line {reader.line_num} cannot be read as CSV ({error}); expected quotes in "
             'pairs, with a quote inside a quoted cell written as ""'
-        ) from error
-    return records
+        )
+    if misfits:
+        complaints.add(_wrong_width(path, records[0], misfits, separator))
+    elif len(records) == 1 and damage is None:
+        complaints.add(_no_rows(path))
+    if damage is not None:
+        raise damage
+    if not records:
+        raise UserError(f"{path}: expected a table with a header line, found an empty file")
+    if len(misfits) >= len(records):  # too few rows fit to say more of them
+        records, numbers = records[:1], numbers[:1]
+    return records[0], records[1:], numbers[1:]
 
 
-def _refuse_width(
-    path: Path, line: int, header: Sequence[str], record: Sequence[str], separator: str
-) -> None:
+def _wrong_width(
+    path: Path, header: Sequence[str], misfits: Sequence[tuple[int, list[str]]], separator: str
+) -> str:
     name = next(word for word, sign in (*SEPARATORS.items(), (separator,) * 2) if sign == separator)
+    (line, record), *others = misfits
     last = (
         f"column {header[len(record) - 1]!r} is the last"
         if len(record) < len(header)
-        else (f"cell {record[len(header)]!r} is one too many")
+        else f"cell {record[len(header)]!r} is one too many"
     )
-    raise UserError(
+    shown = ", ".join(str(line) for line, _ in others[:_SHOWN_LINES])
+    more = ", ..." if len(others) > _SHOWN_LINES else ""
+    likewise = f"; so it is in {len(others)} more: line {shown}{more}" if others else ""
+    return (
         f"{path}: expected {len(header)} cells in line {line} as in the header, found "
         f"{len(record)} ({last}); cells were cut at each {name}: quote cells that hold one, or set "
-        "dataset.separator"
+        f"dataset.separator{likewise}"
     )
+
+
+def _no_rows(path: Path) -> str:
+    return f"{path}: expected rows below the header, found none"
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    return [" ".join(name.split()) or f"column_{at}" for at, name in enumerate(header, start=1)]
 
 
 def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], path: Path, notes: tuple[str, ...]
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    row_numbers: Sequence[int],
+    path: Path,
+    complaints: Complaints,
 ) -> RawTable:
-    names = [" ".join(name.split()) or f"column_{at}" for at, name in enumerate(header, start=1)]
+    names = _names(header)
     if len(names) < 2:
+        found = f"one column {names[0]!r}" if names else "none"
         raise UserError(
-            f"{path}: expected a target and at least one more column, found one column "
-            f"{names[0]!r}; if cells are cut by another sign, set dataset.separator"
-        )
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice and not all(_NUMBER.fullmatch(name) for name in names):
-        raise UserError(
-            f"{path}: expected each column once, found {twice[0]!r} twice in the header"
+            f"{path}: expected a target and at least one more column, found {found}; if cells are "
+            "cut by another sign, set dataset.separator"
         )
     if all(_NUMBER.fullmatch(name) for name in names):
         raise UserError(
             f"{path}: expected column names in the first line, found numbers "
             f"({', '.join(names[:4])}, ...); add a header line"
         )
-    if not rows:
-        raise UserError(f"{path}: expected rows below the header, found none")
+    for name, count in Counter(names).items():
+        if count > 1:
+            often = "twice" if count == 2 else f"{count} times"
+            complaints.add(
+                f"{path}: expected each column once, found {name!r} {often} in the header"
+            )
     unnamed = tuple(n for n, given in zip(names, header, strict=True) if not given)
     told = (f"columns without a name are called {', '.join(unnamed)}",) if unnamed else ()
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return RawTable(path, columns, (*notes, *told))
-
-
-def _parquet_records(content: bytes, path: Path) -> tuple[list[str], list[tuple[str, ...]]]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise UserError(
-            f"{path}: Parquet needs pyarrow; install fsm_hpc[parquet] or save the table as CSV"
-        ) from error
-    try:
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UserError(
-            f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]})"
-        ) from error
-    # pandas keeps row labels in columns of this name
-    table = table.select([n for n in table.column_names if not n.startswith("__index_level_")])
-    names = [str(name).strip() for name in table.column_names]
-    cells = [
-        _texts(name, field, column.to_pylist(), path)
-        for name, field, column in zip(names, table.schema, table.columns, strict=True)
-    ]
-    return names, list(zip(*cells, strict=True))
-
-
-def _texts(name: str, field: Any, values: Sequence[Any], path: Path) -> list[str]:
-    import pyarrow.types
-
-    kind = field.type
-    if pyarrow.types.is_nested(kind) or pyarrow.types.is_binary(kind):
-        raise UserError(
-            f"{path}: column {name!r}: expected numbers, text or true/false, found {kind}; "
-            "leave it out of the file or write it as plain columns"
-        )
-    if pyarrow.types.is_float32(kind) or pyarrow.types.is_float16(kind):
-        values = [None if value is None else np.float32(value) for value in values]
-    return ["" if value is None else _text(value) for value in values]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (float, np.floating)) and value != value:
-        return ""
-    return str(value).strip()
+    columns: dict[str, list[str]] = {}
+    for at, name in enumerate(names):
+        columns.setdefault(name, [row[at] for row in rows])
+    return RawTable(path, columns, row_numbers, told)

@@ -33,11 +33,13 @@ class DatasetSpec:
     boolean: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    group: str | None = None  # column whose equal rows stay together with fold_kind=grouped
     true_values: tuple[str, ...] = ()  # of Boolean columns; (): true, yes, 1 and their like
     max_categories: int = 100  # of one column
     # what is left out
     missing: str = "drop"  # rows with missing values: drop, error
     missing_values: tuple[str, ...] = ()  # cells that say "missing", besides empty ones
+    usual_missing_values: tuple[str, ...] = ()  # more of them, which no list replaces
     zero_is_missing: tuple[str, ...] = ()  # columns where 0 cannot be
     # where it comes from
     title: str | None = None
@@ -45,6 +47,10 @@ class DatasetSpec:
     doi: str | None = None
     source: str | None = None
     licence: str | None = None
+
+    def __post_init__(self) -> None:
+        words = map(str, (*self.usual_missing_values, *self.missing_values))  # -999 is one, too
+        object.__setattr__(self, "missing_values", tuple(dict.fromkeys(words)))
 
     @property
     def own_path(self) -> str | None:

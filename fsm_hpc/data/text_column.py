@@ -35,9 +35,9 @@ class TextColumn:
         return self.rows[list(self.values).index(value)]
 
 
-def setting(key: str, name: str) -> str:
-    """What to type in a shell to put a name in a list of the config."""
-    if re.fullmatch(r"[\w.-]+", name):
-        return f"dataset.{key}=[{name}]"
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    return shlex.quote(f'dataset.{key}=["{quoted}"]')
+def setting(key: str, *names: str) -> str:
+    """What to type in a shell to put names in a list of the config."""
+    if all(re.fullmatch(r"[\w.-]+", name) for name in names):
+        return f"dataset.{key}=[{','.join(names)}]"
+    quoted = [name.replace("\\", "\\\\").replace('"', '\\"') for name in names]
+    return shlex.quote(f"dataset.{key}=[" + ",".join(f'"{name}"' for name in quoted) + "]")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.data.median import median
 from fsm_hpc.formulas.formula import Formula, Proposition, Relation, Truth
 from fsm_hpc.search.distinct_rows import DistinctRows, merge
 from fsm_hpc.search.method import Method
@@ -86,7 +87,7 @@ class Problem:
                 proposition = Proposition(column.name)
                 features.append(BooleanFeature(proposition, column.values.astype(bool), group))
             elif self.method is Method.MEDIAN:
-                proposition = Proposition.above(column.name, float(np.median(column.values)))
+                proposition = Proposition.above(column.name, median(column.values))
                 features.append(BooleanFeature(proposition, proposition.evaluate(self.table)))
         return tuple(features)
 

@@ -47,6 +47,17 @@ DISTINCT = {
 }
 
 
+DIGESTS = {
+    "bank": "44a46e27f9ca1ae48eda3e07959674878e483685735e9246502fa874b97b87ce",
+    "breast_cancer": "b73ff72dc5a1d1982191fc3ae51ad94384fecdcccb6a984f08975abd6eefb4b7",
+    "diabetes": "2c02e76357cdef3d3c52abd4bd108c98ad8e1919e1263654999500d030c03e48",
+    "german_credit": "b24e310b03e165b3d06753955cfccb601a0f1d63292edd6f0e2f45fbf3e8d555",
+    "heart_disease": "99833aa410e39808c49c64488b9ae6adf06bf640b08b79e6e4546b1b23e0ad17",
+    "hepatitis": "a676b0509610293c0bdd4344a4bf387f11772a3bd7978b6046019e1ab909f01e",
+    "student_dropout": "eb43fd03d9c7066a374728ad2dda71249c48b3dc4a0c3f38252b8bfcb93e0158",
+}
+
+
 @pytest.fixture(autouse=True)
 def _no_tables_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FSM_DATA_DIR", raising=False)
@@ -90,6 +101,11 @@ def test_the_digest_does_not_depend_on_where_the_file_is(name: str) -> None:
     assert here.place == "data_dir"
     if name != "student_dropout":
         assert load(spec_of(name), None).digest == here.digest
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_is_what_version_0_1_read(name: str) -> None:
+    assert _table(name).digest == DIGESTS[name]
 
 
 @pytest.mark.parametrize("name", NAMES)

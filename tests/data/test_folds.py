@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import FoldRows, fold_rows
 from fsm_hpc.errors import UserError
 
 
 def _folds(rows: int, seed: int = 42) -> list[FoldRows]:
-    return [fold_rows(rows, index, 10, seed, 0.3) for index in range(10)]
+    labels, folding = np.zeros(rows, dtype=bool), Folding(FoldKind.KFOLD, 10, seed, 0.3, 1)
+    return [fold_rows(labels, None, index, folding) for index in range(10)]
 
 
 def test_the_held_out_parts_are_a_partition() -> None:
@@ -33,4 +35,4 @@ def test_the_seed_decides_the_folds() -> None:
 
 def test_too_few_rows_are_told() -> None:
     with pytest.raises(UserError, match="expected at least 10 rows for 10 folds, found 7"):
-        fold_rows(7, 0, 10, 42, 0.3)
+        _folds(7)

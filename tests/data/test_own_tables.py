@@ -5,7 +5,10 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zipfile
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,9 +16,15 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fsm_hpc.data.dataset import Dataset
-from tests.support.tables import own_table
+from fsm_hpc.data import reader
+from fsm_hpc.data.dataset import Dataset, from_table, load
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import Config, build
+from tests.support.tables import NAMES, own_table, spec_of
 
 PLAIN = "age,job,smokes,y\n30,cook,no,yes\n41,nurse,yes,no\n52,cook,yes,yes\n33,vet,no,no\n"
 
@@ -124,7 +133,21 @@ def _values(table: Dataset, name: str) -> list[Any]:
         (("1,234", "2"), {"decimal": "comma"}, [1.234, 2.0]),
         (("1,234", "2"), {"decimal": "point"}, [1234, 2]),
         (("\u22125", "5"), {}, [-5, 5]),
-        (("12345678901234567890", "1"), {}, [12345678901234567890.0, 1.0]),
+        (("18446744073709551616", "1"), {}, [2.0**64, 1.0]),
+        (("9007199254740992", "-9007199254740994"), {}, [2**53, -(2**53) - 2]),
+        (("0.1", "0.10"), {}, [0.1, 0.1]),
+        (("0.12345678901234567890123", "1"), {}, [0.12345678901234568, 1.0]),
+        (("0.123", "1.234"), {}, [0.123, 1.234]),
+        (("0,123", "1,234"), {}, [0.123, 1.234]),
+        (("1.234", "12.5"), {}, [1.234, 12.5]),
+        (("1.234", "1.234.567"), {}, [1234, 1234567]),
+        (("1,234", "1,234,567"), {}, [1234, 1234567]),
+        (("1.234", "1234.567"), {}, [1.234, 1234.567]),
+        (("1.234", "1.234e5"), {}, [1.234, 123400.0]),
+        (("1,234", "1,234e5"), {}, [1.234, 123400.0]),
+        (("1.234", "-,5"), {}, [1234.0, -0.5]),
+        (("1.234", "950"), {"decimal": "point"}, [1.234, 950.0]),
+        (("1.234", "950"), {"decimal": "comma"}, [1234, 950]),
     ],
 )
 def test_numbers_are_read_as_they_are_meant(
@@ -132,6 +155,129 @@ def test_numbers_are_read_as_they_are_meant(
 ) -> None:
     text = f"x;y\n{cells[0]};a\n{cells[1]};b\n"
     assert _values(own_table(tmp_path, text, **changes), "x") == expected
+
+
+THREE_DIGITS = ("950", "1.234", "12.500")
+
+
+@pytest.mark.parametrize(
+    ("other", "changes", "expected"),
+    [
+        (("3,5", "4", "1"), {}, [950, 1234, 12500]),
+        (("3.5", "4", "1"), {}, [950.0, 1.234, 12.5]),
+        (("0.123", "1.234", "1"), {}, [950.0, 1.234, 12.5]),
+        (("3,5", "4", "1"), {"drop": ("z",)}, [950, 1234, 12500]),
+        (("3.5", "4", "1"), {"drop": ("z",)}, [950.0, 1.234, 12.5]),
+        (("1.0", "0.0", "0.0"), {}, [950.0, 1.234, 12.5]),
+        (("3,5", "4", "1"), {"decimal": "point", "drop": ("z",)}, [950.0, 1.234, 12.5]),
+        (("1,2", "1,3", "2,3"), {"decimal": "point", "categorical": ("z",)}, [950.0, 1.234, 12.5]),
+    ],
+)
+def test_one_column_tells_how_the_numbers_of_the_whole_file_are_written(
+    tmp_path: Path, other: tuple[str, ...], changes: dict[str, Any], expected: list[float]
+) -> None:
+    rows = [f"{x};{z};{y}\n" for x, z, y in zip(THREE_DIGITS, other, "aba", strict=True)]
+    table = own_table(tmp_path, "x;z;y\n" + "".join(rows), **changes)
+    assert _values(table, "x") == expected
+
+
+def test_a_column_of_codes_does_not_tell_how_numbers_are_written(tmp_path: Path) -> None:
+    text = "x;z;y\n1.234;1.5;a\n2.345;2.5;b\n"
+    with pytest.raises(UserError, match=r"column 'x': '1\.234' can be read as"):
+        own_table(tmp_path, text, categorical=("z",))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_columns_with_decimals_of_three_digits_are_read_where_one_has_other_ones(
+    tmp_path: Path, separator: str
+) -> None:
+    table = own_table(tmp_path, "x,z,y\n1.234,0.5,a\n5.678,7,b\n".replace(",", separator))
+    assert (_values(table, "x"), _values(table, "z")) == ([1.234, 5.678], [0.5, 7.0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x,z,y\n1.234,5,a\n5.678,7,b\n",
+        'x,z,y\n1.234,"5",a\n5.678,"7",b\n',
+        'x,z,y\n1.234,"so, so",a\n5.678,well,b\n',
+        '"x",z,"y"\n1.234,"",a\n5.678,7,"b"\n5.678,7,"a"\n1.234,7,"a"\n',
+    ],
+)
+def test_between_commas_an_unquoted_point_is_a_decimal_point(tmp_path: Path, text: str) -> None:
+    table = own_table(tmp_path, text)
+    assert set(_values(table, "x")) == {1.234, 5.678}
+
+
+def test_a_quoted_decimal_comma_tells_what_a_point_between_commas_is(tmp_path: Path) -> None:
+    table = own_table(tmp_path, 'x,z,y\n1.234,"3,5",a\n950,4,b\n')
+    assert (_values(table, "x"), _values(table, "z")) == ([1234, 950], [3.5, 4.0])
+    assert "numbers are read with decimal commas: 1.234,5 is 1234.5" in table.notes
+
+
+@pytest.mark.parametrize("decimal", ["auto", "point", "comma"])
+def test_numbers_of_parquet_are_numbers_however_text_is_written(
+    tmp_path: Path, decimal: str
+) -> None:
+    frame = pd.DataFrame(
+        {
+            "x": [1.234, 5.678],
+            "z": ["3,5", "1.234,5"] if decimal != "point" else ["3.5", "1,234.5"],
+            "w": pd.Categorical([1.234, 5.678]),
+            "": [1.234, 5.678],
+            "y": [0, 1],
+        }
+    )
+    frame.to_parquet(tmp_path / "in.parquet")
+    table = own_table(tmp_path, (tmp_path / "in.parquet").read_bytes(), decimal=decimal)
+    assert _values(table, "x") == _values(table, "w") == _values(table, "column_4")
+    assert (_values(table, "x"), _values(table, "z")) == ([1.234, 5.678], [3.5, 1234.5])
+
+
+def _written(value: Decimal, sign: str, with_groups: bool) -> str:
+    text = f"{value:,f}" if with_groups else f"{value:f}"
+    return text if sign == "." else text.translate(str.maketrans(",.", ".,"))
+
+
+@given(
+    columns=st.lists(
+        st.tuples(
+            st.lists(st.integers(-(10**8), 10**8), min_size=2, max_size=4),
+            st.integers(0, 4),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    sign=st.sampled_from(".,"),
+    separator=st.sampled_from(";\t|"),
+)
+@settings(max_examples=300, deadline=None)
+def test_numbers_are_read_as_they_were_written_or_refused(
+    columns: list[tuple[list[int], int, bool]], sign: str, separator: str
+) -> None:
+    """Each column with its own decimals and groups; the decimal sign is one for the file."""
+    rows = min(len(values) for values, _, _ in columns)
+    expected = {
+        f"x{at}": [Decimal(value).scaleb(-digits) for value in values[:rows]]
+        for at, (values, digits, _) in enumerate(columns)
+    }
+    cells = [
+        [_written(number, sign, with_groups) for number in numbers]
+        for numbers, (_, _, with_groups) in zip(expected.values(), columns, strict=True)
+    ]
+    lines = [separator.join(line) for line in zip(*cells, "abab"[:rows], strict=True)]
+    content = "\n".join([separator.join([*expected, "y"]), *lines]).encode()
+    spec = replace(spec_of("csv"), target="y", numeric=tuple(expected), separator="auto")
+    try:
+        table = from_table(reader.read(content, Path("my.csv"), spec), spec)
+    except UserError as error:
+        assert "can be read as" in str(error)  # noqa: PT017
+        signs = [cell for column in cells for cell in column if not cell.lstrip("-").isdecimal()]
+        assert all(re.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}", cell) for cell in signs)
+        return
+    for name, numbers in expected.items():
+        assert _values(table, name) == [float(number) for number in numbers]
 
 
 def test_codes_with_leading_zeros_are_categories(tmp_path: Path) -> None:
@@ -154,7 +300,107 @@ def test_rows_with_missing_values_are_dropped_and_counted(tmp_path: Path) -> Non
     text = "x,z,y\n1,2,a\n,3,b\n3,?,a\n4,5,NA\n6,7,b\n"
     table = own_table(tmp_path, text)
     assert (table.rows, table.dropped_rows) == (2, 3)
-    assert "3 rows with missing values dropped (x 1, z 1, y 1)" in table.notes
+    assert table.notes[4].startswith("warning: 60 % of the rows (3 of 5) are dropped")
+
+
+def _with_gaps(rows: int, **gaps: int) -> str:
+    """Columns x, z, w and y; the first so many rows of a column are missing."""
+    header, lines = ("x", "z", "w", "y"), []
+    for row in range(rows):
+        cells = [str(row), str(row % 7), str(row % 5), "ab"[row % 2]]
+        columns = zip(header, cells, strict=True)
+        lines.append(",".join("" if row < gaps.get(name, 0) else cell for name, cell in columns))
+    return "\n".join([",".join(header), *lines])
+
+
+def _losses(table: Dataset) -> list[str]:
+    return [note for note in table.notes if "missing values" in note]
+
+
+def test_many_lost_rows_are_a_warning_that_names_the_columns_worst_first(tmp_path: Path) -> None:
+    assert _losses(own_table(tmp_path, _with_gaps(1000, x=60, z=350))) == [
+        "warning: 35 % of the rows (350 of 1000) are dropped for missing values: z 350, x 60; "
+        "leave such a column out with dataset.drop=[z]"
+    ]
+
+
+def test_a_fifth_of_the_rows_is_no_warning_yet(tmp_path: Path) -> None:
+    few = own_table(tmp_path, _with_gaps(100, x=5, z=20))
+    assert _losses(few) == ["20 rows with missing values dropped (z 20, x 5)"]
+    assert _losses(own_table(tmp_path, _with_gaps(100, z=21)))[0].startswith("warning: 21 %")
+    assert _losses(own_table(tmp_path, _with_gaps(100))) == []
+
+
+def test_the_target_is_not_proposed_to_be_left_out(tmp_path: Path) -> None:
+    (alone,) = _losses(own_table(tmp_path, _with_gaps(10, y=5)))
+    assert alone.endswith("y 5")
+    (both,) = _losses(own_table(tmp_path, _with_gaps(10, x=2, y=5)))
+    assert both.endswith("y 5, x 2; leave such a column out with dataset.drop=[x]")
+
+
+def test_a_column_whose_kind_is_listed_has_to_move_to_be_left_out(tmp_path: Path) -> None:
+    (told,) = _losses(own_table(tmp_path, _with_gaps(10, x=5), numeric=("x",)))
+    assert told.endswith("leave such a column out with dataset.drop instead of listing its kind")
+
+
+def test_of_many_columns_with_gaps_ten_are_named(tmp_path: Path) -> None:
+    names = [f"c{number}" for number in range(13)]
+    gap, full = "," * 12, ",".join(map(str, range(13)))
+    text = "\n".join([",".join([*names, "y"]), f"{gap},a", f"{full},a", f"{full},b"])
+    (told,) = _losses(own_table(tmp_path, text))
+    assert "c9 1, 3 more columns; leave" in told
+
+
+def test_more_missing_values_leave_the_usual_ones_as_they_are(tmp_path: Path) -> None:
+    text = "x,z,y\n1,2,a\n-999,3,b\n3,?,a\n4,NA,b\n6,7,b\n"
+    spec = spec_of("csv", "dataset.missing_values=[-999]")
+    assert {"-999", "?", "NA", "NaN", "null"} <= set(spec.missing_values)
+    path = tmp_path / "my.csv"
+    path.write_text(text)
+    assert _values(load(replace(spec, path=str(path), target="y"), None), "x") == [1, 6]
+    assert own_table(tmp_path, text, missing_values=("-999",)).rows == 2
+    assert own_table(tmp_path, text, missing_values=(-999,)).rows == 2
+
+
+def test_the_usual_missing_values_can_be_given_up(tmp_path: Path) -> None:
+    spec = spec_of("csv", "dataset.usual_missing_values=[]", "dataset.missing_values=[x]")
+    assert spec.missing_values == ("x",)
+    path = tmp_path / "my.csv"
+    path.write_text("country,y\nNA,a\nSA,b\nx,b\n")
+    assert load(replace(spec, path=str(path), target="y"), None).rows == 2
+
+
+def test_a_config_written_down_has_the_same_missing_values_when_read_again() -> None:
+    config = compose(["dataset=csv", "method=pivot", "dataset.missing_values=[-999]"])
+    assert build(Config, config.to_dict()) == config
+
+
+def test_the_papers_tables_have_no_missing_values_but_those_they_list() -> None:
+    listed = {name: spec_of(name).missing_values for name in NAMES}
+    assert {name: words for name, words in listed.items() if words} == {
+        "breast_cancer": ("?",),
+        "hepatitis": ("?",),
+    }
+
+
+@pytest.mark.parametrize("cell", ["-999", "-999.0", "-9.99e2", "\u2212999"])
+def test_a_missing_value_that_is_a_number_is_found_however_it_is_written(
+    tmp_path: Path, cell: str
+) -> None:
+    text = f"x;z;y\n1;0.5;a\n{cell};0.5;b\n3;0.5;b\n"
+    assert _values(own_table(tmp_path, text, missing_values=("-999",)), "x") == [1, 3]
+
+
+def test_missing_numbers_and_zeros_follow_the_decimal_sign_of_the_file(tmp_path: Path) -> None:
+    text = "x;z;y\n-999,00;1,5;a\n-999.000;2,5;b\n7;0,0;b\n8;1,5;a\n"
+    table = own_table(tmp_path, text, missing_values=("-999",), zero_is_missing=("z",))
+    assert _values(table, "x") == [-999000, 8]
+
+
+def test_codes_and_categories_are_missing_by_their_text_only(tmp_path: Path) -> None:
+    text = "zip,k,y\n0099,9.0,a\n1234,9,b\n0123,9.0,b\n"
+    table = own_table(tmp_path, text, categorical=("k",), missing_values=("99", "9"))
+    assert [c.name for c in table.columns] == ["zip_0099", "zip_0123", "k_9.0"]
 
 
 def test_missing_values_in_a_dropped_column_cost_no_row(tmp_path: Path) -> None:
