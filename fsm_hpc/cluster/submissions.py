@@ -11,7 +11,7 @@ from typing import Any
 
 import fsm_hpc
 from fsm_hpc.study import provenance
-from fsm_hpc.study.config import ClusterKind, Config, build
+from fsm_hpc.study.config import ClusterKind, Config, of_any_version
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.system import files
 
@@ -35,7 +35,7 @@ class Submission:
 
     @property
     def config_then(self) -> Config:
-        return build(Config, self.config)
+        return of_any_version(self.config)
 
 
 def code_now() -> dict[str, str | None]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split, describe_length, means
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.stop_reason import StopReason
@@ -15,44 +15,22 @@ _FORCED = {End.TIMEOUT: StopReason.TIMEOUT, End.OUT_OF_MEMORY: StopReason.OUT_OF
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
-    """What the scan found for one length bound."""
-
-    length: int
-    formula: Formula
-    errors: int
-    train_accuracy: float
-    validation_accuracy: float
-    proved: bool
-    seconds: float
-    solver: str
-
-    @property
-    def size(self) -> int:
-        return self.formula.size
-
-
-@dataclass(frozen=True, slots=True)
-class LengthAttempt:
-    """A length under way: the best formula so far, and the seconds that went into it."""
-
-    length: int
-    best: Incumbent = field(default_factory=Incumbent)
-    seconds: float = 0.0
-    end: End | None = None  # None: not ended, to be taken up again
-    solver: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ScanState:
     """All that a fold knows at a moment; enough to go on from."""
 
-    lengths: tuple[Length, ...] = ()
-    under_way: LengthAttempt | None = None
+    ladders: tuple[Ladder, ...] = (Ladder(),)  # one for each split
     scan_s: float = 0.0
     stop_reason: StopReason | None = None
     final: LengthAttempt | None = None
-    spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
+
+    @property
+    def lengths(self) -> tuple[Length, ...]:
+        """The lengths that every split has finished, with mean accuracies."""
+        return means([ladder.lengths for ladder in self.ladders])
+
+    @property
+    def under_way(self) -> LengthAttempt | None:
+        return next((one.under_way for one in self.ladders if one.under_way is not None), None)
 
     @property
     def best_validation(self) -> float:
@@ -71,10 +49,10 @@ class ScanState:
     def aged(self, seconds: float) -> ScanState:
         """The same state, when the step under way has taken that much longer."""
         if self.stop_reason is None and self.under_way is not None:
-            attempt = replace(self.under_way, seconds=self.under_way.seconds + seconds)
-            return replace(self, under_way=attempt, scan_s=self.scan_s + seconds)
+            ladders = tuple(ladder.aged(seconds) for ladder in self.ladders)
+            return replace(self, ladders=ladders, scan_s=self.scan_s + seconds)
         if self.final is not None:
-            return replace(self, final=replace(self.final, seconds=self.final.seconds + seconds))
+            return replace(self, final=self.final.aged(seconds))
         return self
 
 
@@ -84,16 +62,21 @@ class StoppingRule:
 
     patience: int = 2
     max_length: int | None = None
+    plateau: int | None = None
 
-    def reason_to_stop(self, lengths: tuple[Length, ...], fewest_errors: int) -> StopReason | None:
+    def reason_to_stop(self, lengths: tuple[Length, ...], is_perfect: bool) -> StopReason | None:
+        """Why to look at no further length, if there is a reason."""
         if not lengths:
             return None
-        best = max(entry.validation_accuracy for entry in lengths)
-        last = lengths[-self.patience :]
-        if len(last) == self.patience and all(e.validation_accuracy < best for e in last):
+        accuracies = [entry.validation_accuracy for entry in lengths]
+        best = max(accuracies)
+        last = accuracies[-self.patience :]
+        if len(last) == self.patience and all(accuracy < best for accuracy in last):
             return StopReason.EARLY_STOPPING
-        if lengths[-1].errors == fewest_errors:
+        if is_perfect:
             return StopReason.PERFECT
+        if self.plateau is not None and len(lengths) - 1 - accuracies.index(best) >= self.plateau:
+            return StopReason.PLATEAU
         if self.max_length is not None and lengths[-1].length >= self.max_length:
             return StopReason.MAX_LENGTH
         return None
@@ -111,17 +94,18 @@ class Limits:
 
 
 def scan(
-    problem: Problem, validation: Problem, solver: Solver, state: ScanState, limits: Limits
+    splits: Sequence[Split], solver: Solver, state: ScanState, limits: Limits
 ) -> Iterator[ScanState]:
-    """The states of a scan, one after every length, from wherever `state` had come to.
+    """The states of a scan, one after every length of every split, from where `state` had come to.
 
-    Ends with a `stop_reason`, or without one when it was asked to stop.
+    All splits are taken length by length. Ends with a `stop_reason`, or without one when it was
+    asked to stop.
     """
-    state = reopen(state, limits, problem.fewest_errors)
+    state = reopen(state, limits, splits)
     if state.stop_reason is not None:
         yield state
     while state.stop_reason is None:
-        state = _one_length(problem, validation, solver, state, limits)
+        state = _one_length(splits, solver, state, limits)
         yield state
         if state.under_way is not None:  # interrupted: to be taken up again
             return
@@ -148,84 +132,78 @@ def finish(
     yield keep(replace(after, end=end))
 
 
-def reopen(state: ScanState, limits: Limits, fewest_errors: int) -> ScanState:
+def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanState:
     """The state to go on from under these limits: a longer scan serves a shorter one, and one
     that a spent budget ended goes on when there is more."""
     is_final = state.final is not None and state.final.end is None
     if state.stop_reason is StopReason.OUT_OF_MEMORY and is_final:
         return state  # the fallback is decided and under way
-    known = (*state.lengths, *state.spare)
-    for count in range(1, len(known) + 1):
-        reason = limits.rule.reason_to_stop(known[:count], fewest_errors)
+    ladders = [ladder.whole for ladder in state.ladders[: len(splits)]]
+    ladders += [Ladder()] * (len(splits) - len(ladders))
+    for count in range(1, min(len(ladder.lengths) for ladder in ladders) + 1):
+        view = tuple(ladder.up_to(count) for ladder in ladders)
+        reason = _reason(view, splits, limits.rule)
         if reason is not None:
-            view = replace(state, lengths=known[:count], spare=known[count:], stop_reason=reason)
-            return replace(view, under_way=None, scan_s=_seconds(view.lengths))
-    under_way = state.under_way
-    scan_s = _seconds(known) + (under_way.seconds if under_way else 0.0)
-    is_spent = limits.scan_budget_s is not None and scan_s + 0.01 >= limits.scan_budget_s
+            spent = sum(ladder.seconds for ladder in view)
+            return replace(state, ladders=view, stop_reason=reason, scan_s=spent)
+    spent = sum(ladder.seconds for ladder in ladders)
+    is_spent = limits.scan_budget_s is not None and spent + 0.01 >= limits.scan_budget_s
     reason = StopReason.TIMEOUT if is_spent else None
-    return replace(state, lengths=known, spare=(), scan_s=scan_s, stop_reason=reason)
+    return replace(state, ladders=tuple(ladders), scan_s=spent, stop_reason=reason)
 
 
-def _seconds(lengths: tuple[Length, ...]) -> float:
-    return sum(entry.seconds for entry in lengths)
+def _reason(
+    ladders: Sequence[Ladder], splits: Sequence[Split], rule: StoppingRule
+) -> StopReason | None:
+    """Why to look at no further length; None also while some split has not finished the last."""
+    if len({len(ladder.lengths) for ladder in ladders}) > 1 or not ladders[0].lengths:
+        return None
+    is_perfect = all(
+        ladder.lengths[-1].errors == split.train.fewest_errors
+        for ladder, split in zip(ladders, splits, strict=True)
+    )
+    return rule.reason_to_stop(means([ladder.lengths for ladder in ladders]), is_perfect)
 
 
 def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
-    """A formula to beat: that of the scan, where its cuts are also cuts of these rows."""
-    for entry in state.lengths:
-        if entry.length == length and problem.admits(entry.formula):
-            return Incumbent(entry.formula, problem.errors(entry.formula))
-    return Incumbent()
+    """A formula to beat: the best of the scan whose cuts are also cuts of these rows."""
+    found = [
+        entry.formula
+        for ladder in state.ladders
+        for entry in ladder.lengths
+        if entry.length == length and problem.admits(entry.formula)
+    ]
+    if not found:
+        return Incumbent()
+    best = min(found, key=lambda formula: (problem.errors(formula), formula.size))
+    return Incumbent(best, problem.errors(best))
 
 
 def _one_length(
-    problem: Problem, validation: Problem, solver: Solver, state: ScanState, limits: Limits
+    splits: Sequence[Split], solver: Solver, state: ScanState, limits: Limits
 ) -> ScanState:
-    before = state.under_way or _next_attempt(state)
+    """The state after the next length of the split that is behind the others."""
+    at = min(range(len(splits)), key=lambda index: len(state.ladders[index].lengths))
+    split, ladder = splits[at], state.ladders[at]
+    before = ladder.under_way or ladder.next_attempt
     used_s = state.scan_s - before.seconds
 
-    def keep(attempt: LengthAttempt) -> ScanState:
-        return replace(state, under_way=attempt, scan_s=used_s + attempt.seconds)
+    def keep(changed: Ladder, seconds: float) -> ScanState:
+        ladders = (*state.ladders[:at], changed, *state.ladders[at + 1 :])
+        return replace(state, ladders=ladders, scan_s=used_s + seconds)
+
+    def tell(attempt: LengthAttempt) -> None:
+        limits.watch(keep(replace(ladder, under_way=attempt), attempt.seconds))
 
     budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
-    after, outcome = _attempt(
-        problem, solver, before, limits, budget_s, lambda a: limits.watch(keep(a))
-    )
+    after, outcome = _attempt(split.train, solver, before, limits, budget_s, tell)
     if not outcome.proved:
-        return replace(keep(after), stop_reason=_FORCED.get(outcome.end))
-    entry = describe_length(problem, validation, after, outcome.formula, outcome.errors, True)
-    lengths = (*state.lengths, entry)
-    reason = limits.rule.reason_to_stop(lengths, problem.fewest_errors)
-    return replace(keep(after), lengths=lengths, under_way=None, stop_reason=reason)
-
-
-def describe_length(
-    problem: Problem,
-    validation: Problem,
-    attempt: LengthAttempt,
-    formula: Formula,
-    errors: int,
-    proved: bool,
-) -> Length:
-    """The record of a length with the accuracies of its formula."""
-    return Length(
-        length=attempt.length,
-        formula=formula,
-        errors=errors,
-        train_accuracy=1.0 - errors / problem.rows,
-        validation_accuracy=validation.accuracy(formula),
-        proved=proved,
-        seconds=attempt.seconds,
-        solver=attempt.solver,
-    )
-
-
-def _next_attempt(state: ScanState) -> LengthAttempt:
-    if not state.lengths:
-        return LengthAttempt(1)
-    last = state.lengths[-1]
-    return LengthAttempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
+        state = keep(replace(ladder, under_way=after), after.seconds)
+        return replace(state, stop_reason=_FORCED.get(outcome.end))
+    entry = describe_length(split, after, outcome.formula, outcome.errors, True)
+    lengths = (*ladder.lengths, entry)
+    state = keep(replace(ladder, lengths=lengths, under_way=None), after.seconds)
+    return replace(state, stop_reason=_reason(state.ladders, splits, limits.rule))
 
 
 def _attempt(

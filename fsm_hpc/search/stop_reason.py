@@ -10,6 +10,7 @@ class StopReason(Enum):
 
     EARLY_STOPPING = "early_stopping"  # validation accuracy below the best, patience times
     PERFECT = "perfect"  # no formula of any size makes fewer training errors
+    PLATEAU = "plateau"  # so many lengths in a row brought no new best validation accuracy
     MAX_LENGTH = "max_length"
     TIMEOUT = "timeout"  # the budget is spent: the best finished length is taken
     OUT_OF_MEMORY = "out_of_memory"  # likewise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Any
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import Length, LengthAttempt, ScanState
+from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split
+from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import scan_file
@@ -25,10 +25,10 @@ Watch = Callable[[ScanState], None]
 MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
 
 
-def key(train: Problem, validation: Problem) -> str:
+def key(splits: Sequence[Split]) -> str:
     """What a state belongs to: the rows that it was trained on, and those that chose."""
-    both = train.fingerprint + validation.fingerprint
-    return hashlib.sha256(both.encode()).hexdigest()
+    parts = [split.train.fingerprint + split.validation.fingerprint for split in splits]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
@@ -47,10 +47,10 @@ def load(path: Path, fingerprint: str) -> ScanState:
 
 
 def to_dict(state: ScanState) -> dict[str, Any]:
-    return {
-        "lengths": [length_to_dict(entry) for entry in state.lengths],
-        "spare": [length_to_dict(entry) for entry in state.spare],
-        "under_way": _attempt_to_dict(state.under_way),
+    """The first split's ladder stands where it always did; those of others follow in a list."""
+    first, *others = map(_ladder_to_dict, state.ladders)
+    return first | {
+        **({"splits": others} if others else {}),
         "scan_s": state.scan_s,
         "stop_reason": state.stop_reason.value if state.stop_reason else None,
         "final": _attempt_to_dict(state.final),
@@ -60,12 +60,26 @@ def to_dict(state: ScanState) -> dict[str, Any]:
 def from_dict(saved: dict[str, Any]) -> ScanState:
     reason = saved["stop_reason"]
     return ScanState(
-        lengths=tuple(length_from_dict(entry) for entry in saved["lengths"]),
-        spare=tuple(length_from_dict(entry) for entry in saved["spare"]),
-        under_way=_attempt_from_dict(saved["under_way"]),
+        ladders=tuple(_ladder_from_dict(one) for one in (saved, *saved.get("splits", ()))),
         scan_s=saved["scan_s"],
         stop_reason=StopReason(reason) if reason else None,
         final=_attempt_from_dict(saved["final"]),
+    )
+
+
+def _ladder_to_dict(ladder: Ladder) -> dict[str, Any]:
+    return {
+        "lengths": [length_to_dict(entry) for entry in ladder.lengths],
+        "spare": [length_to_dict(entry) for entry in ladder.spare],
+        "under_way": _attempt_to_dict(ladder.under_way),
+    }
+
+
+def _ladder_from_dict(saved: dict[str, Any]) -> Ladder:
+    return Ladder(
+        tuple(map(length_from_dict, saved["lengths"])),
+        _attempt_from_dict(saved["under_way"]),
+        tuple(map(length_from_dict, saved["spare"])),
     )
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
@@ -68,14 +69,17 @@ class ScanSettings:
     """When the length scan ends."""
 
     patience: int
+    plateau: int | None
     max_length: int | None
+    splits: int
     budget_h: float
 
     def __post_init__(self) -> None:
         _at_least("scan.patience", self.patience, 1)
         _at_least("scan.budget_h", self.budget_h, 0)
-        if self.max_length is not None:
-            _at_least("scan.max_length", self.max_length, 1)
+        _at_least("scan.splits", self.splits, 1)
+        _at_least("scan.plateau", 1 if self.plateau is None else self.plateau, 1)
+        _at_least("scan.max_length", 1 if self.max_length is None else self.max_length, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,19 @@ class FinalSettings:
 
     def __post_init__(self) -> None:
         _at_least("final.budget_h", self.budget_h, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """The verb fit: how a rule is judged, and how long it may take in all."""
+
+    folds: int
+    budget_h: float
+
+    def __post_init__(self) -> None:
+        if self.folds != 0:
+            _at_least("fit.folds", self.folds, 2)
+        _at_least("fit.budget_h", self.budget_h, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +149,16 @@ class Config:
     cluster: ClusterSettings
     scan: ScanSettings
     final: FinalSettings
+    fit: FitSettings
+    out: Path | None
+    labels: Path | None
     study: str
     results_dir: Path
     data_dir: Path | None
     allow_changed_data: bool
     folds: int
     fold: int
+    fold_kind: FoldKind
     seed: int
     validation_fraction: float
     wait: bool
@@ -159,9 +180,34 @@ class Config:
     def id(self) -> FoldId:
         return FoldId(self.dataset.name, self.method.name.value, self.fold)
 
+    @property
+    def folding(self) -> Folding:
+        return Folding(
+            self.fold_kind, self.folds, self.seed, self.validation_fraction, self.scan.splits
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `build(Config, ...)` turns back into an equal Config."""
         return typing.cast(dict[str, Any], _plain(asdict(self)))
+
+
+# What version 0.1 did where it had no setting: a config that it wrote means that.
+BEFORE: dict[str, Any] = {
+    "scan": {"plateau": None, "splits": 1},
+    "fold_kind": "kfold",
+    "fit": {"folds": 10, "budget_h": 0.25},
+    "out": None,
+    "labels": None,
+}
+
+
+def of_any_version(saved: Mapping[str, Any]) -> Config:
+    """The config that this version or an older one wrote down."""
+    values = {**BEFORE, **saved}
+    for section, defaults in BEFORE.items():
+        if isinstance(defaults, dict):
+            values[section] = {**defaults, **saved.get(section, {})}
+    return build(Config, values)
 
 
 @cache

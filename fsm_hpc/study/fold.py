@@ -12,6 +12,7 @@ from fsm_hpc.data.dataset import Dataset, load
 from fsm_hpc.data.folds import FoldRows, Rows, fold_rows
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
+from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
@@ -38,14 +39,16 @@ class Fold:
         method = self.config.method.name
         return Problem.build(self.dataset.columns, self.dataset.labels, method, rows)
 
+    @property
+    def splits(self) -> list[Split]:
+        return [Split(self.problem(t), self.problem(v)) for t, v in self.rows.splits]
+
 
 def prepare(config: Config) -> Fold:
     """Read the table and make the fold; every mistake in the input shows here."""
     dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
     refuse_other_table(config, dataset.digest)
-    rows = fold_rows(
-        dataset.rows, config.fold, config.folds, config.seed, config.validation_fraction
-    )
+    rows = fold_rows(dataset.labels, dataset.groups, config.fold, config.folding)
     return Fold(config, dataset, rows, fold_paths(config))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.measures import Confusion
 from fsm_hpc.system import files
 
 FORMAT = 1
@@ -23,16 +24,6 @@ class Accuracy:
     train: float  # of the final model on all rows that it was fitted on
     validation: float  # the best of the scan, or of the trials: what the length was chosen by
     test: float  # on the held-out rows
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """The held-out rows by label and prediction."""
-
-    true_positive: int
-    false_positive: int
-    true_negative: int
-    false_negative: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +76,31 @@ class FoldResult:
     def id(self) -> FoldId:
         return FoldId(self.dataset, self.method, self.fold)
 
+    @property
+    def measures(self) -> dict[str, float | None]:
+        """What the held-out rows say, by name; None where it is undefined."""
+        return self.confusion.measures()
+
+    @property
+    def beats_majority(self) -> bool | None:
+        """Whether always saying the more frequent class would have been right less often."""
+        majority = self.confusion.majority
+        return None if majority is None else exceeds(self.accuracy.test, majority)
+
     def to_dict(self) -> dict[str, Any]:
         values = asdict(self)
         values["seconds"]["total"] = self.seconds.total
         return {"format": FORMAT, **values}
 
 
+def exceeds(accuracy: float, majority: float) -> bool:
+    """Whether a share is truly above another, not by the last digits of a float."""
+    return accuracy > majority + 1e-9
+
+
 def save(path: Path, result: FoldResult) -> None:
-    files.write_json(path, result.to_dict())
+    """Write it down, with what follows from its confusion matrix for whoever reads the file."""
+    files.write_json(path, result.to_dict() | {"measures": result.measures})
 
 
 class UnreadableError(UserError):
@@ -116,6 +124,7 @@ def read(path: Path) -> FoldResult | None:
         return None
     if saved.pop("format", None) != FORMAT:
         raise UnreadableError(f"{path.name} is of another format")
+    saved.pop("measures", None)  # they follow from the matrix, and version 0.1 had none
     try:
         seconds = {name: saved["seconds"][name] for name in ("scan", "final")}
         parts = {
@@ -145,7 +154,18 @@ def settings_that_matter(config: Config, data_digest: str) -> dict[str, Any]:
         settings |= {"patience": config.scan.patience, "max_length": config.scan.max_length}
     else:
         settings |= {"trials": config.method.trials}
-    return settings
+    return settings | _later_settings(config)
+
+
+def _later_settings(config: Config) -> dict[str, Any]:
+    """Settings that version 0.1 did not have, where they are not what it did without them."""
+    later: dict[str, tuple[Any, Any]] = {  # name -> value, what 0.1 did
+        "fold_kind": (config.fold_kind.value, "kfold"),
+        "group": (config.dataset.group, None),
+    }
+    if config.method.name.finds_formula:
+        later |= {"plateau": (config.scan.plateau, None), "splits": (config.scan.splits, 1)}
+    return {name: value for name, (value, before) in later.items() if value != before}
 
 
 def fingerprint(settings: dict[str, Any]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,18 @@ import numpy as np
 from fsm_hpc.baselines import OnTrial
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.search.ladder import Split, describe_length
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, describe_length, finish, scan
+from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, End, Solver
 from fsm_hpc.study import checkpoint, result
 from fsm_hpc.study.checkpoint import Keeper, MayWrite, Watch
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import Fold, final_result, memory_mb, prepare, threads
+from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.provenance import provenance
-from fsm_hpc.study.result import Accuracy, Confusion, FoldResult, Seconds
+from fsm_hpc.study.result import Accuracy, FoldResult, Seconds
 from fsm_hpc.system import machine
 
 History = Callable[[], dict[str, Any]]
@@ -65,32 +68,41 @@ def run_fold(
 def _run_formula(
     fold: Fold, solver: Solver, stop: threading.Event, watch: Watch, may_write: MayWrite
 ) -> FoldResult | None:
-    train, validation = fold.problem(fold.rows.train), fold.problem(fold.rows.validation)
-    rows = checkpoint.key(train, validation)
-    state = checkpoint.load(fold.paths.scan, rows)
-    with Keeper(fold.paths.scan, rows, watch, may_write) as keep, closing(solver):
-        limits = _limits(fold.config, stop, keep.note)
-        for state in scan(train, validation, solver, state, limits):  # noqa: B020
+    splits = fold.splits
+    limits = limits_of(fold.config, stop)
+    fitted = fold.problem(fold.rows.fitted)
+    state = search_formula(fold.paths.scan, splits, fitted, solver, limits, watch, may_write)
+    return _describe(fold, state, splits) if state.is_finished else None
+
+
+def search_formula(
+    path: Path,
+    splits: Sequence[Split],
+    fitted: Problem,
+    solver: Solver,
+    limits: Limits,
+    watch: Watch = lambda state: None,
+    may_write: MayWrite = lambda: True,
+) -> ScanState:
+    """Scan the lengths, then find the final formula, from and to the state in the file."""
+    rows = checkpoint.key(splits)
+    state = checkpoint.load(path, rows)
+    with Keeper(path, rows, watch, may_write) as keep, closing(solver):
+        limits = replace(limits, watch=keep.note)
+        for state in scan(splits, solver, state, limits):  # noqa: B020
             keep(state)
         if state.stop_reason is not None:
-            for state in finish(fold.problem(fold.rows.fitted), solver, state, limits):  # noqa: B020
+            for state in finish(fitted, solver, state, limits):  # noqa: B020
                 keep(state)
-    if not state.is_finished:
-        return None
-    return _describe(fold, state, train, validation)
+    return state
 
 
-def _describe(fold: Fold, state: ScanState, train: Problem, validation: Problem) -> FoldResult:
+def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResult:
     assert state.final is not None
     assert state.final.best.formula is not None
     assert state.stop_reason is not None
     final, formula = state.final, state.final.best.formula
     fitted, test = fold.problem(fold.rows.fitted), fold.problem(fold.rows.test)
-    lengths = list(state.lengths)
-    if state.under_way is not None and state.under_way.best.formula is not None:
-        open_ = state.under_way
-        best = state.under_way.best.formula
-        lengths.append(describe_length(train, validation, open_, best, train.errors(best), False))
     return replace(
         _common(
             fold,
@@ -99,7 +111,7 @@ def _describe(fold: Fold, state: ScanState, train: Problem, validation: Problem)
         ),
         accuracy=Accuracy(
             fitted.accuracy(formula),
-            state.best_validation if state.lengths else validation.accuracy(formula),
+            state.best_validation if state.lengths else splits[0].validation.accuracy(formula),
             test.accuracy(formula),
         ),
         stop_reason=state.stop_reason.value,
@@ -112,9 +124,31 @@ def _describe(fold: Fold, state: ScanState, train: Problem, validation: Problem)
         length_bound=final.length,
         errors=fitted.errors(formula),
         lower_bound=final.best.lower_bound,
-        lengths=[checkpoint.length_to_dict(entry) for entry in lengths],
+        lengths=length_rows(state, splits),
         phrases=_phrases(fold.dataset, formula),
     )
+
+
+def length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any]]:
+    """What every length brought, with each split's own formula where there are several."""
+    rows = [checkpoint.length_to_dict(entry) for entry in state.lengths]
+    if len(splits) > 1:
+        for number, row in enumerate(rows):
+            entries = [ladder.lengths[number] for ladder in state.ladders]
+            row["splits"] = [
+                {
+                    "formula": str(entry.formula),
+                    "errors": entry.errors,
+                    "validation_accuracy": entry.validation_accuracy,
+                }
+                for entry in entries
+            ]
+    elif state.under_way is not None and state.under_way.best.formula is not None:
+        best = state.under_way.best.formula
+        errors = splits[0].train.errors(best)
+        entry = describe_length(splits[0], state.under_way, best, errors, False)
+        rows.append(checkpoint.length_to_dict(entry))
+    return rows
 
 
 def _run_baseline(fold: Fold, stop: threading.Event, on_trial: OnTrial) -> FoldResult | None:
@@ -190,11 +224,11 @@ def _sentence(dataset: Dataset, formula: Formula) -> str:
     return f"Predict {yes} when {condition}; otherwise {no}."
 
 
-def _limits(config: Config, stop: threading.Event, watch: Watch) -> Limits:
+def limits_of(config: Config, stop: threading.Event) -> Limits:
+    """When a fold's scan and its final solve end."""
     return Limits(
-        rule=StoppingRule(config.scan.patience, config.scan.max_length),
+        rule=StoppingRule(config.scan.patience, config.scan.max_length, config.scan.plateau),
         scan_budget_s=config.scan.budget_h * 3600,
         final_budget_s=config.final.budget_h * 3600,
         control=Control(stop=stop, memory_mb=memory_mb(config)),
-        watch=watch,
     )

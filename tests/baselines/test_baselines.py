@@ -19,6 +19,7 @@ from fsm_hpc.baselines.ensembles import Task
 from fsm_hpc.baselines.tuning import FittedBaseline
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.fold_kind import Folding
 from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.search.method import Method
 
@@ -45,7 +46,7 @@ def tune(
     on_trial: Callable[[int, float], None] = lambda count, best: None,
 ) -> FittedBaseline | None:
     dataset = dataset or noisy_dataset()
-    fold = fold_rows(dataset.rows, 0, 10, 42, 0.3)
+    fold = fold_rows(dataset.labels, None, 0, Folding())
     stop = stop or threading.Event()
     return baselines.fit(dataset, fold, method, trials, seed, 1, journal, stop, on_trial)
 
@@ -122,7 +123,7 @@ def test_optuna_draws_a_logarithmic_integer_from_half_below_to_half_above() -> N
 
 def test_a_baseline_beats_the_majority_on_data_with_a_rule() -> None:
     dataset = noisy_dataset(rows=200, seed=3)
-    fold = fold_rows(dataset.rows, 0, 10, 42, 0.3)
+    fold = fold_rows(dataset.labels, None, 0, Folding())
     task = Task(dataset.table().to_numpy(), dataset.labels, Method.XGBOOST, 1, 1, threading.Event())
     model = task.fit(fold.fitted, {"n_estimators": 100, "max_depth": 2})
     assert model is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import clingo
 import pytest
 
-from fsm_hpc.search.solvers.clingo.worker import Exhausted, Job, Message, Model, solve
+from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Job, Message, solve
 from fsm_hpc.system.files import encodings_dir
 
 ENTRIES = [p for p in sorted(encodings_dir().glob("*.lp")) if p.stem != "input"]
@@ -73,7 +73,7 @@ def test_an_entry_solves_without_a_warning(entry: Path, capfd: pytest.CaptureFix
         messages.append,
     )
     assert isinstance(messages[-1], Exhausted)
-    assert isinstance(messages[0], Model)
+    assert isinstance(messages[0], AnswerSet)
     assert capfd.readouterr() == ("", "")
 
 

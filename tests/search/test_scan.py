@@ -10,21 +10,15 @@ import pytest
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.ladder import Length, LengthAttempt, Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import (
-    Length,
-    LengthAttempt,
-    Limits,
-    ScanState,
-    StoppingRule,
-    finish,
-    scan,
-)
+from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.stop_reason import StopReason
 from tests.support.fakes import LadderSolver
 from tests.support.random_tables import random_problem
+from tests.support.scans import scan_state
 
 
 def _length(length: int, validation: float, errors: int = 5) -> Length:
@@ -48,7 +42,7 @@ def _problems() -> tuple[Problem, Problem]:
 
 def _run(solver: LadderSolver, state: ScanState, limits: Limits) -> list[ScanState]:
     train, validation = _problems()
-    return list(scan(train, validation, solver, state, limits))
+    return list(scan([Split(train, validation)], solver, state, limits))
 
 
 @pytest.mark.parametrize(
@@ -66,26 +60,26 @@ def _run(solver: LadderSolver, state: ScanState, limits: Limits) -> list[ScanSta
 def test_two_misses_in_a_row_stop_the_scan(
     accuracies: tuple[float, ...], reason: StopReason | None
 ) -> None:
-    assert StoppingRule(patience=2).reason_to_stop(_lengths(*accuracies), 0) is reason
+    assert StoppingRule(patience=2).reason_to_stop(_lengths(*accuracies), False) is reason
 
 
 def test_patience_counts_lengths_in_a_row() -> None:
-    assert StoppingRule(patience=3).reason_to_stop(_lengths(0.8, 0.7, 0.7), 0) is None
-    assert StoppingRule(patience=1).reason_to_stop(_lengths(0.8, 0.7), 0) is not None
+    assert StoppingRule(patience=3).reason_to_stop(_lengths(0.8, 0.7, 0.7), False) is None
+    assert StoppingRule(patience=1).reason_to_stop(_lengths(0.8, 0.7), False) is not None
 
 
 def test_the_fewest_possible_errors_end_the_scan() -> None:
-    assert StoppingRule().reason_to_stop((_length(1, 0.9, errors=3),), 3) is StopReason.PERFECT
+    assert StoppingRule().reason_to_stop((_length(1, 0.9, errors=3),), True) is StopReason.PERFECT
 
 
 def test_the_longest_length_allowed_ends_the_scan() -> None:
     rule = StoppingRule(max_length=2)
-    assert rule.reason_to_stop(_lengths(0.8), 0) is None
-    assert rule.reason_to_stop(_lengths(0.8, 0.9), 0) is StopReason.MAX_LENGTH
+    assert rule.reason_to_stop(_lengths(0.8), False) is None
+    assert rule.reason_to_stop(_lengths(0.8, 0.9), False) is StopReason.MAX_LENGTH
 
 
 def test_the_smallest_length_with_the_best_validation_accuracy_is_chosen() -> None:
-    assert ScanState(lengths=_lengths(0.7, 0.9, 0.8, 0.9)).chosen_length == 2
+    assert scan_state(lengths=_lengths(0.7, 0.9, 0.8, 0.9)).chosen_length == 2
     assert ScanState().chosen_length == 1
 
 
@@ -105,7 +99,8 @@ def test_a_spent_budget_falls_back_and_more_budget_goes_on() -> None:
     assert stopped.stop_reason is StopReason.TIMEOUT
     assert len(stopped.lengths) == 2
     assert stopped.under_way is not None
-    spent = replace(stopped, under_way=replace(stopped.under_way, seconds=1000.0))
+    (ladder,) = stopped.ladders
+    spent = replace(stopped, ladders=(ladder.aged(1000.0),))
     assert _run(LadderSolver(), spent, limits)[-1].stop_reason is StopReason.TIMEOUT
     more = _run(LadderSolver(), spent, replace(limits, scan_budget_s=2000))[-1]
     whole = _run(LadderSolver(), ScanState(), limits)[-1]
@@ -166,7 +161,7 @@ def test_memory_that_ran_out_is_not_tried_again_while_the_fallback_is_under_way(
 def test_the_final_solve_starts_from_the_formula_of_the_scan() -> None:
     train, validation = _problems()
     limits = Limits(StoppingRule(max_length=4))
-    state = list(scan(train, validation, LadderSolver(), ScanState(), limits))[-1]
+    state = list(scan([Split(train, validation)], LadderSolver(), ScanState(), limits))[-1]
     solver = LadderSolver()
     list(finish(train, solver, state, Limits()))
     (_, start), chosen = solver.calls[0], state.lengths[state.chosen_length - 1]
@@ -175,14 +170,14 @@ def test_the_final_solve_starts_from_the_formula_of_the_scan() -> None:
 
 
 def test_time_of_earlier_attempts_counts() -> None:
-    state = ScanState(under_way=LengthAttempt(1, seconds=70.0), scan_s=70.0)
+    state = scan_state(under_way=LengthAttempt(1, seconds=70.0), scan_s=70.0)
     after = _run(LadderSolver(), state, Limits(StoppingRule(max_length=1), scan_budget_s=100))[-1]
     assert after.scan_s >= 70.0
     assert after.lengths[0].seconds >= 70.0
 
 
 def test_the_deadline_of_a_length_is_what_is_left_of_the_budget() -> None:
-    state = ScanState(under_way=LengthAttempt(1, seconds=100.0), scan_s=100.0)
+    state = scan_state(under_way=LengthAttempt(1, seconds=100.0), scan_s=100.0)
     after = _run(LadderSolver(), state, Limits(scan_budget_s=100.0))[-1]
     assert after.stop_reason is StopReason.TIMEOUT
 
@@ -190,7 +185,7 @@ def test_the_deadline_of_a_length_is_what_is_left_of_the_budget() -> None:
 def test_the_final_formula_is_fitted_for_the_chosen_length() -> None:
     train, _ = _problems()
     solver = LadderSolver()
-    state = ScanState(lengths=_lengths(0.7, 0.9, 0.9), stop_reason=StopReason.MAX_LENGTH)
+    state = scan_state(lengths=_lengths(0.7, 0.9, 0.9), stop_reason=StopReason.MAX_LENGTH)
     done = list(finish(train, solver, state, Limits()))[-1]
     assert done.is_finished
     assert [length for length, _ in solver.calls] == [2]
@@ -198,7 +193,7 @@ def test_the_final_formula_is_fitted_for_the_chosen_length() -> None:
 
 def test_a_final_solve_that_was_stopped_goes_on_and_one_that_timed_out_needs_more_budget() -> None:
     train, _ = _problems()
-    state = ScanState(lengths=_lengths(0.9), stop_reason=StopReason.MAX_LENGTH)
+    state = scan_state(lengths=_lengths(0.9), stop_reason=StopReason.MAX_LENGTH)
     stopped = list(finish(train, LadderSolver(ends={0: End.STOPPED}), state, Limits()))[-1]
     assert not stopped.is_finished
     assert list(finish(train, LadderSolver(), stopped, Limits()))[-1].is_finished
@@ -223,10 +218,81 @@ def test_conflicting_rows_are_the_fewest_errors_and_end_the_scan() -> None:
     column = Column("n", Kind.NUMERIC, values)
     problem = Problem.build([column], np.array([True, False, True, True]), Method.PIVOT)
     assert problem.fewest_errors == 1
-    last = list(scan(problem, problem, LadderSolver(), ScanState(), Limits()))[-1]
+    last = list(scan([Split(problem, problem)], LadderSolver(), ScanState(), Limits()))[-1]
     assert last.stop_reason is StopReason.PERFECT
     assert last.lengths[-1].errors == 1
 
 
 def _essence(state: ScanState) -> list[tuple[int, str, int, float]]:
     return [(e.length, str(e.formula), e.errors, e.validation_accuracy) for e in state.lengths]
+
+
+# --------------------------------------------------------------------------- plateau and splits
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "reason"),
+    [
+        ((0.8, 0.8, 0.8), None),
+        ((0.8, 0.8, 0.8, 0.8), StopReason.PLATEAU),  # ties are not new
+        ((0.7, 0.8, 0.8, 0.8), None),
+        ((0.7, 0.8, 0.7, 0.8, 0.8), StopReason.PLATEAU),
+        ((0.7, 0.8, 0.7, 0.8, 0.9), None),
+    ],
+)
+def test_lengths_in_a_row_without_a_new_best_end_the_scan(
+    accuracies: tuple[float, ...], reason: StopReason | None
+) -> None:
+    rule = StoppingRule(patience=9, plateau=3)
+    assert rule.reason_to_stop(_lengths(*accuracies), False) is reason
+
+
+def _splits(count: int) -> list[Split]:
+    rng = np.random.default_rng(11)
+    whole = random_problem(rng, Method.PIVOT, 60, 6, 2, 5)
+    made = []
+    for _ in range(count):
+        rows = rng.permutation(60)
+        train, validation = (
+            Problem.build(whole.columns, whole.labels, whole.method, part)
+            for part in (rows[:40], rows[40:])
+        )
+        made.append(Split(train, validation))
+    return made
+
+
+def test_several_splits_are_taken_length_by_length_and_their_mean_chooses() -> None:
+    splits, limits = _splits(3), Limits(StoppingRule(patience=9, max_length=4))
+    states = list(scan(splits, LadderSolver(), ScanState(), limits))
+    counts = [[len(ladder.lengths) for ladder in state.ladders] for state in states]
+    assert counts[:4] == [[1, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 1]]
+    last = states[-1]
+    assert last.stop_reason is StopReason.MAX_LENGTH
+    for number, entry in enumerate(last.lengths):
+        mine = [ladder.lengths[number].validation_accuracy for ladder in last.ladders]
+        assert entry.validation_accuracy == pytest.approx(sum(mine) / 3)
+    best = max(entry.validation_accuracy for entry in last.lengths)
+    chosen = [e.length for e in last.lengths if e.validation_accuracy == best]
+    assert last.chosen_length == chosen[0]
+
+
+@pytest.mark.parametrize("call", range(1, 9))
+def test_splits_that_were_interrupted_go_on_to_the_same_end(call: int) -> None:
+    splits, limits = _splits(3), Limits(StoppingRule(patience=9, max_length=3))
+    whole = list(scan(splits, LadderSolver(), ScanState(), limits))[-1]
+    broken = list(scan(splits, LadderSolver(ends={call: End.STOPPED}), ScanState(), limits))[-1]
+    assert broken.stop_reason is None
+    again = list(scan(splits, LadderSolver(), broken, limits))[-1]
+    assert [e.validation_accuracy for e in again.lengths] == [
+        e.validation_accuracy for e in whole.lengths
+    ]
+    assert again.chosen_length == whole.chosen_length
+
+
+def test_only_lengths_that_every_split_finished_count() -> None:
+    splits = _splits(2)
+    limits = Limits(StoppingRule(patience=9), scan_budget_s=1000)
+    state = list(scan(splits, LadderSolver(ends={3: End.TIMEOUT}), ScanState(), limits))[-1]
+    assert state.stop_reason is StopReason.TIMEOUT
+    assert [len(ladder.lengths) for ladder in state.ladders] == [2, 1]
+    assert [entry.length for entry in state.lengths] == [1]

@@ -8,20 +8,23 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.scan import Length, LengthAttempt, ScanState
+from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt
+from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.checkpoint import Keeper
+from tests.support.scans import scan_state
 
 ENTRY = Length(1, parse("`a b` >= 2.5"), 3, 0.9, 0.8, True, 1.25, "native")
 UNDER_WAY = LengthAttempt(2, Incumbent(parse("x and not y"), 2, 1, 1), 7.5)
 FINAL = LengthAttempt(1, Incumbent(parse("x"), 4, 1, 4), 2.0, End.PROVED, "clingo_dl")
 STATES = [
     ScanState(),
-    ScanState(under_way=LengthAttempt(1), scan_s=3.0),
-    ScanState((ENTRY,), UNDER_WAY, 8.75),
-    ScanState((ENTRY,), UNDER_WAY, 8.75, StopReason.TIMEOUT, FINAL),
+    scan_state(under_way=LengthAttempt(1), scan_s=3.0),
+    scan_state((ENTRY,), UNDER_WAY, scan_s=8.75),
+    scan_state((ENTRY,), UNDER_WAY, stop_reason=StopReason.TIMEOUT, final=FINAL, scan_s=8.75),
+    ScanState((Ladder((ENTRY,)), Ladder((), UNDER_WAY), Ladder()), 8.75),
 ]
 
 

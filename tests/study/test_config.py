@@ -19,7 +19,7 @@ from fsm_hpc.study.config import (
 from fsm_hpc.system.files import conf_dir
 
 # of a table that somebody brings along something else is known than of one with a config
-OF_OWN_TABLES = {"name", "target", "infer", "missing_values", "source"}
+OF_OWN_TABLES = {"name", "target", "infer", "missing_values", "source", "usual_missing_values"}
 
 
 def defaults(kind: type[Any]) -> dict[str, Any]:

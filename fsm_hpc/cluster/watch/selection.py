@@ -18,7 +18,7 @@ FILTERS = FoldId._fields  # dataset, method, fold
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SortedWords:
     """The key=value words of a command, sorted into where, which and what else."""
 
     places: dict[str, Word]
@@ -39,13 +39,13 @@ class Words:
         return has_experiment or {"dataset", "method"} <= self.filters.keys()
 
 
-def sort(words: Sequence[str]) -> Words:
+def sort(words: Sequence[str]) -> SortedWords:
     """Sort the words of a command."""
     for word in words:
         if "=" not in word:
             raise UserError(f"expected key=value, found {word!r}")
     read = [Word(word) for word in words]
-    return Words(
+    return SortedWords(
         {word.key: word for word in read if word.key in PLACES},
         {word.key: word for word in read if word.key in FILTERS},
         tuple(word for word in read if word.key not in PLACES + FILTERS),
@@ -62,7 +62,7 @@ def select(words: Sequence[str]) -> list[FoldRef]:
     return on_disk(sorted_words)
 
 
-def on_disk(words: Words) -> list[FoldRef]:
+def on_disk(words: SortedWords) -> list[FoldRef]:
     """The folds of a study that have left something on disk and fit the filters."""
     found = [ref for ref in evidence.on_disk(words.study) if _fits(ref.id, words.filters)]
     if not found:

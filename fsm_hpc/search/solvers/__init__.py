@@ -16,6 +16,9 @@ def make_solver(name: SolverName, threads: int, **options: Any) -> Solver:
         from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 
         return ClingoDl(threads, **options)
+    from fsm_hpc.search.solvers.native.compiling import ensure_compiled
+
+    ensure_compiled()  # before any clock runs
     if name is SolverName.NATIVE:
         from fsm_hpc.search.solvers.native import Native
 

@@ -11,7 +11,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.facts import Instance
 from fsm_hpc.search.solvers.clingo.process import ClingoProcess
-from fsm_hpc.search.solvers.clingo.worker import Exhausted, Failed, Job, Model
+from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Failed, Job
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.simple import best_proposition, constants
 from fsm_hpc.system.files import encodings_dir
@@ -79,12 +79,12 @@ class ClingoDl:
             bound=bound,
         )
 
-    def messages(self, job: Job, control: Control, tell: Callable[[Model], None]) -> End | None:
+    def messages(self, job: Job, control: Control, tell: Callable[[AnswerSet], None]) -> End | None:
         """Run a job to its end (None), or until there is a reason to end it sooner."""
         self._process.start(job)
         while True:
             message = self._process.next_message(LOOK_S)
-            if isinstance(message, Model):
+            if isinstance(message, AnswerSet):
                 tell(message)
             elif isinstance(message, Exhausted):
                 self.conflicts += message.conflicts
@@ -156,7 +156,7 @@ class _Search:
             solver=self._solver.name,
         )
 
-    def _take_model(self, model: Model) -> None:
+    def _take_model(self, model: AnswerSet) -> None:
         self._take(self._solver.instance(self._problem).formula(model.sequence, model.cuts))
 
     def _take(self, formula: Formula) -> None:

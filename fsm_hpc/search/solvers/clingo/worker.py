@@ -27,7 +27,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class AnswerSet:
     """A formula that was found: symbols in reverse Polish notation, cuts and cost."""
 
     sequence: list[str | int]
@@ -50,7 +50,7 @@ class Failed:
     is_memory: bool
 
 
-Message = Model | Exhausted | Failed
+Message = AnswerSet | Exhausted | Failed
 
 
 def solve(job: Job, send: Callable[[Message], None]) -> None:
@@ -89,7 +89,7 @@ def _load(control: Any, job: Job) -> Any:
     return theory
 
 
-def _read(model: Any, theory: Any) -> Model:
+def _read(model: Any, theory: Any) -> AnswerSet:
     symbols: dict[int, str | int] = {}
     for symbol in model.symbols(atoms=True):
         if symbol.name == "at" and len(symbol.arguments) == 2:
@@ -97,7 +97,7 @@ def _read(model: Any, theory: Any) -> Model:
             is_attribute = what.name == "a"
             symbols[position.number] = what.arguments[0].number if is_attribute else what.name
     sequence = [symbols[position] for position in sorted(symbols)]
-    return Model(sequence, _cuts(model, theory), tuple(model.cost))
+    return AnswerSet(sequence, _cuts(model, theory), tuple(model.cost))
 
 
 def _cuts(model: Any, theory: Any) -> dict[int, tuple[int, int]]:

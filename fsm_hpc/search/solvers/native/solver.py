@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from fsm_hpc.search.solvers.native.table import KernelTable
 
 SMALL = 20_000  # rows that are taken in within milliseconds
 LOWEST = -MAX_SCORE  # below every score
+MOST_KEPT = 8  # problems that are known at a time
+KEPT_CELLS = 1 << 25  # of their tables, in every thread
 
 
 @dataclass(slots=True)
@@ -61,35 +64,34 @@ class Native:
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
         self._share = threads
-        self._known: Knowledge | None = None
+        self._known: OrderedDict[str, Knowledge] = OrderedDict()  # the last one was asked last
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
         end = self._prepare(problem, control)
-        if self._known is None:
+        known = self._known.get(problem.fingerprint)
+        if known is None:
             return _unprepared(problem, length, start, end or End.STOPPED)
-        self._known.search.share = self._share
-        return _Solve(self._known, length, start, control).outcome()
+        known.search.share = self._share
+        return _Solve(known, length, start, control).outcome()
 
     def share(self, threads: int) -> None:
         """Use only so many of the threads from now on, also in a search that is running."""
         self._share = max(1, threads)
-        if self._known is not None:
-            self._known.search.share = self._share
+        for known in self._known.values():
+            known.search.share = self._share
 
     def close(self) -> None:
-        self._known = None
+        self._known.clear()
 
     def _prepare(self, problem: Problem, control: Control) -> End | None:
         """Get to know the problem; on a large one, even that may have to be given up."""
-        known = self._known
-        if known is not None and (
-            known.problem is problem or known.problem.fingerprint == problem.fingerprint
-        ):
+        if problem.fingerprint in self._known:
+            self._known.move_to_end(problem.fingerprint)
             return None
-        self._known = None
+        self._forget(problem)
         if problem.rows < SMALL:
-            self._known = Knowledge.of(problem, self._threads)
+            self._known[problem.fingerprint] = Knowledge.of(problem, self._threads)
             return None
         made: Future[Knowledge] = Future()
         threading.Thread(target=self._fulfil, args=(made, problem), daemon=True).start()
@@ -97,8 +99,14 @@ class Native:
             wait([made], timeout=LOOK_S)
             if (end := control.reason_to_end()) is not None:
                 return end
-        self._known = made.result()
+        self._known[problem.fingerprint] = made.result()
         return None
+
+    def _forget(self, problem: Problem) -> None:
+        """Keep what several splits of a scan come back to, as far as it is small."""
+        most = KEPT_CELLS // max(1, problem.rows * len(problem.columns) * self._threads)
+        while len(self._known) >= min(MOST_KEPT, max(1, most)):
+            self._known.popitem(last=False)
 
     def _fulfil(self, promise: Future[Knowledge], problem: Problem) -> None:
         try:

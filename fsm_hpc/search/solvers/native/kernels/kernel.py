@@ -35,12 +35,13 @@ def _compiled(function: Callable[..., Any], forceinline: bool) -> Any:
     # numba renews a kept kernel when its own file changes, not when one that it calls does;
     # without a cache, or in another numba, its own rule has to do
     with suppress(AttributeError):
-        compiled._cache._cache_file._source_stamp = _stamp()
+        compiled._cache._cache_file._source_stamp = stamp()
     return compiled
 
 
 @cache
-def _stamp() -> str:
+def stamp() -> str:
+    """Of the sources of all kernels."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())

@@ -1,0 +1,30 @@
+"""The verb compile: make the solver ready ahead of its first use."""
+
+from __future__ import annotations
+
+import argparse
+
+from fsm_hpc.cli.usage import Group, Verb
+
+
+def main(flags: argparse.Namespace, words: list[str]) -> int:
+    from fsm_hpc.errors import UserError
+    from fsm_hpc.search.solvers.native import compiling
+    from fsm_hpc.search.solvers.native.kernels import boxes
+
+    if words:
+        raise UserError(f"compile takes no words, found {words[0]!r}")
+    seconds = compiling.ensure_compiled(print)
+    folder = compiling.cache_folder(boxes.search)
+    where = f"kept in {folder}" if folder else "kept nowhere: every process compiles for itself"
+    print(f"the solver is ready ({seconds:.1f} s), {where}")
+    return 0
+
+
+VERB = Verb(
+    Group.STEER,
+    "Compile the solver ahead of its first use, for this installation and processor.",
+    "",
+    ("compile",),
+    main,
+)

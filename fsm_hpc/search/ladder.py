@@ -1,0 +1,122 @@
+"""The lengths of one split that a scan has climbed, and their means over several splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import End, Incumbent
+
+_DIGITS = 12  # of a mean accuracy: sums that differ by rounding alone are ties
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Rows to fit formulas on, and rows to choose the length by."""
+
+    train: Problem
+    validation: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """What the scan found for one length bound."""
+
+    length: int
+    formula: Formula
+    errors: int
+    train_accuracy: float
+    validation_accuracy: float
+    proved: bool
+    seconds: float
+    solver: str
+
+    @property
+    def size(self) -> int:
+        return self.formula.size
+
+
+@dataclass(frozen=True, slots=True)
+class LengthAttempt:
+    """A length under way: the best formula so far, and the seconds that went into it."""
+
+    length: int
+    best: Incumbent = field(default_factory=Incumbent)
+    seconds: float = 0.0
+    end: End | None = None  # None: not ended, to be taken up again
+    solver: str = ""
+
+    def aged(self, seconds: float) -> LengthAttempt:
+        return replace(self, seconds=self.seconds + seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """One split's finished lengths, and the one under way."""
+
+    lengths: tuple[Length, ...] = ()
+    under_way: LengthAttempt | None = None
+    spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
+
+    @property
+    def whole(self) -> Ladder:
+        """With the spare lengths among the others."""
+        return replace(self, lengths=(*self.lengths, *self.spare), spare=())
+
+    def up_to(self, count: int) -> Ladder:
+        """The first lengths only, the others to spare."""
+        return Ladder(self.lengths[:count], None, self.lengths[count:])
+
+    @property
+    def seconds(self) -> float:
+        under_way = self.under_way.seconds if self.under_way else 0.0
+        return sum(entry.seconds for entry in self.lengths) + under_way
+
+    @property
+    def next_attempt(self) -> LengthAttempt:
+        if not self.lengths:
+            return LengthAttempt(1)
+        last = self.lengths[-1]
+        return LengthAttempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
+
+    def aged(self, seconds: float) -> Ladder:
+        return replace(self, under_way=self.under_way and self.under_way.aged(seconds))
+
+
+def means(ladders: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
+    """The lengths that all have, with mean accuracies; the formula is that of the first."""
+    if len(ladders) == 1:
+        return ladders[0]
+    return tuple(map(_mean, zip(*ladders, strict=False)))
+
+
+def _mean(entries: tuple[Length, ...]) -> Length:
+    def average(name: str) -> float:
+        return round(fsum(getattr(entry, name) for entry in entries) / len(entries), _DIGITS)
+
+    return replace(
+        entries[0],
+        train_accuracy=average("train_accuracy"),
+        validation_accuracy=average("validation_accuracy"),
+        proved=all(entry.proved for entry in entries),
+        seconds=sum(entry.seconds for entry in entries),
+    )
+
+
+def describe_length(
+    split: Split, attempt: LengthAttempt, formula: Formula, errors: int, proved: bool
+) -> Length:
+    """The record of a length with the accuracies of its formula."""
+    return Length(
+        length=attempt.length,
+        formula=formula,
+        errors=errors,
+        train_accuracy=1.0 - errors / split.train.rows,
+        validation_accuracy=split.validation.accuracy(formula),
+        proved=proved,
+        seconds=attempt.seconds,
+        solver=attempt.solver,
+    )

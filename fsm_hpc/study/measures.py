@@ -1,0 +1,124 @@
+"""What a confusion matrix says: accuracy, its companions with intervals, and the majority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+
+_Z = 1.959963984540054  # of a 95 % interval
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Rows by label and prediction."""
+
+    true_positive: int
+    false_positive: int
+    true_negative: int
+    false_negative: int
+
+    @property
+    def rows(self) -> int:
+        return self.positives + self.negatives
+
+    @property
+    def positives(self) -> int:
+        return self.true_positive + self.false_negative
+
+    @property
+    def negatives(self) -> int:
+        return self.true_negative + self.false_positive
+
+    @property
+    def majority(self) -> float | None:
+        """The share of the more frequent class: what always saying it would get right."""
+        return _share(max(self.positives, self.negatives), self.rows)
+
+    @property
+    def accuracy(self) -> float | None:
+        return _share(self.true_positive + self.true_negative, self.rows)
+
+    @property
+    def recall(self) -> float | None:
+        """Of the rows of the positive class, those that are found."""
+        return _share(self.true_positive, self.positives)
+
+    @property
+    def specificity(self) -> float | None:
+        """Of the rows of the negative class, those that are left alone."""
+        return _share(self.true_negative, self.negatives)
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """The mean of both classes' recalls; undefined where one class has no row."""
+        if self.recall is None or self.specificity is None:
+            return None
+        return (self.recall + self.specificity) / 2
+
+    @property
+    def precision(self) -> float | None:
+        """Of the rows that are called positive, those that are."""
+        return _share(self.true_positive, self.true_positive + self.false_positive)
+
+    @property
+    def f1(self) -> float | None:
+        wrong = self.false_positive + self.false_negative
+        return _share(2 * self.true_positive, 2 * self.true_positive + wrong)
+
+    def measures(self) -> dict[str, float | None]:
+        """Every measure by name; None where it is undefined."""
+        return {name: getattr(self, name) for name in MEASURES}
+
+
+MEASURES = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "majority")
+
+
+def total(matrices: Iterable[Confusion]) -> Confusion:
+    """The matrix of all rows together."""
+    names = tuple(Confusion.__dataclass_fields__)
+    listed = list(matrices)
+    return Confusion(*(sum(getattr(one, name) for one in listed) for name in names))
+
+
+def intervals(matrix: Confusion) -> dict[str, tuple[float, float] | None]:
+    """95 % intervals of a matrix whose rows were held out, by measure."""
+    right = matrix.true_positive + matrix.true_negative
+    called = matrix.true_positive + matrix.false_positive
+    return {
+        "accuracy": wilson(right, matrix.rows),
+        "balanced_accuracy": _balanced_interval(matrix),
+        "precision": wilson(matrix.true_positive, called),
+        "recall": wilson(matrix.true_positive, matrix.positives),
+    }
+
+
+def wilson(right: int, rows: int) -> tuple[float, float] | None:
+    """Wilson's 95 % interval of a share."""
+    if rows == 0:
+        return None
+    share, square = right / rows, _Z * _Z
+    middle = (share + square / (2 * rows)) / (1 + square / rows)
+    half = _Z * sqrt(share * (1 - share) / rows + square / (4 * rows * rows)) / (1 + square / rows)
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+
+
+def _balanced_interval(matrix: Confusion) -> tuple[float, float] | None:
+    """From the two classes' intervals, which are independent: their widths add as squares."""
+    parts = [
+        (wilson(right, rows), right / rows if rows else 0.0)
+        for right, rows in (
+            (matrix.true_positive, matrix.positives),
+            (matrix.true_negative, matrix.negatives),
+        )
+    ]
+    if matrix.balanced_accuracy is None or any(part[0] is None for part in parts):
+        return None
+    below = sqrt(sum((share - ends[0]) ** 2 for ends, share in parts if ends)) / 2
+    above = sqrt(sum((ends[1] - share) ** 2 for ends, share in parts if ends)) / 2
+    middle = matrix.balanced_accuracy
+    return max(0.0, middle - below), min(1.0, middle + above)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
