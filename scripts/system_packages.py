@@ -1,4 +1,4 @@
-"""Bring what the tests use besides Python: SLURM, a browser, TeX; say loudly what is missing."""
+"""Bring what tests use besides Python: SLURM, a browser, TeX, node, a spreadsheet; or say so."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ def needs() -> list[Need]:
         Need(
             "LaTeX tables", (*tex, "poppler-utils"), [*_missing("pdflatex"), *_missing("pdftotext")]
         ),
+        Need("rules as JavaScript", ("nodejs",), _missing("node")),
+        Need("rules in a spreadsheet", ("libreoffice-calc-nogui",), _missing("soffice")),
     ]
 
 

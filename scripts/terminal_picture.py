@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fsm_hpc.cli.progress import print_result
+from fsm_hpc.models.progress import print_result
 from fsm_hpc.study import result
 
 

@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fsm_hpc.study.measures import MEASURES
+
 if TYPE_CHECKING:
-    from fsm_hpc.cluster.watch.evidence import FoldRef
+    from fsm_hpc.report.collect import Study
     from fsm_hpc.report.tables.maker import Choices
     from fsm_hpc.study.files import StudyPaths
 
@@ -23,6 +25,12 @@ def table_flags(parser: argparse.ArgumentParser) -> None:
         "--names", action="store_true", help="formulas with attribute names instead of letters"
     )
     parser.add_argument(
+        "--metric",
+        choices=MEASURES,
+        default="accuracy",
+        help="what the table of dataset x method shows (accuracy)",
+    )
+    parser.add_argument(
         "--letters", action="store_false", dest="names", help="with letters and a legend (default)"
     )
 
@@ -30,16 +38,20 @@ def table_flags(parser: argparse.ArgumentParser) -> None:
 def choices(flags: argparse.Namespace) -> Choices:
     from fsm_hpc.report.tables.maker import Choices
 
-    return Choices(paper=flags.paper, names=flags.names)
+    return Choices(paper=flags.paper, names=flags.names, metric=flags.metric)
 
 
-def study_and_folds(words: Sequence[str]) -> tuple[StudyPaths, list[FoldRef] | None]:
-    """The study that the words mean, and the folds of it that they name, None for all."""
+def read_study(words: Sequence[str]) -> tuple[StudyPaths, Study]:
+    """The study that the words mean, with the folds of it that they name, and those missing."""
     from fsm_hpc.cluster.watch import selection
+    from fsm_hpc.report import collect
     from fsm_hpc.study.files import StudyPaths
 
     named = selection.sort(words)
-    if not (named.name_a_sweep or named.filters):
-        return StudyPaths(named.study), None
-    folds = selection.select(words)
-    return folds[0].paths.study, folds
+    if named.name_a_sweep:
+        swept = selection.select(words)
+        paths = swept[0].paths.study
+        return paths, collect.read(paths, swept)
+    paths = StudyPaths(named.study)
+    found = selection.on_disk(named) if named.filters else None
+    return paths, collect.read(paths, found, fills_up="fold" not in named.filters)

@@ -23,6 +23,7 @@ class Group(Enum):
     STEER = "See and steer"
     READ = "Read results"
     TABLES = "Tables"
+    MODELS = "Models"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,14 @@ class Proposition:
     def within(column: str, low: float, high: float) -> Proposition:
         return Proposition(column, Relation.WITHIN, float(low), float(high))
 
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """The numbers that it compares with, as they are printed."""
+        if self.relation is Relation.HOLDS:
+            return ()
+        ends = (self.low, self.high) if self.relation is Relation.WITHIN else (self.low,)
+        return tuple(map(number, ends))
+
     def evaluate(self, table: Table) -> Truth:
         values = np.asarray(table[self.column])
         if self.relation is Relation.HOLDS:

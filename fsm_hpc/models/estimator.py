@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +16,21 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from fsm_hpc.data.columns import Column, Kind, one_hot, same_name
-from fsm_hpc.data.folds import split
+from fsm_hpc.data.columns import Column, same_name
+from fsm_hpc.data.fold_kind import Folding
+from fsm_hpc.data.folds import make_splits
 from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.models import learn, model, parameters
+from fsm_hpc.models.learn import Learnt
+from fsm_hpc.models.model import Model
+from fsm_hpc.models.source import Reading, Source
+from fsm_hpc.models.table import sources_of
+from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
+from fsm_hpc.search.scan import StoppingRule
 from fsm_hpc.search.solvers import make_solver
-from fsm_hpc.search.solvers.base import End, Solver
+from fsm_hpc.search.solvers.base import Solver
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.checkpoint import length_to_dict
 from fsm_hpc.system import machine
@@ -31,30 +38,16 @@ from fsm_hpc.system import machine
 if TYPE_CHECKING:
     import pandas as pd
 
-LONGEST = 10  # a scan looks no further: longer formulas are not read any more, and take long
-_METHODS = [method.value for method in Method if method.finds_formula]
-_SOLVERS = [solver.value for solver in SolverName]
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A column as it was fitted: numeric, Boolean, or one with these categories."""
-
-    name: str
-    kind: Kind
-    categories: tuple[str, ...] | None = None
-
-    def columns(self, values: Any) -> list[Column]:
-        if self.categories is None:
-            return [Column(self.name, self.kind, values)]
-        return list(one_hot(self.name, self.categories, np.asarray(values).astype(str)))
+TARGET = "y"  # what an array's target is called
 
 
 class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A short Boolean formula as a binary classifier, proved optimal for its length.
 
-    `method` is median, pivot or interval; `length=None` chooses the length (up to 10) on a
-    validation part, an integer fits the optimum of at most that size on all rows.
+    `method` is median, pivot or interval. `length=None` chooses the length by the mean accuracy
+    on the validation parts of `splits` (a number of seeded splits, a scikit-learn splitter, or
+    pairs of row lists); an integer fits the optimum of at most that size on all rows. The time
+    limit is for everything; what it cut is told in a warning and in `cut_` and `proved_`.
 
         >>> FormulaClassifier(method="pivot").fit(X, y).formula_   # doctest: +SKIP
         duration >= 767 or poutcome_success
@@ -65,19 +58,27 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method: str = "pivot",
         solver: str | Solver = "portfolio",
         length: int | None = None,
-        patience: int = 2,
+        splits: Any = 5,
+        patience: int = 4,
+        plateau: int | None = 4,
+        max_length: int | None = 10,
         validation_fraction: float = 0.3,
-        time_limit_s: float | None = None,
+        time_limit_s: float | None = 60.0,
         threads: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = 42,
     ) -> None:
         self.method = method
         self.solver = solver
         self.length = length
+        self.splits = splits
         self.patience = patience
+        self.plateau = plateau
+        self.max_length = max_length
         self.validation_fraction = validation_fraction
         self.time_limit_s = time_limit_s
         self.threads = threads
+        self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -88,17 +89,26 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any) -> FormulaClassifier:  # noqa: N803
-        """Find the formula; `X` is a DataFrame or a numeric array, `y` has two classes."""
-        self._check_parameters()
+        """Find the formula; `X` is a DataFrame or a numeric array, `y` has two classes.
+
+        Ctrl-C ends the search and keeps the best so far.
+        """
+        parameters.check(self)
         labels = self._labels(X, y)
         columns = self._fit_columns(X)
         fitted = Problem.build(columns, labels, Method(self.method))
+        splits = [] if self.length is not None else self._splits(X, fitted)
         solver = self.solver
         if isinstance(solver, str):
             solver = make_solver(SolverName(solver), self.threads or machine.available_cores())
-        with closing(solver):
-            state = self._search(fitted, solver)
-        self._keep(fitted, state)
+        rule = StoppingRule(self.patience, self.max_length, self.plateau)
+        with closing(solver), learn.shown(self.verbose, "formula") as watch:
+            learnt = learn.learn(
+                fitted, splits, solver, rule, self.length, self.time_limit_s, watch
+            )
+        self._keep(fitted, learnt, getattr(y, "name", None) or TARGET)
+        for told in learnt.told:
+            self._warn(told)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -111,59 +121,131 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The predicted class never gets less than half, so that `predict` is the likelier one.
         """
         holds = self._holds(X)
-        positive = np.where(holds, self._share_where_true, self._share_where_false)
+        no, yes = self.model_.shares
+        just_above = float(np.nextafter(0.5, 1.0))
+        positive = np.where(holds, max(yes, just_above), min(1.0 - no, 0.5))
         return np.column_stack([1.0 - positive, positive])
 
-    # ------------------------------------------------------------------------------- the search
+    # ----------------------------------------------------------------------------- the rule itself
 
-    def _search(self, fitted: Problem, solver: Solver) -> ScanState:
-        state = ScanState()
-        if self.length is not None:
-            limits = Limits(final_budget_s=self.time_limit_s)
-            return _last(finish(fitted, solver, state, limits, self.length), state)
+    def save(self, path: str | Path) -> None:
+        """Write model.json, which `load`, `python -m fsm_hpc predict` and `export` read."""
+        check_is_fitted(self)
+        model.save(Path(path), self.model_)
+
+    @classmethod
+    def load(cls, path: str | Path) -> FormulaClassifier:
+        """A fitted classifier from model.json."""
+        known = model.load(Path(path))
+        made = cls(method=known.method)
+        made.classes_ = np.array(known.classes)
+        made._sources = list(known.sources)
+        made._take(known)
+        return made
+
+    def to_sql(self) -> str:
+        """One expression that a SELECT can hold."""
+        return self._exported("sql")
+
+    def to_python(self) -> str:
+        """A function that needs nothing else."""
+        return self._exported("python")
+
+    def to_javascript(self) -> str:
+        return self._exported("javascript")
+
+    def to_excel(self) -> str:
+        return self._exported("excel")
+
+    def export_text(self) -> str:
+        """The rule in words, and what is known of it."""
+        return self._exported("text")
+
+    def _exported(self, language: str) -> str:
+        from fsm_hpc.models.exporters import export
+
+        check_is_fitted(self)
+        return export(self.model_, language)
+
+    def _repr_html_(self) -> str:
+        """The card of a fitted rule; scikit-learn's own picture before."""
+        if not hasattr(self, "model_"):
+            return str(super()._repr_html_inner())
+        from fsm_hpc.models.card import fragment
+
+        return fragment(self.model_)
+
+    # -------------------------------------------------------------------------------- the fitting
+
+    def _splits(self, X: Any, fitted: Problem) -> list[Split]:  # noqa: N803
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         if isinstance(self.random_state, (int, np.integer)):
             seed = int(self.random_state)
-        parts = split(np.arange(fitted.rows), self.validation_fraction, seed)
-        train, validation = (
-            Problem.build(fitted.columns, fitted.labels, fitted.method, rows) for rows in parts
-        )
-        half = None if self.time_limit_s is None else self.time_limit_s / 2
-        limits = Limits(StoppingRule(self.patience, LONGEST), scan_budget_s=half)
-        state = _last(scan(train, validation, solver, state, limits), state)
-        left = None if self.time_limit_s is None else self.time_limit_s - state.scan_s
-        return _last(finish(fitted, solver, state, Limits(final_budget_s=left)), state)
+        rows = np.arange(fitted.rows)
+        pairs: Iterable[Any]
+        if isinstance(self.splits, Integral):
+            count = int(self.splits)
+            folding = Folding(seed=seed, validation_fraction=self.validation_fraction, splits=count)
+            pairs = make_splits(rows, fitted.labels, None, folding)
+        elif hasattr(self.splits, "split"):
+            pairs = self.splits.split(X, fitted.labels)
+        else:
+            pairs = self.splits
+        made = []
+        for train, validation in pairs:
+            parts = [np.asarray(part) for part in (train, validation)]
+            if any(part.size == 0 for part in parts):
+                raise ValueError("splits: expected rows on both sides of every split, found none")
+            parts = [np.flatnonzero(part) if part.dtype == bool else part for part in parts]
+            built = (Problem.build(fitted.columns, fitted.labels, fitted.method, p) for p in parts)
+            made.append(Split(*built))
+        if not made:
+            raise ValueError("splits: expected at least one split, found none")
+        return made
 
-    def _keep(self, fitted: Problem, state: ScanState) -> None:
+    def _keep(self, fitted: Problem, learnt: Learnt, target: Any) -> None:
         import pandas as pd
 
-        assert state.final is not None
-        assert state.final.best.formula is not None
-        self.formula_: Formula = state.final.best.formula
-        self.size_ = self.formula_.size
-        self.errors_ = fitted.errors(self.formula_)
-        self.proved_ = state.final.end is End.PROVED
-        self.length_ = state.final.length
-        self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, state.lengths))
-        truth = self.formula_.evaluate(fitted.table)
-        just_above = float(np.nextafter(0.5, 1.0))
-        self._share_where_true = max(_share(fitted.labels[truth]), just_above)
-        self._share_where_false = min(_share(fitted.labels[~truth]), 0.5)
+        truth = learnt.formula.evaluate(fitted.table)
+        used = {p.column for p in learnt.formula.propositions()}
+        classes = self.classes_.tolist()
+        self._take(
+            Model(
+                formula=learnt.formula,
+                target=str(target),
+                classes=(classes[0], classes[1]),
+                sources=tuple(s for s in self._sources if used & set(s.one_hot_names)),
+                shares=(_share(~fitted.labels[~truth]), _share(fitted.labels[truth])),
+                method=self.method,
+                rows=fitted.rows,
+                errors=fitted.errors(learnt.formula),
+                length=learnt.length,
+                proved=learnt.proved,
+                stop_reason=learnt.stop_reason,
+                cut=learnt.cut,
+                lengths=tuple(map(length_to_dict, learnt.lengths)),
+                figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
+                notes=learnt.told,
+            )
+        )
+        self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, learnt.lengths))
+
+    def _take(self, made: Model) -> None:
+        self.model_ = made
+        self.formula_: Formula = made.formula
+        self.size_ = made.formula.size
+        self.errors_ = made.errors
+        self.proved_ = made.proved
+        self.length_ = made.length
+        self.stop_reason_ = made.stop_reason
+        self.cut_ = made.cut
+
+    def _warn(self, text: str) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     # -------------------------------------------------------------------------------- the input
-
-    def _check_parameters(self) -> None:
-        _check_name("method", self.method, _METHODS)
-        if not hasattr(self.solver, "solve"):
-            _check_name("solver", self.solver, _SOLVERS)
-        for name, value in (("length", self.length), ("threads", self.threads)):
-            if value is not None and (not isinstance(value, Integral) or value < 1):
-                raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
-        if self.patience < 1:
-            raise ValueError(f"patience: expected at least 1, found {self.patience!r}")
-        if not 0 < self.validation_fraction < 1:
-            found = self.validation_fraction
-            raise ValueError(f"validation_fraction: expected between 0 and 1, found {found!r}")
 
     def _labels(self, X: Any, y: Any) -> Truth:  # noqa: N803
         if y is None:
@@ -185,12 +267,8 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(y == self.classes_[1])
 
     def _fit_columns(self, X: Any) -> list[Column]:  # noqa: N803
-        if not _is_frame(X):
-            X = validate_data(self, X, dtype=np.float64)  # noqa: N806
-            self._sources = [_Source(f"x{i}", Kind.NUMERIC) for i in range(X.shape[1])]
-        else:
-            _check_frame(self, X, reset=True)
-            self._sources = [_source(str(name), X[name]) for name in X.columns]
+        X = self._checked(X, reset=True)  # noqa: N806
+        self._sources: list[Source] = sources_of(X)
         columns = self._columns(X)
         twins = same_name(columns)
         if twins is not None:
@@ -199,45 +277,33 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _holds(self, X: Any) -> Truth:  # noqa: N803
         check_is_fitted(self)
-        if _is_frame(X):
-            _check_frame(self, X, reset=False)
-        else:
-            X = validate_data(self, X, dtype=np.float64, reset=False)  # noqa: N806
-        table = {column.name: column.values for column in self._columns(X)}
-        return self.formula_.evaluate(table)
+        X = self._checked(X, reset=not hasattr(self, "n_features_in_"))  # noqa: N806
+        return self.formula_.evaluate({c.name: c.values for c in self._columns(X)})
+
+    def _checked(self, X: Any, reset: bool) -> Any:  # noqa: N803
+        if not _is_frame(X):
+            return validate_data(self, X, dtype=np.float64, reset=reset)
+        _check_frame(self, X, reset=reset)
+        return X
 
     def _columns(self, X: Any) -> list[Column]:  # noqa: N803
-        return [
-            column
-            for index, source in enumerate(self._sources)
-            for column in source.columns(_values(X, index, source))
-        ]
+        reading = Reading(len(X))
+        columns = []
+        for number, source in enumerate(self._sources):
+            if _is_frame(X):
+                series = X[source.name] if source.name in X else X.iloc[:, number]
+                values = series.to_numpy()
+            else:
+                values = X[:, _place(source.name, number)]
+            columns += source.columns(values, reading)
+        if reading.problems:
+            raise ValueError("; ".join(reading.problems))
+        return columns
 
 
-def _check_name(parameter: str, value: Any, known: list[str]) -> None:
-    if value not in known:
-        raise ValueError(f"{parameter}: expected one of {', '.join(known)}, found {value!r}")
-
-
-def _values(X: Any, index: int, source: _Source) -> NDArray[Any]:  # noqa: N803
-    if not _is_frame(X):
-        return np.asarray(X[:, index])
-    series = X.iloc[:, index]
-    if source.categories is not None:
-        return np.asarray(series.astype(object))
-    dtype = bool if source.kind is Kind.BOOLEAN else np.float64
-    values = check_array(series.to_numpy(dtype=dtype), ensure_2d=False, dtype=dtype)
-    return np.asarray(values)
-
-
-def _source(name: str, series: Any) -> _Source:
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    if is_bool_dtype(series):
-        return _Source(name, Kind.BOOLEAN)
-    if is_numeric_dtype(series):
-        return _Source(name, Kind.NUMERIC)
-    return _Source(name, Kind.BOOLEAN, tuple(sorted({str(value) for value in series})))
+def _place(name: str, number: int) -> int:
+    """Where an array has the column: `x3` is the fourth."""
+    return int(name[1:]) if name.startswith("x") and name[1:].isdigit() else number
 
 
 def _is_frame(X: Any) -> bool:  # noqa: N803
@@ -257,8 +323,6 @@ def _check_frame(estimator: Any, X: Any, reset: bool) -> None:  # noqa: N803
 
 
 def _warn_about_column_vector() -> None:
-    import warnings
-
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(
@@ -268,10 +332,5 @@ def _warn_about_column_vector() -> None:
     )
 
 
-def _share(labels: Truth) -> float:
-    return float(np.mean(labels)) if len(labels) else 0.5
-
-
-def _last(states: Iterator[ScanState], otherwise: ScanState) -> ScanState:
-    ends = deque(states, maxlen=1)
-    return ends[0] if ends else otherwise
+def _share(right: Truth) -> float:
+    return float(np.mean(right)) if len(right) else 0.5

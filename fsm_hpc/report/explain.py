@@ -13,11 +13,13 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.data import dataset as dataset_module
 from fsm_hpc.data.columns import Kind
 from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import number
+from fsm_hpc.models.model import Model
 from fsm_hpc.study import hydra, result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
@@ -42,7 +44,10 @@ class Part:
 
 def result_path(place: Path) -> Path:
     """A result.json, named as such or by the folder of its fold."""
-    return FoldPaths(place).result if place.is_dir() else place
+    if not place.is_dir():
+        return place
+    found = FoldPaths(place).result
+    return found if found.exists() else place / "model.json"
 
 
 def load(path: Path) -> FoldResult:
@@ -66,6 +71,26 @@ def table_of(path: Path, done: FoldResult, words: Sequence[str]) -> Dataset:
     return dataset
 
 
+def table_of_model(path: Path, model: Model, words: Sequence[str]) -> Dataset:
+    """The table that a rule was fitted on, or the one that the words name."""
+    submission = submissions.load(FoldPaths(path.parent))
+    if not words and submission is not None:
+        config = submission.config_then
+    elif any(hydra.key_of(word) in ("dataset", "dataset.path") for word in words):
+        given = {hydra.key_of(word) for word in words}
+        name = [] if "dataset" in given else ["dataset=csv"]
+        target = [] if "dataset.target" in given or "dataset" in given else [_target(model)]
+        config = compose([*name, f"method={model.method}", *target, *words])
+    else:
+        raise UserError(f"{path}: nothing says where its table is; add dataset.path=FILE")
+    return dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
+
+
+def _target(model: Model) -> str:
+    quoted = model.target.replace("\\", "\\\\").replace('"', '\\"')
+    return f'dataset.target="{quoted}"'
+
+
 def _config(paths: FoldPaths, done: FoldResult, words: Sequence[str]) -> Config:
     """Where the table is: as the words say, as the fold was submitted, or by its name."""
     submission = submissions.load(paths)
@@ -85,15 +110,35 @@ def _config(paths: FoldPaths, done: FoldResult, words: Sequence[str]) -> Config:
 
 
 def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
-    """Lines that tell the formula's truth on a row, and why."""
+    """Lines that tell the formula's truth on a row of the fold's table, and why."""
+    _check_row(dataset, row)
+    formula = parse(done.formula or "")
+    answers = (f"{done.target} = {done.negative}", f"{done.target} = {done.positive}")
+    return truth_on_row(formula, answers, dataset, row, _role(done, dataset, row))
+
+
+def of_model(model: Model, dataset: Dataset, row: int) -> Iterator[str]:
+    """The same of a rule that was fitted on all rows."""
+    _check_row(dataset, row)
+    answers = tuple(f"{model.target} = {value}" for value in model.classes)
+    is_fitted = dataset.digest == model.settings.get("data")
+    role = "one of those it was fitted on" if is_fitted else "of another table"
+    return truth_on_row(model.formula, (answers[0], answers[1]), dataset, row, role)
+
+
+def _check_row(dataset: Dataset, row: int) -> None:
     if not 0 <= row < dataset.rows:
         raise UserError(f"--row: expected 0 to {dataset.rows - 1}, found {row}")
-    formula = parse(done.formula or "")
+
+
+def truth_on_row(
+    formula: Formula, answers: tuple[str, str], dataset: Dataset, row: int, role: str
+) -> Iterator[str]:
+    """Lines that tell a formula's truth on a row, which of its parts decide, and what suffices."""
     table = {column.name: column.values[row : row + 1] for column in dataset.columns}
     values = {p: bool(p.evaluate(table)[0]) for p in formula.propositions()}
     truth = truth_of(formula, values)
-    says, label = _answer(done, truth), _answer(done, bool(dataset.labels[row]))
-    role = _role(done, dataset, row)
+    says, label = answers[truth], answers[bool(dataset.labels[row])]
     yield f"Row {row} ({role}): the formula is {_word(truth)}, so it says {says}."
     yield f"The table says {label}: {'right' if says == label else 'wrong'}.\n"
     parts = list(parts_of(formula, values, dataset, row))
@@ -117,14 +162,10 @@ def _enough(formula: Formula, values: Values, dataset: Dataset) -> Iterator[str]
 def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
     """What the row was to this fold."""
     chosen = done.settings
-    rows = fold_rows(
-        dataset.rows, done.fold, chosen["folds"], chosen["seed"], chosen["validation_fraction"]
-    )
+    kind = FoldKind(chosen.get("fold_kind", "kfold"))
+    folding = Folding(kind, chosen["folds"], chosen["seed"], chosen["validation_fraction"])
+    rows = fold_rows(dataset.labels, dataset.groups, done.fold, folding)
     return "held out" if np.isin(row, rows.test) else "one of those it was fitted on"
-
-
-def _answer(done: FoldResult, truth: bool) -> str:
-    return f"{done.target} = {done.positive if truth else done.negative}"
 
 
 def _word(truth: bool) -> str:

@@ -123,7 +123,14 @@ def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> No
     elif name == "datasets":
         assert not words or (words[0] in ("show", "fetch") and words[1] in names_in("dataset"))
     elif name == "explain":
-        assert re.fullmatch(r"results/\w+/\w+/\w+/fold-\d+", words[0])
+        assert re.fullmatch(r"results/\w+/\w+/\w+/fold-\d+|\w+/model\.json", words[0])
+    elif name == "fit":
+        compose(words)
+    elif name in ("predict", "export"):
+        assert words[0].endswith("model.json")
+        assert len(words) == (2 if name == "predict" else 1)
+    elif name == "compile":
+        assert not words
     else:
         _understand_selection(name, words)
 

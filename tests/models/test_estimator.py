@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import ShuffleSplit, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsm_hpc import FormulaClassifier, parse
@@ -17,6 +19,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from tests.support.brute_force import fewest_errors
+from tests.support.fakes import LadderSolver
 
 RNG = np.random.default_rng(5)
 ROWS = 80
@@ -56,7 +59,6 @@ def test_the_scan_chooses_a_length_and_keeps_its_path() -> None:
     fitted = _classifier().fit(FRAME, TARGET)
     assert fitted.path_["length"].tolist() == list(range(1, len(fitted.path_) + 1))
     assert fitted.length_ in fitted.path_["length"].tolist()
-    assert fitted.path_["errors"].is_monotonic_decreasing
     best = fitted.path_["validation_accuracy"].max()
     chosen = fitted.path_.set_index("length").loc[fitted.length_]
     assert chosen["validation_accuracy"] == best
@@ -114,6 +116,16 @@ def test_missing_values_are_refused_with_the_column() -> None:
         ({"patience": 0}, "patience: expected at least 1, found 0"),
         ({"length": 0}, "length: expected None or at least 1, found 0"),
         ({"validation_fraction": 1.0}, "validation_fraction: expected between 0 and 1"),
+        ({"validation_fraction": 0.999999}, "leaves one part empty"),
+        ({"validation_fraction": float("nan")}, "validation_fraction: expected between 0 and 1"),
+        ({"time_limit_s": float("nan")}, "time_limit_s: expected None or more than 0, found nan"),
+        ({"time_limit_s": -1}, "time_limit_s: expected None or more than 0, found -1"),
+        ({"time_limit_s": "60"}, "time_limit_s: expected None or more than 0, found '60'"),
+        ({"splits": 0}, "splits: expected a number from 1, found 0"),
+        ({"splits": None}, "splits: expected a number, a splitter or pairs, found None"),
+        ({"splits": []}, "splits: expected at least one split, found none"),
+        ({"plateau": 0}, "plateau: expected None or at least 1, found 0"),
+        ({"max_length": 0}, "max_length: expected None or at least 1, found 0"),
     ],
 )
 def test_wrong_parameters_are_told(changes: dict[str, Any], complaint: str) -> None:
@@ -129,3 +141,102 @@ def test_it_works_in_cross_validation_and_can_be_cloned() -> None:
 def test_the_same_random_state_gives_the_same_formula() -> None:
     first, second = (_classifier(random_state=3).fit(FRAME, TARGET) for _ in range(2))
     assert first.formula_ == second.formula_
+
+
+# ----------------------------------------------------------------------- splits, time, the rule
+
+
+def test_splits_may_be_a_number_a_splitter_or_pairs() -> None:
+    rows = np.arange(ROWS)
+    pairs = [(rows[:60], rows[60:]), (rows[20:], rows[:20])]
+    for splits in (3, ShuffleSplit(3, test_size=0.3, random_state=0), pairs):
+        fitted = _classifier(splits=splits).fit(FRAME, TARGET)
+        assert fitted.stop_reason_ in ("early_stopping", "plateau", "perfect", "max_length")
+        assert not fitted.cut_
+
+
+def test_a_spent_time_limit_is_told_and_the_best_so_far_is_kept() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(400, 12))
+    labels = (values[:, 0] * values[:, 1] + rng.normal(size=400)) > 0
+    with pytest.warns(ConvergenceWarning, match="time_limit_s ended the choice of the length"):
+        fitted = _classifier(time_limit_s=0.5, max_length=None, plateau=None).fit(values, labels)
+    assert fitted.cut_
+    assert fitted.stop_reason_ == "timeout"
+    assert fitted.predict(values).shape == (400,)
+
+
+class _Interrupting(LadderSolver):
+    """Raises Ctrl-C at its third call."""
+
+    def solve(self, *args: Any) -> Any:
+        if len(self.calls) == 2:
+            self.calls.append((0, args[2]))
+            raise KeyboardInterrupt
+        return super().solve(*args)
+
+
+def test_ctrl_c_keeps_the_best_so_far() -> None:
+    with pytest.warns(ConvergenceWarning, match="Ctrl-C ended"):
+        fitted = _classifier(solver=_Interrupting()).fit(FRAME, TARGET)
+    assert fitted.cut_
+    assert fitted.predict(FRAME).shape == (ROWS,)
+
+
+def test_a_rule_is_saved_and_loaded(tmp_path: Path) -> None:
+    fitted = _classifier(length=3).fit(FRAME, TARGET)
+    fitted.save(tmp_path / "model.json")
+    again = FormulaClassifier.load(tmp_path / "model.json")
+    assert again.formula_ == fitted.formula_
+    assert again.predict(FRAME).tolist() == fitted.predict(FRAME).tolist()
+    assert again.predict_proba(FRAME).tolist() == fitted.predict_proba(FRAME).tolist()
+    assert again.to_sql() == fitted.to_sql()
+
+
+def test_a_fitted_rule_shows_its_card_and_its_text() -> None:
+    fitted = _classifier(length=3).fit(FRAME, TARGET)
+    assert 'class="fsm-card"' in fitted._repr_html_()
+    assert str(fitted.formula_) in fitted.export_text()
+    assert "fsm-card" not in _classifier()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [("member", ["True", "False"]), ("member", [1, 0]), ("member", [1.0, 0.0])],
+)
+def test_another_dtype_that_means_the_same_is_read_alike(column: str, values: list[Any]) -> None:
+    target = FRAME["member"].to_numpy()
+    fitted = _classifier(length=1).fit(FRAME[["member"]], target)
+    other = pd.DataFrame({column: np.where(target, values[0], values[1])})
+    assert fitted.predict(other).tolist() == target.tolist()
+
+
+def test_a_category_that_is_a_number_is_known_as_a_float_too() -> None:
+    codes = pd.Series(["1", "2", "3"] * 20)
+    fitted = _classifier(length=1).fit(pd.DataFrame({"code": codes}), codes == "2")
+    numbers = pd.DataFrame({"code": codes.astype(float)})
+    assert fitted.predict(numbers).tolist() == (codes == "2").tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        (["perhaps", "no"], "column 'member': expected true or false, found 'perhaps'"),
+        ([1 + 2j, 0j], "column 'member'"),
+        ([2, 0], "column 'member': expected true or false, found 2"),
+    ],
+)
+def test_what_cannot_be_read_as_it_was_fitted_is_refused(values: list[Any], complaint: str) -> None:
+    target = FRAME["member"].to_numpy()
+    fitted = _classifier(length=1).fit(FRAME[["member"]], target)
+    with pytest.raises(ValueError, match=complaint):
+        fitted.predict(pd.DataFrame({"member": values * 3}))
+
+
+def test_dates_and_ids_are_refused_as_in_a_file() -> None:
+    days = pd.DataFrame({"day": [f"2026-01-{day:02}" for day in range(1, 29)]})
+    with pytest.raises(ValueError, match="dates"):
+        _classifier().fit(days, [0, 1] * 14)
+    ids = pd.DataFrame({"name": [f"person {number} x" for number in range(200)]})
+    with pytest.raises(ValueError, match="an id or free text"):
+        _classifier().fit(ids, [0, 1] * 100)

@@ -6,7 +6,7 @@ import argparse
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
-from fsm_hpc.report import collect, mixture, rows_csv
+from fsm_hpc.report import mixture, rows_csv
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.findings import findings, summary
 from fsm_hpc.report.tables import maker
@@ -30,8 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Collect what is there, at any moment; 0 also when folds are missing, unless --strict."""
-    paths, folds = options.study_and_folds(words)
-    study = collect.read(paths, folds)
+    paths, study = options.read_study(words)
     mixtures = mixture.find(study)
     found = findings(study, mixtures)
     tables = Maker(study, mixtures, options.choices(flags))
@@ -63,8 +62,8 @@ def _write(paths: StudyPaths, study: Study, tables: Maker, flags: argparse.Names
 VERB = Verb(
     Group.READ,
     "Accuracy, formula and runtime tables of what is there, in LaTeX, CSV and Markdown.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [--paper] [--names] [--plots] [--strict] ...",
-    ("collect study=paper --paper", "collect --names --format md"),
+    "[study=NAME] [dataset=NAME] [method=NAME] [--metric NAME] [--paper] [--plots] [--strict] ...",
+    ("collect study=paper --paper", "collect --metric balanced_accuracy --names"),
     main,
     add_arguments,
 )

@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the formula as a sentence and, with --row, why a row gets its answer."""
+    from fsm_hpc.models import model
     from fsm_hpc.report import explain
 
     named = [word for word in words if "=" not in word or Path(word).exists()]
@@ -22,21 +23,39 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         found = ", ".join(named) or "none"
         raise UserError(f"expected one result.json, or the folder of a fold, found: {found}")
     path = explain.result_path(Path(named[0]))
+    overrides = [word for word in words if word not in named]
+    if model.is_model(path):
+        return _explain_model(path, flags.row, overrides)
     done = explain.load(path)
     print(f"{done.id}: {done.formula}")
     print(done.words)
     if flags.row is not None:
-        overrides = [word for word in words if word not in named]
         dataset = explain.table_of(path, done, overrides)
         print("\n" + "\n".join(explain.on_row(done, dataset, flags.row)))
+    return 0
+
+
+def _explain_model(path: Path, row: int | None, words: list[str]) -> int:
+    from fsm_hpc.models import model
+    from fsm_hpc.report import explain
+
+    rule = model.load(path)
+    print(f"{rule.target}: {rule.formula}")
+    print(rule.words)
+    if row is not None:
+        dataset = explain.table_of_model(path, rule, words)
+        print("\n" + "\n".join(explain.of_model(rule, dataset, row)))
     return 0
 
 
 VERB = Verb(
     Group.READ,
     "A formula in words and, with --row, why a row gets its answer.",
-    "RESULT [--row N] [data_dir=FOLDER | dataset.path=FILE ...]",
-    ("explain results/demo/bank/pivot/fold-0 --row 17",),
+    "RESULT|MODEL [--row N] [data_dir=FOLDER | dataset.path=FILE ...]",
+    (
+        "explain results/demo/bank/pivot/fold-0 --row 17",
+        "explain my_rule/model.json --row 17",
+    ),
     main,
     add_arguments,
 )

@@ -16,13 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Write the page, and say where it is."""
-    from fsm_hpc.report import collect
     from fsm_hpc.report.findings import summary
     from fsm_hpc.report.page.page import render
     from fsm_hpc.system import files
 
-    paths, folds = options.study_and_folds(words)
-    study = collect.read(paths, folds)
+    paths, study = options.read_study(words)
     page = render(study, options.choices(flags))
     output: Path = flags.output or paths.report
     files.write_atomically(output, page)
@@ -34,7 +32,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 VERB = Verb(
     Group.READ,
     "One self-contained page of a study.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [--paper] [--names] [--output FILE]",
+    "[study=NAME] [dataset=NAME] [method=NAME] [--metric NAME] [--paper] [--names] [--output FILE]",
     ("report study=paper --paper",),
     main,
     add_arguments,

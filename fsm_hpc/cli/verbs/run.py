@@ -43,9 +43,9 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
-    from fsm_hpc.cli import progress
     from fsm_hpc.cluster.node import foreground
     from fsm_hpc.cluster.submit import plan
+    from fsm_hpc.models import progress
     from fsm_hpc.study import fold
     from fsm_hpc.system import terminal
 

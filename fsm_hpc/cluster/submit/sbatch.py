@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.cluster import slurm, submissions
-from fsm_hpc.cluster.node import begin, supervise
+from fsm_hpc.cluster.node import begin, fitting, supervise
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
+from fsm_hpc.models.fit import out_folder
 from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
-from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files
 
 
@@ -86,6 +87,19 @@ def _sbatch(
 def send(config: Config, output: Path, task: Callable[..., Any], *values: Any) -> str:
     """Submit a single call of a function; its job id."""
     return _sbatch(config, output, task, [values], 1)[0]
+
+
+def send_fit(config: Config) -> tuple[str, Path]:
+    """Submit a rule to be fitted as one job; its id, and where the rule will be."""
+    out = out_folder(config)
+    paths, output = FoldPaths(out), _output_folder(config)
+    submission = submissions.new_submission(
+        replace(config, out=out.absolute()), ClusterKind.SLURM, str(output)
+    )
+    submissions.save(paths, submission)
+    job_id = send(config, output, fitting.work, asdict(submission))
+    submissions.save(paths, replace(submission, job_id=job_id))
+    return job_id, out
 
 
 def parameters(config: Config, at_a_time: int) -> dict[str, Any]:

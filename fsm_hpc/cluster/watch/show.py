@@ -88,8 +88,8 @@ def overview(verdicts: Sequence[FoldVerdict], height: int) -> Group:
 
 def fold_table(verdicts: Iterable[FoldVerdict]) -> Table:
     """One row per fold."""
-    table = _table("dataset", "method", "fold", "state", "length", "validation", "test", "elapsed")
-    table.add_column("job")
+    measured = ("validation", "test", "balanced", "majority")
+    table = _table("dataset", "method", "fold", "state", "length", *measured, "elapsed", "job")
     table.add_column("why", overflow="fold")
     for one in verdicts:
         warnings = "".join(f" [yellow]{escape(text)}[/yellow]" for text in one.warnings)
@@ -99,8 +99,8 @@ def fold_table(verdicts: Iterable[FoldVerdict]) -> Table:
             str(one.ref.id.fold),
             _coloured(one.verdict),
             "" if one.length is None else str(one.length),
-            "" if one.best_validation is None else percent(one.best_validation),
-            "" if one.test_accuracy is None else percent(one.test_accuracy),
+            *map(_percent, (one.best_validation, one.test_accuracy)),
+            *map(_percent, (one.balanced_accuracy, one.majority)),
             "" if one.elapsed_s is None else clock(one.elapsed_s),
             one.job_id or "",
             escape(one.why) + warnings,
@@ -137,13 +137,18 @@ def silence(console: Console, hints: Hints) -> None:
         console.print(f"[magenta]{names} did not answer; what depends on it is said as unknown[/]")
 
 
+def _percent(share: float | None) -> str:
+    return "" if share is None else percent(share)
+
+
 def _coloured(verdict: Verdict) -> str:
     return f"[{COLOURS[verdict]}]{verdict.value}[/{COLOURS[verdict]}]"
 
 
 def _table(*headings: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    numbers = {"fold", "length", "validation", "test", "elapsed", "jobs", "cores", "count"}
+    numbers = {"fold", "length", "elapsed", "jobs", "cores", "count"}
+    numbers |= {"validation", "test", "balanced", "majority"}
     for heading in headings:
         table.add_column(heading, justify="right" if heading in numbers else "left")
     return table

@@ -65,6 +65,14 @@ class FoldVerdict:
         return self.result.accuracy.test if self.result and not self.is_live else None
 
     @property
+    def balanced_accuracy(self) -> float | None:
+        return self.result.confusion.balanced_accuracy if self.result and not self.is_live else None
+
+    @property
+    def majority(self) -> float | None:
+        return self.result.confusion.majority if self.result and not self.is_live else None
+
+    @property
     def is_done(self) -> bool:
         """There is a result, and nobody is improving it."""
         return self.result is not None and self.verdict in ENDED
@@ -92,6 +100,8 @@ class FoldVerdict:
             "length": self.length,
             "best_validation": self.best_validation,
             "test_accuracy": self.test_accuracy,
+            "balanced_accuracy": self.balanced_accuracy,
+            "majority": self.majority,
             "elapsed_s": self.elapsed_s,
             "job_id": self.job_id,
             "warnings": list(self.warnings),

@@ -10,11 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from fsm_hpc.search.scan import LengthAttempt, ScanState
+from fsm_hpc.search.ladder import LengthAttempt
+from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.terminal import LiveDisplay, clock, percent
 
-PLAIN_EVERY_S = 10.0  # how often the same length is told again where there is no terminal
+PLAIN_EVERY_S = 30.0  # how often a length under way is told where there is no terminal
 
 
 class FoldProgress(LiveDisplay):
@@ -23,11 +24,16 @@ class FoldProgress(LiveDisplay):
     def __init__(self, console: Console, name: str) -> None:
         self._name = name
         self._started = time.monotonic()
-        self._told: tuple[int, str] = (0, "")
+        self._told: tuple[str, int, bool] | None = None
         self._told_at = 0.0
         self._state = ScanState()
         self._trials = ""
         super().__init__(console, get_renderable=self._render, refresh_per_second=4)
+
+    def begin(self, part: str) -> None:
+        """From now on it is about another part of the work."""
+        self._name = part
+        self._state = ScanState()
 
     def watch(self, state: ScanState) -> None:
         self._state = state
@@ -40,13 +46,12 @@ class FoldProgress(LiveDisplay):
             self.console.print(escape(self._trials), soft_wrap=True)
 
     def _tell(self, state: ScanState) -> None:
-        """A line when a length begins or ends, when it gets better, and now and then between."""
-        line = self._line(state)
-        news = (len(state.lengths), line.partition("  elapsed")[0])
+        """A line when a length has ended, or the part, and now and then between."""
+        news = (self._name, len(state.lengths), state.final is not None)
         if news == self._told and time.monotonic() - self._told_at < PLAIN_EVERY_S:
             return
         self._told, self._told_at = news, time.monotonic()
-        self.console.print(escape(line), soft_wrap=True)
+        self.console.print(escape(self._line(state)), soft_wrap=True)
 
     def _render(self) -> Text:
         return Text(self._trials or self._line(self._state))
@@ -92,6 +97,20 @@ def _told(done: FoldResult) -> Iterator[str]:
         f"accuracy: fitted {percent(accuracy.train)}, validation {percent(accuracy.validation)}, "
         f"held out {percent(accuracy.test)}; {done.seconds.total:.1f} s"
     )
+    measures = done.measures
+    said = ", ".join(_measure(name, measures[name]) for name in _BESIDE)
+    yield f"{said} on the held-out rows"
+    if done.beats_majority is False:
+        what = "the formula" if done.formula is not None else "the model"
+        yield f"[yellow]{what} does not beat always saying the more frequent class[/yellow]"
+
+
+_BESIDE = ("majority", "balanced_accuracy", "precision", "recall")  # what an accuracy hides
+
+
+def _measure(name: str, share: float | None) -> str:
+    said = "undefined" if share is None else percent(share)
+    return f"{name.replace('_', ' ')} {said}"
 
 
 def _lengths_table(done: FoldResult) -> Table:
@@ -122,7 +141,9 @@ def _lengths_table(done: FoldResult) -> Table:
 
 
 def _attempt(attempt: LengthAttempt) -> str:
+    """`length 5  errors 20`, with the bound where one is known."""
     best = attempt.best
     if best.errors is None:
         return f"length {attempt.length}"
-    return f"length {attempt.length}  errors {best.errors}  bound {best.lower_bound}"
+    bound = f"  at least {best.lower_bound}" if 0 < best.lower_bound < best.errors else ""
+    return f"length {attempt.length}  errors {best.errors}{bound}"

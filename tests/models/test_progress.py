@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from fsm_hpc.cli import progress
-from fsm_hpc.cli.progress import FoldProgress, print_result
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.scan import Length, LengthAttempt, ScanState
+from fsm_hpc.models import progress
+from fsm_hpc.models.progress import FoldProgress, print_result
+from fsm_hpc.search.ladder import Length, LengthAttempt
+from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import Incumbent
 from tests.support.made_studies import fold_result
+from tests.support.scans import scan_state
 from tests.support.screens import HIDE_CURSOR, SHOW_CURSOR, lines_of, said, screen
 
 NAME = "bank/pivot/fold-0"
 ONE = Length(1, parse("age >= 40"), 20, 0.75, 0.8, True, 0.5, "native")
-BEGUN = ScanState(under_way=LengthAttempt(1))
-BETTER = ScanState(under_way=LengthAttempt(1, Incumbent(parse("x"), 25, 0, 3)))
-PROVED = ScanState(lengths=(ONE,))
-NEXT = ScanState(lengths=(ONE,), under_way=LengthAttempt(2, Incumbent(parse("x"), 19, 1, 4)))
-FINAL = ScanState(lengths=(ONE,), final=LengthAttempt(1, Incumbent(parse("x"), 30, 1, 5)))
+BEGUN = scan_state(under_way=LengthAttempt(1))
+BETTER = scan_state(under_way=LengthAttempt(1, Incumbent(parse("x"), 25, 0, 3)))
+PROVED = scan_state(lengths=(ONE,))
+NEXT = scan_state(lengths=(ONE,), under_way=LengthAttempt(2, Incumbent(parse("x"), 19, 1, 4)))
+FINAL = scan_state(lengths=(ONE,), final=LengthAttempt(1, Incumbent(parse("x"), 30, 1, 5)))
 
 
 # ------------------------------------------------------------------------------------ in a file
@@ -33,14 +35,18 @@ def lines(*states: ScanState) -> list[str]:
     return [line.partition("  elapsed 0:00:0")[0] for line in said(console).splitlines()]
 
 
-def test_every_step_is_a_line_with_length_errors_bound_and_validation() -> None:
+def test_a_length_that_has_ended_is_a_line_and_one_that_only_gets_better_is_not() -> None:
     assert lines(BEGUN, BETTER, PROVED, NEXT, FINAL) == [
         f"{NAME}  length 1",
-        f"{NAME}  length 1  errors 25  bound 3",
         f"{NAME}  length 1  errors 20  proved  best validation 80.0 %",
-        f"{NAME}  length 2  errors 19  bound 4  best validation 80.0 %",
-        f"{NAME}  final  length 1  errors 30  bound 5  best validation 80.0 %",
+        f"{NAME}  final  length 1  errors 30  at least 5  best validation 80.0 %",
     ]
+
+
+def test_a_bound_that_says_nothing_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PLAIN_EVERY_S", 0.0)
+    state = scan_state(under_way=LengthAttempt(1, Incumbent(parse("x"), 25, 0, 0)))
+    assert lines(state) == [f"{NAME}  length 1  errors 25"]
 
 
 def test_nothing_new_is_not_told_again_at_once() -> None:
@@ -80,7 +86,7 @@ def test_a_terminal_shows_the_last_state_in_one_line_that_stays() -> None:
     with FoldProgress(console, NAME) as shown:
         shown.watch(BEGUN)
         shown.watch(NEXT)
-    expected = f"{NAME}  length 2  errors 19  bound 4  best validation 80.0 %  elapsed 0:00:0"
+    expected = f"{NAME}  length 2  errors 19  at least 4  best validation 80.0 %  elapsed 0:00:0"
     assert lines_of(console)[-1].startswith(expected)
 
 

@@ -1,0 +1,79 @@
+"""A rule fitted as a job: seen, fenced and gone on with like a fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.cluster.node.joblog import Log
+from fsm_hpc.cluster.node.supervise import Supervisor
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.errors import UserError
+from fsm_hpc.models import card, fit, model
+from fsm_hpc.models.fit import Steps
+from fsm_hpc.models.model import Model
+from fsm_hpc.models.progress import FoldProgress
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.system import files
+
+
+class FitSupervisor(Supervisor):
+    """Watches over one attempt at a rule."""
+
+    made: Model | None = None
+
+    def fold(self, config: Config) -> Model | None:  # type: ignore[override]
+        self.log(f"starts: {config.id.dataset}, {config.solver.threads} threads")
+        steps = Steps(self.begin, self.watch)
+        made = fit.fit(config, self.stop, steps, self.may_write, self.history)
+        if made is None or not self.may_write():
+            return None
+        folder = fit.out_folder(config)
+        model.save(folder / "model.json", made)
+        files.write_atomically(folder / "model.html", card.page(made))
+        self.made = made
+        return made
+
+    def begin(self, part: str) -> None:
+        self.lengths_told = 0
+        self.log(part)
+
+
+class Here(FitSupervisor):
+    """In the process of the command itself, with progress."""
+
+    follows_parent = False
+
+    def __init__(self, config: Config, shown: FoldProgress) -> None:
+        paths = FoldPaths(fit.out_folder(config))
+        super().__init__(submissions.submit_here(paths, config), paths)
+        self.log = Log(paths.log, self.attempt, is_told=False)
+        self.shown = shown
+
+    def result(self) -> Model | None:
+        """The rule; None when it was stopped."""
+        end = self.run()
+        if end is AttemptEnd.SUPERSEDED:
+            raise UserError(f"another run has taken {self.paths.folder} over")
+        return self.made
+
+    def begin(self, part: str) -> None:
+        super().begin(part)
+        self.shown.begin(part)
+
+    def watch(self, state: Any) -> None:
+        super().watch(state)
+        self.shown.watch(state)
+
+
+def work(submitted: dict[str, Any]) -> str:
+    """Fit one submitted rule; this is what submitit calls on a node. Returns how it ended."""
+    submission = Submission(**submitted)
+    paths = FoldPaths(fit.out_folder(submission.config_then))
+    latest = submissions.load(paths)
+    if latest is not None and latest.token != submission.token:
+        print(f"superseded by job {latest.job_id}: nothing to do")
+        return AttemptEnd.SUPERSEDED.value
+    return FitSupervisor(submission, paths).run().value

@@ -1,0 +1,146 @@
+"""A formula over the columns of the file, and how languages write one down."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition, Relation
+from fsm_hpc.models.model import Model
+from fsm_hpc.models.source import Source
+
+T = TypeVar("T")
+TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")  # where the file's words are not known
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A cell says one of these: a category, or a Boolean column's words for true."""
+
+    source: Source
+    said: tuple[str, ...]  # as in the file; none where the column held truth values
+
+    @property
+    def column(self) -> str:
+        return self.source.name
+
+    @property
+    def is_truth(self) -> bool:
+        return self.source.kind is RawKind.BOOLEAN
+
+    @property
+    def ignores_case(self) -> bool:
+        return not self.said
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What else the column says."""
+        known = (*self.source.categories, *self.source.true_values, *self.source.false_values)
+        return tuple(word for word in known if word not in self.said)
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The words, and what becomes of them where 1 is stored as a number, yes as true."""
+        more = [spelling for word in self.said for spelling in _stored(word)]
+        if self.is_truth:
+            more += ["true", "1", "1.0"] if self.said else TRUE
+        taken = {spelling for word in self.others for spelling in (word, *_stored(word))}
+        return tuple(dict.fromkeys((*self.said, *(word for word in more if word not in taken))))
+
+
+class Writer(ABC, Generic[T]):
+    """How a language writes the parts of a condition."""
+
+    @abstractmethod
+    def number(self, proposition: Proposition) -> T: ...
+
+    @abstractmethod
+    def words(self, words: Words) -> T: ...
+
+    @abstractmethod
+    def negation(self, part: T) -> T: ...
+
+    @abstractmethod
+    def conjunction(self, parts: Sequence[T]) -> T: ...
+
+    @abstractmethod
+    def disjunction(self, parts: Sequence[T]) -> T: ...
+
+
+class Infix(Writer[str]):
+    """Connectives between parts; what opens with a bracket is in brackets as a whole."""
+
+    not_, and_, or_ = "not ", " and ", " or "
+
+    def negation(self, part: str) -> str:
+        return self.not_ + (part if part.startswith("(") else f"({part})")
+
+    def conjunction(self, parts: Sequence[str]) -> str:
+        return f"({self.and_.join(parts)})"
+
+    def disjunction(self, parts: Sequence[str]) -> str:
+        return f"({self.or_.join(parts)})"
+
+    def write(self, model: Model) -> str:
+        """The model's condition, without brackets around all of it."""
+        condition = write(model, self)
+        return condition[1:-1] if condition.startswith("(") else condition
+
+
+def write(model: Model, writer: Writer[T]) -> T:
+    """The condition under which the model says its second class."""
+    words = dict(_words(model))
+    numbers = {source.name for source in model.sources if source.kind is RawKind.NUMERIC}
+
+    def leaf(proposition: Proposition) -> T:
+        is_word = proposition.relation is Relation.HOLDS
+        if proposition.column not in (words if is_word else numbers):
+            raise UserError(f"{str(proposition)!r} is about no column that the model names")
+        return writer.words(words[proposition.column]) if is_word else writer.number(proposition)
+
+    def written(formula: Formula) -> T:
+        if isinstance(formula, Atom):
+            return leaf(formula.proposition)
+        parts = [written(part) for part in formula.parts]
+        if isinstance(formula, Not):
+            return writer.negation(parts[0])
+        join = writer.conjunction if isinstance(formula, And) else writer.disjunction
+        return join(parts)
+
+    return written(model.formula)
+
+
+def plain(value: Any) -> Any:
+    """A class as Python's own text, number or truth value."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _words(model: Model) -> Iterator[tuple[str, Words]]:
+    """By the name that the formula knows it by, the words that a cell has to say."""
+    for source in model.sources:
+        if source.kind is RawKind.BOOLEAN:
+            yield source.name, Words(source, source.true_values)
+        elif source.kind is RawKind.CATEGORICAL:
+            for name, category in zip(source.one_hot_names, source.categories, strict=True):
+                yield name, Words(source, (category,))
+
+
+def _stored(word: str) -> Iterator[str]:
+    if _WHOLE.fullmatch(word):
+        yield f"{word}.0"
+    elif _WHOLE.fullmatch(word.removesuffix(".0")):
+        yield word.removesuffix(".0")
+    elif word.lower() in ("true", "false") and word != word.lower():
+        yield word.lower()

@@ -1,0 +1,120 @@
+"""A rule as a spreadsheet formula for Excel and LibreOffice, to be filled down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas import text
+from fsm_hpc.formulas.formula import Proposition, Relation
+from fsm_hpc.models.exporters.conditions import Words, Writer, one_line, plain, write
+from fsm_hpc.models.model import Model
+
+FIRST_ROW = 2  # below the header
+# Excel takes 255 signs between quotes, some of them for two; a pasted line holds no line break
+_PIECES = re.compile(r"([^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,120})|(.)", re.DOTALL)
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")  # turns into the same text again in every locale
+
+
+def export(model: Model) -> str:
+    """Which column goes where, and below it the formula for the first row of data."""
+    header = [source.name for source in model.sources]
+    places = (f"{_letters(at)}: {one_line(name)}" for at, name in enumerate(header))
+    return "\t".join(places) + "\n" + export_excel(model, header)
+
+
+def export_excel(model: Model, header: Sequence[str], row: int = FIRST_ROW) -> str:
+    """`=IF(...,"yes","no")` for a row of a sheet that has this header."""
+    no, yes = (_literal(plain(value)) for value in model.classes)
+    return f"=IF({write(model, _Excel(header, row))},{yes},{no})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Excel(Writer[str]):
+    header: Sequence[str]
+    row: int
+
+    def number(self, proposition: Proposition) -> str:
+        cell = self._cell(proposition.column)
+        # a text is above every number, and VALUE would take 1.5 for a date in some countries
+        found = f'IF(ISNUMBER({cell}),{cell},NUMBERVALUE({cell},"."," "))'
+        low, high = text.number(proposition.low), text.number(proposition.high)
+        if proposition.relation is Relation.WITHIN:
+            return f"AND({found}>={low},{found}<={high})"
+        return f"{found}{proposition.relation.value}{low}"
+
+    def words(self, words: Words) -> str:
+        cell = self._cell(words.column)
+        shown = f"LOWER({cell})" if words.ignores_case else cell
+        # a sheet shows 1.0 as 1
+        texts = [w for w in words.spellings if w in words.said or not w.endswith(".0")]
+        condition = _any([f"EXACT({shown},{_literal(word)})" for word in texts])
+        numbers = _numbers(words)
+        if numbers:
+            same = _any([f"{cell}={number}" for number in numbers])
+            condition = f"IF(ISNUMBER({cell}),{same},{condition})"
+        truth = _truth(words, cell)
+        return condition if truth is None else f"IF(ISLOGICAL({cell}),{truth},{condition})"
+
+    def negation(self, part: str) -> str:
+        return f"NOT({part})"
+
+    def conjunction(self, parts: Sequence[str]) -> str:
+        return f"AND({','.join(parts)})"
+
+    def disjunction(self, parts: Sequence[str]) -> str:
+        return f"OR({','.join(parts)})"
+
+    def _cell(self, column: str) -> str:
+        if column not in self.header:
+            found = ", ".join(map(str, self.header[:20]))
+            raise UserError(f"expected the column {column!r} in the sheet; its columns: {found}")
+        return f"{_letters(list(self.header).index(column))}{self.row}"
+
+
+def _letters(at: int) -> str:
+    """A, B, ..., Z, AA, AB, ..."""
+    return (_letters(at // 26 - 1) if at >= 26 else "") + chr(ord("A") + at % 26)
+
+
+def _any(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"OR({','.join(parts)})"
+
+
+def _numbers(words: Words) -> list[str]:
+    """The numbers that a sheet makes of words such as 01 and 2.50, where no other word is one."""
+    taken = {float(word) for word in words.others if _NUMBER.fullmatch(word)}
+    mine = [word for word in words.said if _NUMBER.fullmatch(word)]
+    if all(map(_WHOLE.fullmatch, mine)) or taken & set(map(float, mine)):
+        return []
+    return [text.number(float(word)) for word in mine]
+
+
+def _truth(words: Words, cell: str) -> str | None:
+    """What a truth value in the cell means, if there can be one: sheets make it of True, false."""
+    if words.is_truth or "true" in map(str.lower, words.said):
+        return cell
+    if "false" in map(str.lower, words.said):
+        return f"NOT({cell})"
+    # LibreOffice would take it for the number 1 or 0
+    return "FALSE" if {"true", "false"} & set(map(str.lower, words.others)) else None
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, (int, float)):
+        return str(value) if isinstance(value, int) else text.number(value)
+    pieces = map(_piece, _PIECES.finditer(str(value)))
+    return "&".join(pieces) or '""'
+
+
+def _piece(found: re.Match[str]) -> str:
+    printed, other = found.groups()
+    if other is None:
+        return '"' + printed.replace('"', '""') + '"'
+    return f"{'CHAR' if ord(other) < 128 else 'UNICHAR'}({ord(other)})"

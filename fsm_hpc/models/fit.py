@@ -1,0 +1,247 @@
+"""One rule from all rows of a table, and from folds of the same procedure what to expect of it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.folds import all_rows
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import source
+from fsm_hpc.models.model import Model
+from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.solvers.base import End
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study import measures, result
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold import load_dataset, memory_mb, threads
+from fsm_hpc.study.measures import Confusion
+from fsm_hpc.study.provenance import provenance
+from fsm_hpc.study.result import FoldResult
+from fsm_hpc.study.run import (
+    History,
+    SolverOf,
+    configured_solver,
+    length_rows,
+    limits_of,
+    run_fold,
+    search_formula,
+)
+from fsm_hpc.system.terminal import percent
+
+SHARE_OF_RULE = 0.4  # of the budget that the rule itself may take; its folds have the rest
+SHARE_OF_SCAN = 0.7  # of a part's budget that the choice of the length may take
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Whom to tell how far it is: which part begins, and the state of its search."""
+
+    begin: Callable[[str], None] = lambda part: None
+    watch: Callable[[ScanState], None] = lambda state: None
+
+
+def out_folder(config: Config) -> Path:
+    """Where model.json goes: `out`, else beside the folds of the method."""
+    if config.out is not None:
+        return config.out
+    study = config.results_dir / config.study
+    return study / config.dataset.name / config.method.name.value / "model"
+
+
+def fit(
+    config: Config,
+    stop: threading.Event | None = None,
+    steps: Steps | None = None,
+    may_write: Callable[[], bool] = lambda: True,
+    history: History = dict,
+    solver_of: SolverOf = configured_solver,
+) -> Model | None:
+    """The rule; None when `stop` was set, and the next call goes on from there."""
+    stop, steps = stop or threading.Event(), steps or Steps()
+    dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    out = out_folder(config)
+    budget_s = config.fit.budget_h * 3600
+    steps.begin("the rule, on all rows")
+    rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1.0)
+    own = _with_budget(config, rule_s)
+    rows = all_rows(dataset.labels, dataset.groups, config.folding)
+    splits = [Split(_problem(dataset, own, t), _problem(dataset, own, v)) for t, v in rows.splits]
+    fitted = _problem(dataset, own, rows.fitted)
+    state = search_formula(
+        FoldPaths(out).scan,
+        splits,
+        fitted,
+        solver_of(own),
+        limits_of(own, stop),
+        steps.watch,
+        may_write,
+    )
+    if not state.is_finished:
+        return None
+    assert state.final is not None
+    used_s = state.scan_s + state.final.seconds
+    results = []
+    for one in _fold_configs(config, out):
+        steps.begin(f"fold {one.fold + 1} of {one.folds}, to tell what to expect")
+        left_s = max(0.0, budget_s - used_s) / (one.folds - one.fold)
+        one = _with_budget(one, left_s)
+        done = run_fold(one, stop, steps.watch, may_write=may_write, solver_of=solver_of)
+        if done is None:
+            return None
+        used_s += done.seconds.total
+        results.append(done)
+    model = describe(dataset, config, state, splits, fitted, results)
+    return replace(model, provenance=model.provenance | history())
+
+
+def _problem(dataset: Dataset, config: Config, rows: Any) -> Problem:
+    return Problem.build(dataset.columns, dataset.labels, config.method.name, rows)
+
+
+def _with_budget(config: Config, seconds: float) -> Config:
+    """The config with this time, unless it gives less itself."""
+    scan_h = min(config.scan.budget_h, SHARE_OF_SCAN * seconds / 3600)
+    final_h = min(config.final.budget_h, (1 - SHARE_OF_SCAN) * seconds / 3600)
+    return replace(
+        config,
+        scan=replace(config.scan, budget_h=scan_h),
+        final=replace(config.final, budget_h=final_h),
+    )
+
+
+def _fold_configs(config: Config, out: Path) -> Iterator[Config]:
+    """The folds of the same procedure, kept beside the model."""
+    for number in range(config.fit.folds):
+        yield replace(config, results_dir=out, study="folds", folds=config.fit.folds, fold=number)
+
+
+# --------------------------------------------------------------------------------- what it says
+
+
+def describe(
+    dataset: Dataset,
+    config: Config,
+    state: ScanState,
+    splits: Sequence[Split],
+    fitted: Problem,
+    results: Sequence[FoldResult],
+) -> Model:
+    """The model of a finished search, with what its folds tell."""
+    assert state.final is not None
+    assert state.final.best.formula is not None
+    assert state.stop_reason is not None
+    formula = state.final.best.formula
+    truth = formula.evaluate(fitted.table)
+    used = {p.column for p in formula.propositions()}
+    model = Model(
+        formula=formula,
+        target=dataset.target,
+        classes=(dataset.negative, dataset.positive),
+        sources=tuple(source.of_dataset(dataset, used)),
+        shares=(_share(~fitted.labels[~truth]), _share(fitted.labels[truth])),
+        method=config.method.name.value,
+        rows=fitted.rows,
+        errors=fitted.errors(formula),
+        length=state.final.length,
+        proved=state.final.end is End.PROVED,
+        stop_reason=state.stop_reason.value,
+        cut=state.stop_reason in (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY),
+        lengths=tuple(length_rows(state, splits)),
+        figures=figures(results, fitted),
+        stability=stability(results),
+        settings=result.settings_that_matter(config, dataset.digest),
+        provenance=provenance(config, threads(config), memory_mb(config)),
+    )
+    return replace(model, notes=(*dataset.notes, *_notes(model, results)))
+
+
+def figures(results: Sequence[FoldResult], fitted: Problem) -> dict[str, Any]:
+    """What to expect of the rule on new rows, from rows that folds held out."""
+    positives = int(fitted.labels.sum())
+    majority = max(positives, fitted.rows - positives) / fitted.rows
+    if not results:
+        return {"folds": 0, "majority": majority}
+    matrix = measures.total(one.confusion for one in results)
+    known = measures.intervals(matrix)
+    said: dict[str, Any] = {"folds": len(results), "rows": matrix.rows, "majority": majority}
+    for name, value in matrix.measures().items():
+        if name != "majority":
+            said[name] = {"value": value, "interval": known.get(name)}
+    names = Confusion.__dataclass_fields__
+    return said | {"confusion": {name: getattr(matrix, name) for name in names}}
+
+
+def stability(results: Sequence[FoldResult]) -> dict[str, Any]:
+    """The formulas of the folds, and how often each column and each cut comes back."""
+    formulas = Counter(one.formula for one in results if one.formula)
+    columns: Counter[str] = Counter()
+    cuts: dict[str, Counter[str]] = {}
+    for one in results:
+        propositions = set(parse(one.formula or "").propositions())
+        columns.update({proposition.column for proposition in propositions})
+        for proposition in propositions:
+            if proposition.cuts:
+                said = " to ".join(map(str, proposition.cuts))
+                cuts.setdefault(proposition.column, Counter())[said] += 1
+    return {
+        "formulas": [{"formula": text, "folds": count} for text, count in formulas.most_common()],
+        "columns": dict(columns.most_common()),
+        "cuts": {column: dict(counts.most_common()) for column, counts in cuts.items()},
+    }
+
+
+def _notes(model: Model, results: Sequence[FoldResult]) -> Iterator[str]:
+    """What a user of the rule has to know."""
+    if not model.proved:
+        yield (
+            f"the time was spent before the rule was proved to be the best of length "
+            f"{model.length}: a larger fit.budget_h goes on"
+        )
+    if model.cut:
+        yield "the time ended the choice of the length: a larger fit.budget_h goes on"
+    cut = [one.fold for one in results if one.stop_reason == StopReason.TIMEOUT.value]
+    unproved = [one.fold for one in results if not one.proved]
+    if cut or unproved:
+        count = len({*cut, *unproved})
+        yield f"{count} of {len(results)} folds were cut by time, so that they may be too low"
+    expected = model.figures.get("accuracy")
+    if expected is not None and expected["value"] is not None:
+        yield from _against_majority(model, expected)
+
+
+def _against_majority(model: Model, expected: dict[str, Any]) -> Iterator[str]:
+    majority, accuracy = model.figures["majority"], expected["value"]
+    if accuracy <= majority:
+        yield (
+            f"warning: with {percent(accuracy)} it does not beat always saying the more frequent "
+            f"answer, which is right on {percent(majority)} of the rows"
+        )
+    elif expected["interval"] is not None and expected["interval"][0] <= majority:
+        yield (
+            f"its {percent(accuracy)} may be chance: always saying the more frequent answer is "
+            f"right on {percent(majority)} of the rows"
+        )
+    recall = model.figures["recall"]["value"]
+    if recall is not None and recall < 0.5:
+        yield (
+            f"warning: of the rows with {model.target} = {model.classes[1]} it finds only "
+            f"{percent(recall)}"
+        )
+
+
+def _share(right: Any) -> float:
+    return float(right.mean()) if len(right) else 0.5
+
+
+def folds_of(out: Path) -> StudyPaths:
+    """The folds that judged the rule in this folder."""
+    return StudyPaths(out / "folds")

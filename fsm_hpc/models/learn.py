@@ -1,0 +1,119 @@
+"""Choose a length, find its best formula, and say what time has cut: the engine of a rule."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.ladder import Length, Split
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
+from fsm_hpc.search.solvers.base import End, Solver
+from fsm_hpc.search.stop_reason import StopReason
+
+SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
+Watch = Callable[[ScanState], None]
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A formula, and how it was come by."""
+
+    formula: Formula
+    length: int
+    proved: bool
+    stop_reason: str
+    cut: bool  # whether time, or Ctrl-C, ended the choice of the length
+    lengths: tuple[Length, ...]
+    told: tuple[str, ...]  # what was cut
+
+
+def learn(
+    fitted: Problem,
+    splits: Sequence[Split],
+    solver: Solver,
+    rule: StoppingRule,
+    length: int | None,
+    time_limit_s: float | None,
+    watch: Watch = lambda state: None,
+) -> Learnt:
+    """The best formula of the chosen length, or of the given one; Ctrl-C keeps the best so far."""
+    started = time.monotonic()
+    latest = [ScanState()]
+
+    def see(state: ScanState) -> None:
+        latest[0] = state
+        watch(state)
+
+    def left(share: float = 1.0) -> float | None:
+        if time_limit_s is None:
+            return None
+        return max(0.0, share * time_limit_s - (time.monotonic() - started))
+
+    interrupted = False
+    try:
+        if length is None:
+            limits = Limits(rule, scan_budget_s=left(SHARE_OF_SCAN), watch=see)
+            for state in scan(splits, solver, ScanState(), limits):
+                see(state)
+        for state in finish(fitted, solver, latest[0], _final(left(), see), length):
+            see(state)
+    except KeyboardInterrupt:
+        interrupted = True
+    state = latest[0]
+    if state.final is None or state.final.best.formula is None:
+        state = list(finish(fitted, solver, state, _final(0.0, lambda _: None), length))[-1]
+    return _described(state, length, interrupted)
+
+
+def _final(budget_s: float | None, watch: Watch) -> Limits:
+    return Limits(final_budget_s=budget_s, watch=watch)
+
+
+def _described(state: ScanState, length: int | None, interrupted: bool) -> Learnt:
+    assert state.final is not None
+    assert state.final.best.formula is not None
+    proved = state.final.end is End.PROVED
+    reason = "" if length is not None else "interrupted"
+    if state.stop_reason is not None:
+        reason = state.stop_reason.value
+    forced = (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
+    cut = length is None and (state.stop_reason is None or state.stop_reason in forced)
+    told = []
+    by = "Ctrl-C" if interrupted else "time_limit_s"
+    if cut:
+        told.append(
+            f"{by} ended the choice of the length after length "
+            f"{state.lengths[-1].length if state.lengths else 0}; the best so far is taken"
+        )
+    if not proved:
+        told.append(
+            f"{by} ended the search for the best formula of length {state.final.length}; the best "
+            "so far is taken, and is not proved"
+        )
+    return Learnt(
+        state.final.best.formula,
+        state.final.length,
+        proved,
+        reason,
+        cut,
+        state.lengths,
+        tuple(told),
+    )
+
+
+@contextmanager
+def shown(verbose: int, name: str) -> Iterator[Watch]:
+    """Progress in terminals and notebooks, where it is wanted."""
+    if not verbose:
+        yield lambda state: None
+        return
+    from rich.console import Console
+
+    from fsm_hpc.models.progress import FoldProgress
+
+    with FoldProgress(Console(stderr=True), name) as progress:
+        yield progress.watch

@@ -1,0 +1,56 @@
+"""Check the parameters of an estimator, each by name, before anything is computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.solvers.names import SolverName
+
+METHODS = [method.value for method in Method if method.finds_formula]
+SOLVERS = [solver.value for solver in SolverName]
+
+
+def check(estimator: Any) -> None:
+    """Raise a ValueError that says what was expected and what was found."""
+    _check_name("method", estimator.method, METHODS)
+    if not hasattr(estimator.solver, "solve"):
+        _check_name("solver", estimator.solver, SOLVERS)
+    for name in ("length", "threads", "plateau", "max_length"):
+        value = getattr(estimator, name)
+        if value is not None and not _is_whole(value, 1):
+            raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
+    for name, least in (("patience", 1), ("verbose", 0)):
+        value = getattr(estimator, name)
+        if not _is_whole(value, least) and not (name == "verbose" and isinstance(value, bool)):
+            raise ValueError(f"{name}: expected at least {least}, found {value!r}")
+    _check_splits(estimator.splits)
+    limit = estimator.time_limit_s
+    if limit is not None and not (_is_number(limit) and limit > 0):
+        raise ValueError(f"time_limit_s: expected None or more than 0, found {limit!r}")
+    fraction = estimator.validation_fraction
+    if not (_is_number(fraction) and 0 < fraction < 1):
+        raise ValueError(f"validation_fraction: expected between 0 and 1, found {fraction!r}")
+
+
+def _check_splits(splits: Any) -> None:
+    if isinstance(splits, Real) and not _is_whole(splits, 1):
+        raise ValueError(f"splits: expected a number from 1, found {splits!r}")
+    if splits is None or isinstance(splits, str):
+        raise ValueError(f"splits: expected a number, a splitter or pairs, found {splits!r}")
+
+
+def _check_name(parameter: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{parameter}: expected one of {', '.join(known)}, found {value!r}")
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,108 @@
+"""Apply a rule to a table in a file: every row's answer, and how often such answers were right."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.data import convention, reader, store
+from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.reader import RawTable
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.errors import UserError
+from fsm_hpc.models.model import Model
+
+COLUMNS = ("prediction", "share")
+STANDARD = "-"  # standard input, or output
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The table's columns and the answers, with what its user should know."""
+
+    header: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    notes: tuple[str, ...]
+
+
+def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
+    """The rows of a table with their answers; those that miss a value they need get none."""
+    raw = _read(place, spec)
+    taken = [name for name in COLUMNS if name in raw.columns]
+    if taken:
+        raise UserError(f"{place}: it has a column {taken[0]!r} already; rename or remove it")
+    truth, reading = model.read(_values(model, raw, spec), raw.rows)
+    answers = model.answers(truth).tolist()
+    shares = [f"{share:.4f}" for share in model.shares_of(truth).tolist()]
+    for row in reading.gaps.nonzero()[0].tolist():
+        answers[row], shares[row] = "", ""
+    notes = list(reading.notes)
+    if reading.gaps.any():
+        notes.append(f"{int(reading.gaps.sum())} of {raw.rows} rows get no prediction")
+    cells = zip(*raw.columns.values(), answers, shares, strict=True)
+    return Predicted((*raw.columns, *COLUMNS), list(cells), (*raw.notes, *notes))
+
+
+def _values(model: Model, raw: RawTable, spec: DatasetSpec) -> dict[str, list[str | None]]:
+    """The cells that the rule reads, numbers as Python writes them; nothing of other columns."""
+    numeric = [s.name for s in model.sources if s.kind is RawKind.NUMERIC and s.name in raw.columns]
+    sign = convention.find(raw, numeric, spec)
+    needed = {source.name for source in model.sources}
+    table: dict[str, list[str | None]] = {}
+    for name, cells in raw.columns.items():
+        known: dict[str, str | None] = dict.fromkeys(("", *spec.missing_values))
+        if name in needed:
+            for cell in set(cells) - known.keys():
+                is_signed = name in numeric and sign.reads(cell)
+                known[cell] = sign.pointed(cell) if is_signed else cell
+        table[name] = [known[cell] for cell in cells] if name in needed else []
+    return table
+
+
+def write(predicted: Predicted, place: str, say: Callable[[str], None]) -> None:
+    """As CSV, or as Parquet where the file is called so."""
+    if place.endswith(".parquet"):
+        _write_parquet(predicted, Path(place))
+    elif place == STANDARD:
+        _write_csv(predicted, sys.stdout)
+    else:
+        with Path(place).open("w", encoding="utf-8", newline="") as stream:
+            _write_csv(predicted, stream)
+    for note in predicted.notes:
+        say(note)
+
+
+def _read(place: str, spec: DatasetSpec) -> RawTable:
+    path = Path("standard input" if place == STANDARD else place)
+    if place == STANDARD:
+        content = store.decompress(sys.stdin.buffer.read(), path)
+    elif not path.is_file():
+        raise UserError(f"{place}: there is no such file")
+    else:
+        content = store.read_bytes(path)
+    return reader.read(content, path, spec)
+
+
+def _write_csv(predicted: Predicted, stream: io.TextIOBase | Any) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(predicted.header)
+    writer.writerows(predicted.rows)
+
+
+def _write_parquet(predicted: Predicted, path: Path) -> None:
+    import pandas as pd
+
+    columns = dict(zip(predicted.header, zip(*predicted.rows, strict=True), strict=True))
+    frame = pd.DataFrame(columns)
+    frame["share"] = pd.to_numeric(frame["share"])
+    try:
+        frame.to_parquet(path, index=False)
+    except ImportError:
+        raise UserError(
+            f"{path}: Parquet needs pyarrow; install fsm_hpc[parquet], or write CSV"
+        ) from None

@@ -1,0 +1,158 @@
+"""A column as a rule knows it: read it from a file or a DataFrame the way it was when fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.data.columns import Column, Kind, one_hot
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.errors import UserError
+
+_TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")
+_FALSE = ("false", "no", "n", "f", "off", "0", "0.0")
+SHOWN = 3  # values in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A column of the table: numbers, truth values, or one of these categories."""
+
+    name: str
+    kind: RawKind
+    categories: tuple[str, ...] = ()
+    true_values: tuple[str, ...] = ()  # how the file says true, and false
+    false_values: tuple[str, ...] = ()
+
+    @property
+    def one_hot_names(self) -> tuple[str, ...]:
+        """What formulas call it, or its categories."""
+        if self.kind is not RawKind.CATEGORICAL:
+            return (self.name,)
+        return tuple(f"{self.name}_{category}" for category in self.categories)
+
+    def columns(self, values: Any, reading: Reading) -> list[Column]:
+        """The one-hot columns of these values; what cannot be read is noted, and counts as gaps."""
+        values = np.asarray(values)
+        if self.kind is RawKind.NUMERIC:
+            return [Column(self.name, Kind.NUMERIC, self._numbers(values, reading))]
+        if self.kind is RawKind.BOOLEAN:
+            return [Column(self.name, Kind.BOOLEAN, self._truths(values, reading))]
+        return list(one_hot(self.name, self.categories, self._texts(values, reading)))
+
+    def _numbers(self, values: NDArray[Any], reading: Reading) -> NDArray[Any]:
+        if values.dtype.kind in "iuf":
+            reading.gap(self.name, np.isnan(values) if values.dtype.kind == "f" else None)
+            return values
+        if values.dtype.kind in "bc":
+            what = "true or false" if values.dtype.kind == "b" else "complex numbers"
+            raise UserError(f"column {self.name!r}: expected numbers, found {what}")
+        numbers: dict[Any, float] = {}
+        for value in _distinct(values):
+            try:
+                numbers[value] = float(value) if not isinstance(value, (bool, complex)) else np.nan
+            except (TypeError, ValueError):
+                numbers[value] = np.nan
+        bad = [value for value, number in numbers.items() if number != number]
+        reading.bad(self.name, "a number", [v for v in bad if not _is_missing(v)])
+        out = np.array([numbers[value] for value in values.tolist()], dtype=np.float64)
+        reading.gap(self.name, np.isnan(out))
+        return np.where(np.isnan(out), 0.0, out)
+
+    def _truths(self, values: NDArray[Any], reading: Reading) -> NDArray[np.bool_]:
+        if values.dtype.kind == "b":
+            return values
+        known: dict[Any, bool] = {}
+        bad = []
+        for value in _distinct(values):
+            text = _text(value)
+            whole = text.removesuffix(".0")  # what pandas makes of 1 in a column with gaps
+            if {text, whole} & {*self.true_values, *self.false_values}:
+                known[value] = bool({text, whole} & set(self.true_values))
+            elif not self.true_values and text.casefold() in (*_TRUE, *_FALSE):
+                known[value] = text.casefold() in _TRUE
+            elif not _is_missing(value):
+                bad.append(value)
+        words = ", ".join((*self.true_values, *self.false_values)) or "true or false"
+        reading.bad(self.name, f"one of {words}" if self.true_values else words, bad)
+        listed = values.tolist()
+        reading.gap(self.name, np.array([value not in known for value in listed], dtype=bool))
+        return np.array([known.get(value, False) for value in listed], dtype=bool)
+
+    def _texts(self, values: NDArray[Any], reading: Reading) -> NDArray[Any]:
+        """Values as the categories are written: 1.0 is the category 1, where there is no 1.0."""
+        texts: dict[Any, str] = {}
+        for value in _distinct(values):
+            if _is_missing(value):
+                continue
+            text = _text(value)
+            if text not in self.categories and text.endswith(".0"):
+                whole = text.removesuffix(".0")
+                text = whole if whole in self.categories else text
+            texts[value] = text
+        new = [text for text in texts.values() if text not in self.categories]
+        reading.unknown(self.name, new)
+        listed = values.tolist()
+        reading.gap(self.name, np.array([value not in texts for value in listed], dtype=bool))
+        return np.array([texts.get(value, "") for value in listed], dtype=object)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was noticed while the columns of a table were read, each problem once, by name."""
+
+    rows: int
+    gaps: NDArray[np.bool_] = field(init=False)  # rows that have no value where one is needed
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.gaps = np.zeros(self.rows, dtype=bool)
+
+    def gap(self, name: str, where: NDArray[np.bool_] | None) -> None:
+        if where is not None and where.any():
+            self.gaps |= where
+            self.notes.append(f"column {name!r}: {int(where.sum())} rows have no value")
+
+    def bad(self, name: str, expected: str, found: list[Any]) -> None:
+        if found:
+            self.problems.append(f"column {name!r}: expected {expected}, found {_shown(found)}")
+
+    def unknown(self, name: str, found: list[str]) -> None:
+        if found:
+            self.notes.append(
+                f"column {name!r}: {_shown(found)} was not there when the rule was fitted, and "
+                "counts as none of its categories"
+            )
+
+
+def of_dataset(dataset: Dataset, used: set[str]) -> Iterator[Source]:
+    """The columns of the file that a formula over these one-hot columns needs."""
+    for name, kind in dataset.kinds:
+        mine = [c for c in dataset.columns if (c.source or c.name) == name]
+        if used & {column.name for column in mine}:
+            categories = tuple(str(c.category) for c in mine if c.category is not None)
+            words = dataset.truth_words.get(name, ((), ()))
+            yield Source(name, kind, categories, *words)
+
+
+def _distinct(values: NDArray[Any]) -> list[Any]:
+    return list(dict.fromkeys(values.tolist()))
+
+
+def _text(value: Any) -> str:
+    return str(value).strip()
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _shown(values: list[Any]) -> str:
+    said = ", ".join(repr(value) for value in values[:SHOWN])
+    return said + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")

@@ -1,0 +1,247 @@
+"""fit and predict as the owner of a table meets them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsm_hpc.cli.main import main
+from fsm_hpc.errors import UserError
+from fsm_hpc.models import fit, model
+from fsm_hpc.models.model import Model
+from fsm_hpc.study import measures
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.measures import Confusion
+from tests.support.fakes import LadderSolver
+
+ROWS = 120
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, ROWS),
+            "job": rng.choice(["cook", "clerk", "smith"], ROWS),
+            "member": rng.choice(["yes", "no"], ROWS),
+        }
+    )
+    right = (frame["age"] >= 50) | (frame["job"] == "cook")
+    frame["label"] = np.where(right ^ (rng.random(ROWS) < 0.05), "in", "out")
+    path = tmp_path / "my.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def _words(table: Path, *more: str) -> list[str]:
+    return [
+        "dataset=csv",
+        f"dataset.path={table}",
+        "dataset.target=label",
+        "method=pivot",
+        "solver=native",
+        "scan.max_length=4",
+        f"out={table.parent}/rule",
+        *more,
+    ]
+
+
+def _fitted(table: Path, *more: str) -> Model:
+    assert main(["fit", *_words(table, "fit.folds=3", *more)]) == 0
+    return model.load(table.parent / "rule" / "model.json")
+
+
+def test_one_rule_comes_with_what_to_expect_of_it(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = _fitted(table)
+    said = capsys.readouterr().out
+    assert str(rule.formula) in said
+    assert "Predict label = " in said
+    assert rule.proved
+    assert not rule.cut
+    assert rule.figures["folds"] == 3
+    assert rule.figures["rows"] == ROWS
+    low, high = rule.figures["accuracy"]["interval"]
+    assert low < rule.figures["accuracy"]["value"] < high
+    assert 0.5 <= rule.figures["majority"] < rule.figures["accuracy"]["value"]
+    assert sum(one["folds"] for one in rule.stability["formulas"]) == 3
+    assert {p.column for p in rule.formula.propositions()} <= set(rule.stability["columns"])
+    page = (table.parent / "rule" / "model.html").read_text()
+    assert "What to expect of it on new rows" in page
+    assert "http:" not in page
+    assert "https:" not in page
+
+
+def test_the_same_command_again_computes_nothing_and_says_the_same(table: Path) -> None:
+    first = _fitted(table)
+    scan = table.parent / "rule" / "scan.json"
+    before = json.loads(scan.read_text())
+    assert _fitted(table).formula == first.formula
+    assert json.loads(scan.read_text())["lengths"] == before["lengths"]
+
+
+def test_a_spent_budget_is_said_and_a_larger_one_goes_on(table: Path) -> None:
+    rule = _fitted(table, "fit.budget_h=0")
+    assert rule.cut
+    assert any("larger fit.budget_h" in note for note in rule.notes)
+    assert not _fitted(table, "fit.budget_h=0.1").cut
+
+
+def test_a_rule_that_does_not_beat_the_majority_is_warned_about(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "label": rng.random(80) < 0.25})
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    rule = _fitted(tmp_path / "my.csv")
+    assert any(note.startswith("warning: ") for note in rule.notes)
+
+
+def test_a_stopped_fit_goes_on(table: Path) -> None:
+    import threading
+
+    config = compose([*_words(table, "fit.folds=2"), "scan.splits=2"])
+    stop = threading.Event()
+    stop.set()
+    assert fit.fit(config, stop, solver_of=lambda _: LadderSolver()) is None
+    rule = fit.fit(config, solver_of=lambda _: LadderSolver())
+    assert rule is not None
+    assert rule.figures["folds"] == 2
+
+
+# -------------------------------------------------------------------------------------- predict
+
+
+def test_predictions_follow_the_columns_of_the_table(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = _fitted(table)
+    capsys.readouterr()
+    assert main(["predict", str(table.parent / "rule" / "model.json"), str(table)]) == 0
+    told = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    source = pd.read_csv(table)
+    assert told.columns.tolist() == [*source.columns, "prediction", "share"]
+    assert (told["prediction"] == told["label"]).sum() == ROWS - rule.errors
+    assert set(told["share"].round(4)) <= {round(share, 4) for share in rule.shares}
+
+
+def test_predictions_go_to_a_file_and_come_from_parquet(table: Path) -> None:
+    _fitted(table)
+    frame = pd.read_csv(table)
+    frame.to_parquet(table.parent / "new.parquet")
+    words = ["predict", f"{table.parent}/rule", f"{table.parent}/new.parquet"]
+    assert main([*words, "--out", f"{table.parent}/told.parquet"]) == 0
+    assert main([*words, "--out", f"{table.parent}/told.csv"]) == 0
+    parquet = pd.read_parquet(table.parent / "told.parquet")["prediction"]
+    assert parquet.tolist() == pd.read_csv(table.parent / "told.csv")["prediction"].tolist()
+
+
+def test_decimal_commas_are_read_as_in_the_table_that_was_fitted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{number},5;{'yes' if number >= 30 else 'no'}" for number in range(60)]
+    path = tmp_path / "my.csv"
+    path.write_text("\n".join(["x;label", *rows]) + "\n")
+    _fitted(path)
+    capsys.readouterr()
+    assert main(["predict", f"{tmp_path}/rule", str(path)]) == 0
+    told = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert (told["prediction"] == told["label"]).all()
+
+
+def _rule() -> Model:
+    from fsm_hpc.data.kinds import RawKind
+    from fsm_hpc.formulas.parser import parse
+    from fsm_hpc.models.source import Source
+
+    sources = (
+        Source("age", RawKind.NUMERIC),
+        Source("job", RawKind.CATEGORICAL, ("clerk", "cook")),
+        Source("member", RawKind.BOOLEAN, (), ("yes",), ("no",)),
+    )
+    formula = parse("age >= 40 and (job_cook or member)")
+    return Model(formula, "y", ("no", "yes"), sources, (0.9, 0.8), "pivot", 10, 1, 5, True)
+
+
+GOOD: dict[str, list[Any]] = {"age": ["50", "30"], "job": ["cook", "cook"], "member": ["no", "yes"]}
+
+
+def test_a_rule_is_applied_as_it_was_fitted() -> None:
+    truth, reading = _rule().read(GOOD, 2)
+    assert truth.tolist() == [True, False]
+    assert reading.notes == []
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"age": ["old", "30"]}, "column 'age': expected a number, found 'old'"),
+        ({"member": ["maybe", "no"]}, "column 'member': expected one of yes, no, found 'maybe'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(change: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(UserError, match=complaint):
+        _rule().read(GOOD | change, 2)
+
+
+def test_a_missing_column_is_named_with_those_that_are_there() -> None:
+    with pytest.raises(UserError, match=r"expected the columns 'job'.*found: age, member"):
+        _rule().read({name: GOOD[name] for name in ("age", "member")}, 2)
+
+
+def test_unknown_categories_and_gaps_are_told_once() -> None:
+    table = {"age": ["50", None, "60"], "job": ["smith", "cook", "smith"], "member": ["no"] * 3}
+    truth, reading = _rule().read(table, 3)
+    assert truth.tolist() == [False, False, False]
+    assert reading.gaps.tolist() == [False, True, False]
+    assert len(reading.notes) == 2
+    assert "'smith' was not there when the rule was fitted" in " ".join(reading.notes)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"kind": "fsm_hpc model", "format": 1}', "\0"])
+def test_a_damaged_model_is_told_in_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"model\.json"):
+        model.load(path)
+
+
+def test_a_newer_model_is_refused_with_the_version_that_wrote_it(tmp_path: Path) -> None:
+    saved = _rule().to_dict() | {"format": 2, "provenance": {"version": "9.0"}}
+    (tmp_path / "model.json").write_text(json.dumps(saved))
+    with pytest.raises(UserError, match=r"format 1, found 2, written by fsm_hpc 9\.0"):
+        model.load(tmp_path / "model.json")
+
+
+# -------------------------------------------------------------------------------------- measures
+
+
+def test_measures_are_those_of_the_matrix() -> None:
+    matrix = Confusion(30, 10, 50, 10)
+    assert matrix.accuracy == 0.8
+    assert matrix.recall == 0.75
+    assert matrix.precision == 0.75
+    assert matrix.balanced_accuracy == pytest.approx((0.75 + 50 / 60) / 2)
+    assert matrix.majority == 0.6
+    assert matrix.f1 == pytest.approx(0.75)
+
+
+def test_what_is_undefined_is_none() -> None:
+    matrix = Confusion(0, 0, 5, 0)
+    assert matrix.balanced_accuracy is None
+    assert matrix.precision is None
+    assert matrix.recall is None
+    assert matrix.accuracy == 1.0
+
+
+@pytest.mark.parametrize(("right", "rows"), [(0, 10), (10, 10), (5, 10), (999, 1000)])
+def test_an_interval_holds_the_share(right: int, rows: int) -> None:
+    ends = measures.wilson(right, rows)
+    assert ends is not None
+    assert 0 <= ends[0] <= right / rows <= ends[1] <= 1
