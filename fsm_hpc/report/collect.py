@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 from fsm_hpc.cluster.watch import evidence
@@ -15,7 +16,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.study.result import FoldResult
+from fsm_hpc.study.result import FoldResult, exceeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,30 @@ class FoldGroup:
     def finds_formula(self) -> bool:
         return finds_formula(self.method)
 
+    @cached_property
+    def example(self) -> Row | None:
+        """The first fold that has a formula."""
+        return next((row for row in self.rows if row.result and row.result.formula), None)
+
+    def shares(self, measure: str) -> dict[int, float | None]:
+        """A measure of the held-out rows by fold, 0 to 1; None where it is undefined."""
+        if measure == "accuracy":
+            return {done.fold: done.accuracy.test for done in self.results}
+        return {done.fold: getattr(done.confusion, measure) for done in self.results}
+
+    @cached_property
+    def majority(self) -> float | None:
+        """What always saying the more frequent class gets right, on average over the folds."""
+        return _mean(self.shares("majority").values())
+
+    @cached_property
+    def beats_majority(self) -> bool | None:
+        """Whether the folds are right more often than that; None where there is nothing to tell."""
+        accuracy = _mean(self.shares("accuracy").values())
+        if accuracy is None or self.majority is None:
+            return None
+        return exceeds(accuracy, self.majority)
+
 
 @dataclass(frozen=True)
 class Study:
@@ -104,13 +129,15 @@ class Study:
         return Counter(row.verdict for row in self.rows)
 
 
-def read(study: StudyPaths, folds: Sequence[FoldRef] | None = None) -> Study:
-    """These folds; without any all folds of each dataset and method that has begun."""
+def read(
+    study: StudyPaths, folds: Sequence[FoldRef] | None = None, *, fills_up: bool = False
+) -> Study:
+    """These folds; without any, or to fill up, all of each dataset and method that has begun."""
     if not study.root.is_dir():
         raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
     verdicts, _ = look(folds if folds is not None else list(evidence.on_disk(study.root)))
     rows = {one.ref.id: _row(one) for one in verdicts}
-    if folds is None:
+    if folds is None or fills_up:
         rows |= {f: Row(f, Verdict.MISSING) for f in _expected(rows.values()) if f not in rows}
     if not rows:
         raise UserError(f"there are no folds in {study.root} to collect")
@@ -120,6 +147,11 @@ def read(study: StudyPaths, folds: Sequence[FoldRef] | None = None) -> Study:
 def _row(found: FoldVerdict) -> Row:
     reason = "" if found.verdict is Verdict.DONE else found.why
     return Row(found.ref.id, found.verdict, reason, found.result, found.lengths)
+
+
+def _mean(shares: Iterable[float | None]) -> float | None:
+    defined = [share for share in shares if share is not None]
+    return fmean(defined) if defined else None
 
 
 def finds_formula(method: str) -> bool:

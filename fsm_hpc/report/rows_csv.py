@@ -18,6 +18,11 @@ _OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
     "test_accuracy": lambda r: round(r.accuracy.test, 6),
     "validation_accuracy": lambda r: round(r.accuracy.validation, 6),
     "train_accuracy": lambda r: round(r.accuracy.train, 6),
+    "balanced_accuracy": lambda r: _rounded(r.confusion.balanced_accuracy),
+    "precision": lambda r: _rounded(r.confusion.precision),
+    "recall": lambda r: _rounded(r.confusion.recall),
+    "f1": lambda r: _rounded(r.confusion.f1),
+    "majority": lambda r: _rounded(r.confusion.majority),
     "formula": lambda r: r.formula,
     "size": lambda r: r.size,
     "length_bound": lambda r: r.length_bound,
@@ -60,6 +65,10 @@ def write(study: Study, folds_csv: Path, lengths_csv: Path) -> list[Path]:
     lengths = (line for row in study.rows for line in _length_lines(row))
     _write(lengths_csv, (*_PLACE, *_LENGTH, "chosen"), lengths)
     return [folds_csv, lengths_csv]
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
 
 
 def _place(row: Row) -> list[Any]:

@@ -23,13 +23,14 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report import collect, mixture
 from fsm_hpc.report.collect import Row, Study
 from fsm_hpc.report.findings import findings
-from fsm_hpc.search.scan import Length, ScanState
+from fsm_hpc.search.ladder import Length
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files
 from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
+from tests.support.scans import scan_state
 
 
 def study_with(folder: Path, **changes: Any) -> StudyPaths:
@@ -93,7 +94,7 @@ def test_a_fold_with_a_scan_and_no_result_is_partial_and_shows_its_lengths(tmp_p
     study = study_with(tmp_path)
     formula = parse("albumin >= 2.9")
     done = Length(1, formula, 20, 0.75, 0.77, True, 0.5, "native")
-    checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 1)).scan, ScanState((done,)), "f")
+    checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 1)).scan, scan_state((done,)), "f")
     row = only(study, fold=1)
     assert row.verdict is Verdict.PARTIAL
     assert row.reason == "resumes at length 2"
@@ -346,4 +347,6 @@ def test_a_result_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
     saved = files.read_json(study.fold(FoldId("hepatitis", "pivot", 0)).result)
     row = only(study)
     assert row.result is not None
+    assert saved is not None
+    assert saved.pop("measures") == row.result.measures
     assert json.loads(json.dumps(row.result.to_dict())) == saved

@@ -88,6 +88,37 @@ def test_bars_are_as_long_as_the_mean_and_the_deviation(tiny: Study) -> None:
     assert whiskers[0][:, 0] == pytest.approx([80.0, 81.0])
 
 
+def test_bars_are_centred_on_the_label_of_their_dataset(study: Study) -> None:
+    with plots._styled():
+        axes = figures.accuracy(study).axes[0]
+    middles = sorted(bar.get_y() + bar.get_height() / 2 for bar in axes.patches)
+    third = 0.8 / 3  # the thickness of a bar where there are three methods
+    assert middles[:2] == pytest.approx([-third / 2, third / 2])  # interval is not there
+    assert middles[2:] == pytest.approx([1 - third, 1, 1 + third])
+
+
+def test_bars_of_a_method_without_results_leave_no_gap(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "begun")
+    put(paths, fold_result("hepatitis", "pivot", 0), fold_result("hepatitis", "xgboost", 0))
+    paths.fold(FoldId("hepatitis", "interval", 0)).folder.mkdir(parents=True)
+    with plots._styled():
+        bars = figures.accuracy(collect.read(paths), paper_beside=True).axes[0].patches
+    middles = [bar.get_y() + bar.get_height() / 2 for bar in bars]
+    assert middles == pytest.approx([-0.8 / 6, 0.8 / 6])
+
+
+def test_datasets_are_told_apart_by_shape_and_methods_by_colour(study: Study) -> None:
+    with plots._styled():
+        figure = figures.accuracy_against_size(study)
+    clouds = figure.axes[0].collections
+    shapes = {tuple(cloud.get_paths()[0].vertices.ravel()) for cloud in clouds}
+    colours = {tuple(cloud.get_facecolor()[0]) for cloud in clouds}
+    assert (len(clouds), len(shapes), len(colours)) == (5, 2, 3)
+    names = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
+    assert names[0] == ["pivot", "interval", "random forest"]
+    assert names[1][1] == "hepatitis"
+
+
 def test_the_chosen_length_is_marked_in_every_panel(tiny: Study) -> None:
     with plots._styled():
         panels = figures.lengths(tiny.groups["hepatitis", "pivot"]).axes

@@ -14,13 +14,14 @@ from fsm_hpc.report import collect
 from fsm_hpc.report.page import page as report
 from fsm_hpc.report.page.ladder import ladder_chart
 from fsm_hpc.report.tables.maker import Choices
-from fsm_hpc.search.scan import Length, ScanState
+from fsm_hpc.search.ladder import Length
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.browser import browser
 from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, large_study, lengths, put, small_study
+from tests.support.scans import scan_state
 
 
 def write_report(study: StudyPaths, *flags: str) -> Path:
@@ -41,9 +42,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --------------------------------------------------------------------------------- what it says
 
 
-def test_the_page_opens_with_what_is_wrong(small: Path) -> None:
+def test_the_page_opens_with_its_rules_and_then_what_is_wrong(small: Path) -> None:
     text = small.read_text()
-    order = ["What is wrong or missing", "11 missing", 'id="tables"', 'id="figures"', 'id="folds"']
+    wrong = ("What is wrong or missing", "11 missing")
+    order = ['id="rules"', *wrong, 'id="tables"', 'id="figures"', 'id="folds"']
     places = [text.index(words) for words in order]
     assert places == sorted(places)
 
@@ -78,7 +80,8 @@ def test_a_fold_shows_its_formula_in_words_its_ladder_confusion_and_provenance(s
     assert "Predict outcome = lives when albumin is from 2.9 to 6.4" in section
     assert section.count("<tr") == 1 + 6 + 3  # the ladder's head and rungs, the confusion matrix
     assert "is lives" in section
-    for fact in ("feedbeef00000000", "node-1", "a fast one", "17_3", "numpy 2.0", "fingerprint"):
+    facts = ("feedbeef00000000", "node-1", "a fast one", "17_3", "numpy 2.0", "digest of the code")
+    for fact in facts:
         assert fact in section
 
 
@@ -91,7 +94,7 @@ def test_a_baseline_shows_its_parameters_trees_and_nodes(small: Path) -> None:
 def test_an_unfinished_fold_shows_how_far_it_is(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "begun")
     done = Length(1, parse("albumin >= 2.9"), 20, 0.75, 0.77, True, 0.5, "native")
-    checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 0)).scan, ScanState((done,)), "f")
+    checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 0)).scan, scan_state((done,)), "f")
     page = report.render(collect.read(study), Choices())
     assert "resumes at length 2" in page
     assert "albumin &gt;= 2.9" in page
@@ -228,6 +231,19 @@ def test_the_page_never_scrolls_sideways(
     tab.page.context.close()
 
 
+@pytest.mark.parametrize(("width", "is_wide"), [(1280, False), (360, True)])
+def test_a_table_that_is_wider_than_its_place_says_so(
+    chromium: Any, small: Path, width: int, is_wide: bool
+) -> None:
+    tab = Tab(chromium, small, viewport={"width": width, "height": 800})
+    hint = "getComputedStyle(document.querySelector('#table-coverage .scroll'), '::before').content"
+    tab.page.wait_for_function(f"{hint}.includes('scroll sideways') === {str(is_wide).lower()}")
+    tab.page.wait_for_timeout(200)
+    assert ("scroll sideways" in tab.page.evaluate(hint)) is is_wide
+    assert tab.trouble == []
+    tab.page.context.close()
+
+
 CONTRAST = """selector => {
   const light = (text) => {
     const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map((v) => v / 255)
@@ -247,7 +263,9 @@ def test_text_stands_out_from_the_page_in_both_schemes(
     chromium: Any, small: Path, scheme: str
 ) -> None:
     tab = Tab(chromium, small, color_scheme=scheme)
-    found = tab.page.evaluate(CONTRAST, "h2, .hint, .note, .badge, a, .reason, .right, .wrong")
+    found = tab.page.evaluate(
+        CONTRAST, "h2, h3, .hint, .figures, .note, .badge, a, .reason, .right, .wrong"
+    )
     assert len(found) > 100
     assert min(found) >= 4.5  # WCAG AA
     tab.page.context.close()

@@ -11,7 +11,8 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.study import result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.study.result import Accuracy, Confusion, FoldResult, Seconds
+from fsm_hpc.study.measures import Confusion
+from fsm_hpc.study.result import Accuracy, FoldResult, Seconds
 
 AWKWARD = r"50%_a&b#1$^{x}~\é"  # a dataset's name with all that LaTeX and Markdown mind
 AWKWARD_COLUMN = r"a_b%c&d#e$f^g{h}~i\j|k<l>µ名"
@@ -139,18 +140,26 @@ def small_study(folder: Path) -> StudyPaths:
 
 def _put_awkward(study: StudyPaths) -> None:
     text = f"`{AWKWARD_COLUMN}` >= 3.5 or not `job=x_1`"
-    own = {"formula": text, "size": 4, "phrases": {"job=x_1": ["job", "x_1"]}}
+    phrases = {"job=x_1": ("job", "x_1")}
+    words = f"Predict outcome = lives when {parse(text).words(phrases)}; otherwise outcome = dies."
+    own = {
+        "formula": text,
+        "words": words,
+        "size": 4,
+        "phrases": {name: list(pair) for name, pair in phrases.items()},
+    }
     for fold in range(4):
         put(study, fold_result(AWKWARD, "pivot", fold, **own))
     unproved = {"proved": False, "errors": 14, "lower_bound": 11}
     timed_out = {"stop_reason": "timeout"}
+    says_no = {"confusion": Confusion(0, 0, 11, 2)}  # never positive: no better than the majority
     put(
         study,
         fold_result(AWKWARD, "pivot", 4, **own, **unproved),
         fold_result(AWKWARD, "pivot", 5, **own, **timed_out),
         fold_result(AWKWARD, "pivot", 6, **own, stop_reason="out_of_memory"),
-        fold_result(AWKWARD, "random_forest", 0, settings={"trials": 100}),
-        fold_result(AWKWARD, "random_forest", 1, settings={"trials": 50}),
+        fold_result(AWKWARD, "random_forest", 0, settings={"trials": 100}, **says_no),
+        fold_result(AWKWARD, "random_forest", 1, settings={"trials": 50}, **says_no),
     )
 
 

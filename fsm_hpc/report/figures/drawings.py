@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -20,6 +21,7 @@ COLOURS = {
 }
 HATCHES = {"median": "", "pivot": "//", "interval": "..", "random_forest": "xx", "xgboost": "\\\\"}
 MARKERS = {"median": "o", "pivot": "s", "interval": "^", "random_forest": "D", "xgboost": "v"}
+SHAPES = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "p", "h")  # of datasets
 OTHER = "#777777"
 
 
@@ -28,17 +30,12 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     methods, datasets = study.methods, study.datasets
     thickness = 0.8 / len(methods)
     figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
-    for number, method in enumerate(methods):
-        groups = [study.groups.get((name, method)) for name in datasets]
-        values = [_percent(group) for group in groups]
-        places = [row + (number - (len(methods) - 1) / 2) * thickness for row in range(len(groups))]
-        _bars(axes, places, values, thickness, method)
-        for place, group, value in zip(places, groups, values, strict=True):
-            if group is not None and value is not None:
-                _say_value(axes, place, value, group)
-        if paper_beside:
-            is_last = number == len(methods) - 1
-            _paper_marks(axes, places, datasets, method, "the paper" if is_last else None)
+    places = _bar_places(study, thickness)
+    for method in methods:
+        there = [(p, g) for (_, m), (p, g) in places.items() if m == method]
+        _bars(axes, there, thickness, method)
+    if paper_beside:
+        _paper_marks(axes, {key: place for key, (place, _) in places.items()})
     axes.set_yticks(range(len(datasets)), [_plain(name) for name in datasets])
     axes.set_ylim(len(datasets) - 0.5, -0.5)
     axes.set_xlim(0, 116)
@@ -52,19 +49,29 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     return figure
 
 
+def _bar_places(study: Study, thickness: float) -> dict[tuple[str, str], tuple[float, FoldGroup]]:
+    """Where each bar stands: those that a dataset has are centred on its label."""
+    places = {}
+    for row, dataset in enumerate(study.datasets):
+        groups = [study.groups.get((dataset, method)) for method in study.methods]
+        there = [group for group in groups if group is not None and group.results]
+        for number, group in enumerate(there):
+            place = row + (number - (len(there) - 1) / 2) * thickness
+            places[dataset, group.method] = (place, group)
+    return places
+
+
 def _bars(
-    axes: Any,
-    places: Sequence[float],
-    values: Sequence[tuple[float, float] | None],
-    thickness: float,
-    method: str,
+    axes: Any, there: Sequence[tuple[float, FoldGroup]], thickness: float, method: str
 ) -> None:
-    there = [(place, *value) for place, value in zip(places, values, strict=True) if value]
+    values = [_percent(group) for _, group in there]
+    for (place, group), value in zip(there, values, strict=True):
+        _say_value(axes, place, value, group)
     axes.barh(
-        [place for place, _, _ in there],
-        [mean for _, mean, _ in there],
+        [place for place, _ in there],
+        [mean for mean, _ in values],
         thickness * 0.92,
-        xerr=[spread for _, _, spread in there],
+        xerr=[spread for _, spread in values],
         label=label(method),
         color=COLOURS.get(method, OTHER),
         hatch=HATCHES.get(method, ""),
@@ -80,12 +87,8 @@ def _say_value(axes: Any, place: float, value: tuple[float, float], group: FoldG
     axes.text(116, place, text, va="center", ha="right", fontsize=6.5)
 
 
-def _paper_marks(
-    axes: Any, places: Sequence[float], datasets: Sequence[str], method: str, name: str | None
-) -> None:
-    known = [
-        (paper.accuracy().get((name, method)), p) for name, p in zip(datasets, places, strict=True)
-    ]
+def _paper_marks(axes: Any, places: Mapping[tuple[str, str], float]) -> None:
+    known = [(paper.accuracy().get(key), place) for key, place in places.items()]
     axes.plot(
         [figure[0] for figure, _ in known if figure],
         [place for figure, place in known if figure],
@@ -94,31 +97,54 @@ def _paper_marks(
         color="black",
         markersize=5,
         markeredgewidth=1.6,
-        label=name,
+        label="the paper",
     )
 
 
 def accuracy_against_size(study: Study) -> Any:
     """Every fold: how large its model is, and how often it is right."""
-    figure, axes = _axes(6.4, 4)
+    figure, axes = _axes(6.4, 4.4)
+    shapes = dict(zip(study.datasets, cycle(SHAPES), strict=False))
     for number, method in enumerate(study.methods):
-        apart = 1.04 ** (number - len(study.methods) / 2)  # or the last method hides the others
-        rows = [r for r in study.rows if r.method == method and r.result and r.model_size]
-        axes.scatter(
-            [(row.model_size or 0) * apart for row in rows],
-            [100 * row.result.accuracy.test for row in rows if row.result],
-            s=18,
-            marker=MARKERS.get(method, "."),
-            color=COLOURS.get(method, OTHER),
-            alpha=0.7,
-            linewidths=0,
-            label=label(method),
-        )
+        apart = 1.08 ** (number - len(study.methods) / 2)  # or the last method hides the others
+        for dataset, rows in _sized(study, method):
+            axes.scatter(
+                [(row.model_size or 0) * apart for row in rows],
+                [100 * row.result.accuracy.test for row in rows if row.result],
+                s=22,
+                marker=shapes[dataset],
+                color=COLOURS.get(method, OTHER),
+                alpha=0.7,
+                linewidths=0,
+            )
     axes.set_xscale("log")
     axes.set_xlabel("size: symbols of a formula, nodes of an ensemble (methods set slightly apart)")
     axes.set_ylabel("test accuracy of a fold (%)")
-    figure.legend(loc="outside upper center", ncols=len(study.methods))
+    colours = {label(method): ("o", COLOURS.get(method, OTHER)) for method in study.methods}
+    names = {_plain(dataset): (shape, OTHER) for dataset, shape in shapes.items()}
+    figure.legend(handles=_keys(colours), loc="outside upper center", ncols=len(colours))
+    figure.legend(handles=_keys(names), loc="outside lower center", ncols=4)
     return figure
+
+
+def _sized(study: Study, method: str) -> Iterator[tuple[str, list[Row]]]:
+    """The folds of a method that have a size, dataset by dataset."""
+    for dataset in study.datasets:
+        group = study.groups.get((dataset, method))
+        rows = [row for row in group.rows if row.result and row.model_size] if group else []
+        if rows:
+            yield dataset, rows
+
+
+def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
+    """A legend's entries: name -> marker and colour."""
+    from matplotlib.lines import Line2D
+
+    style: Any = {"linestyle": "", "markersize": 5, "markeredgewidth": 0}
+    return [
+        Line2D([], [], marker=marker, color=colour, label=name, **style)
+        for name, (marker, colour) in marks.items()
+    ]
 
 
 def runtime(study: Study, paper_beside: bool = False) -> Any:
@@ -244,9 +270,9 @@ def _length_panel(axes: Any, row: Row) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
-def _percent(group: FoldGroup | None) -> tuple[float, float] | None:
-    values = [100 * done.accuracy.test for done in group.results] if group else []
-    return (fmean(values), pstdev(values)) if values else None
+def _percent(group: FoldGroup) -> tuple[float, float]:
+    values = [100 * done.accuracy.test for done in group.results]
+    return fmean(values), pstdev(values)
 
 
 def _plain(text: str) -> str:

@@ -50,6 +50,14 @@ function openTarget() {
   }
 }
 
+// What is wider than its place says so.
+const widths = new ResizeObserver((entries) => requestAnimationFrame(() => {
+  for (const { target } of entries) {
+    target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
+  }
+}));
+
+for (const place of document.querySelectorAll(".scroll")) widths.observe(place);
 for (const button of document.querySelectorAll("th button")) {
   button.addEventListener("click", () => sortBy(button));
 }

@@ -1,23 +1,26 @@
-"""One HTML page of a study that needs no network: what is wrong first, then all the rest."""
+"""One HTML page of a study that needs no network: the rules first, then what they rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from fsm_hpc.report import mixture
 from fsm_hpc.report.collect import Row, Study, label
 from fsm_hpc.report.figures import drawings as figures
 from fsm_hpc.report.figures import files as plots
 from fsm_hpc.report.findings import findings, summary
+from fsm_hpc.report.page import provenance
 from fsm_hpc.report.page.ladder import ladder_chart
+from fsm_hpc.report.page.rules import rules
 from fsm_hpc.report.tables.maker import Choices, Maker
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
+from fsm_hpc.study.measures import MEASURES
 
 _FOLDER = Path(__file__).parent
+_MEASURES = {"f1": "F1 score"}  # where the name is not its own label
 
 
 def render(study: Study, choices: Choices) -> str:
@@ -32,15 +35,23 @@ def render(study: Study, choices: Choices) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"html_cell": html_cell, "ladder_chart": ladder_chart, "label": label}
+    environment.globals |= {
+        "html_cell": html_cell,
+        "ladder_chart": ladder_chart,
+        "label": label,
+        "provenance": provenance,
+        "measure_names": {name: _MEASURES.get(name, name.replace("_", " ")) for name in MEASURES},
+    }
     mixtures = mixture.find(study)
+    folds = [FoldSection(f"fold-{number}", row) for number, row in enumerate(study.rows)]
     return environment.get_template("page.html").render(
         study=study,
+        rules=rules(study, {fold.row.id: fold.anchor for fold in folds}),
         summary=summary(study),
         findings=findings(study, mixtures),
         tables=Maker(study, mixtures, choices).all(),
         figures=[(title, Markup(text)) for title, text in _figures(study, choices)],
-        folds=[FoldSection(f"fold-{number}", row) for number, row in enumerate(study.rows)],
+        folds=folds,
         style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         script=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),
     )
@@ -67,29 +78,6 @@ class FoldSection:
         if self.row.result is not None:
             return self.row.result.accuracy.validation
         return max((e["validation_accuracy"] for e in self.row.lengths), default=None)
-
-    @property
-    def provenance(self) -> Sequence[tuple[str, str]]:
-        """Where the result comes from, in the order in which one asks."""
-        if self.row.result is None:
-            return ()
-        done = self.row.result
-        origin = dict(done.provenance)
-        packages = origin.pop("packages", None) or {}
-        facts: dict[str, Any] = {
-            **{name.replace("_", " "): value for name, value in origin.items()},
-            "packages": ", ".join(f"{name} {v}" for name, v in packages.items() if v),
-            **{f"setting {name}": value for name, value in done.settings.items()},
-            "fingerprint": done.fingerprint,
-            "peak memory": f"{done.peak_rss_mb:g} MiB",
-        }
-        return [(name, _said(value)) for name, value in facts.items()]
-
-
-def _said(value: Any) -> str:
-    if value is None or value in ("", []):
-        return "–"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ class Choices:
 
     paper: bool = False  # the paper's figures beside one's own
     names: bool = False  # formulas with attribute names instead of letters
+    metric: str = "accuracy"  # of MEASURES: what the table of dataset x method shows
 
 
 @dataclass(frozen=True)
@@ -86,20 +87,28 @@ class Maker:
     # -------------------------------------------------------------------------------- accuracy
 
     def accuracy(self) -> Table:
-        """Dataset x method: mean and deviation of the test accuracy."""
-        study, beside = self.study, self.choices.paper
-        methods = tuple(Heading(label(m), better=max, digits=1) for m in study.methods)
+        """Dataset x method: mean and deviation of the test accuracy, or of another measure."""
+        study, metric, beside = self.study, self.choices.metric, self._paper_accuracy
+        better = None if metric == "majority" else max  # no method's merit
+        methods = tuple(Heading(label(m), better=better, digits=1) for m in study.methods)
         labels = (Heading("dataset", is_text=True),)
         figure = (Heading("figure", is_text=True),) if beside else ()
         lines = [line for name in study.datasets for line in self._accuracy_lines(name)]
-        caption = "Test accuracy in percent, mean and standard deviation over folds"
-        return Table("accuracy", caption, (*labels, *figure, *methods), tuple(lines))
+        caption = f"{CAPTIONS[metric]} in percent, mean and standard deviation over folds"
+        is_left_out = self.choices.paper and not beside
+        remarks = (("The paper tells the accuracy only.",),) if is_left_out else ()
+        return Table(metric, caption, (*labels, *figure, *methods), tuple(lines), remarks)
+
+    @property
+    def _paper_accuracy(self) -> bool:
+        """Whether the paper has figures to stand beside those of the table."""
+        return self.choices.paper and self.choices.metric == "accuracy"
 
     def _accuracy_lines(self, dataset: str) -> Iterable[Line]:
         cells = [self.study.groups.get((dataset, m)) for m in self.study.methods]
         ours = [Cell() if c is None else self._accuracy_cell(c) for c in cells]
         name = Cell(dataset)
-        if not self.choices.paper:
+        if not self._paper_accuracy:
             yield Line((name, *ours))
             return
         known = [paper.accuracy().get((dataset, m)) for m in self.study.methods]
@@ -109,8 +118,22 @@ class Maker:
         yield Line((name, Cell("difference"), *map(_difference, ours, theirs)), is_difference=True)
 
     def _accuracy_cell(self, folds: FoldGroup) -> Cell:
-        values = [100 * done.accuracy.test for done in folds.results]
-        return _mean(values, self.note(folds), deviation=True)
+        shares = folds.shares(self.choices.metric)
+        values = [100 * share for share in shares.values() if share is not None]
+        notes = (self.note(folds), self._measure_note(folds, shares))
+        return _mean(values, "; ".join(filter(None, notes)), deviation=True)
+
+    def _measure_note(self, folds: FoldGroup, shares: dict[int, float | None]) -> str:
+        """Where a measure is undefined, and where an accuracy is nothing to be proud of."""
+        undefined = [fold for fold, share in shares.items() if share is None]
+        if undefined and len(undefined) == len(shares):
+            return "undefined in every fold"
+        if undefined:
+            have = f"{len(shares) - len(undefined)} of {len(shares)} folds"
+            return f"over {have}, as it is undefined in {fold_list(undefined)}"
+        if self.choices.metric == "accuracy" and folds.beats_majority is False:
+            return no_better(folds)
+        return ""
 
     # -------------------------------------------------------------------------------- formulas
 
@@ -146,7 +169,7 @@ class Maker:
         return (*cells, theirs, _difference(average, theirs))
 
     def _example(self, folds: FoldGroup, letters: Letters) -> Cell:
-        row = next((row for row in folds.rows if row.result and row.result.formula), None)
+        row = folds.example
         if row is None or row.result is None:
             return Cell()
         shown: Math = letters.show(row.result, self.choices.names)
@@ -193,8 +216,22 @@ class Maker:
         return Line(cells, opens_group=_is_first(self.study, folds))
 
 
+CAPTIONS = {
+    "accuracy": "Test accuracy",
+    "balanced_accuracy": "Balanced accuracy of the held-out rows",
+    "precision": "Precision on the held-out rows",
+    "recall": "Recall on the held-out rows",
+    "f1": "F1 score on the held-out rows",
+    "majority": "Share of the more frequent class among the held-out rows",
+}
 _PLACE = (Heading("dataset", is_text=True), Heading("method", is_text=True))
 _CUT_SHORT = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
+
+
+def no_better(folds: FoldGroup) -> str:
+    """Said where the folds are right no more often than by saying the same of every row."""
+    majority = 100 * (folds.majority or 0)
+    return f"does not beat always saying the more frequent class ({majority:.1f})"
 
 
 def _place(folds: FoldGroup) -> tuple[Cell, Cell]:

@@ -1,0 +1,55 @@
+"""The rules of a study in words, each with what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+
+from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.report.collect import FoldGroup, Row, Study, label
+from fsm_hpc.report.tables.maker import no_better
+from fsm_hpc.study.fold_id import FoldId
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The example formula of a dataset and method as a sentence, and its figures."""
+
+    method: str
+    words: str
+    row: Row  # the fold that it is of
+    anchor: str  # the place of that fold in the page
+    facts: tuple[str, ...]
+    caveat: str  # empty where nothing is wrong
+
+
+def rules(study: Study, anchors: Mapping[FoldId, str]) -> dict[str, list[Rule]]:
+    """By dataset, in the order of the methods."""
+    found: dict[str, list[Rule]] = {}
+    for group in study.groups.values():
+        if group.finds_formula:
+            row = group.example or group.rows[0]
+            found.setdefault(group.dataset, []).append(_rule(group, row, anchors[row.id]))
+    return found
+
+
+def _rule(group: FoldGroup, row: Row, anchor: str) -> Rule:
+    done = row.result
+    if done is None:
+        return Rule(label(group.method), "There is no formula yet.", row, anchor, (), "")
+    caveats = [] if row.verdict is Verdict.DONE else [f"fold {row.fold} is {row.verdict.value}"]
+    if group.beats_majority is False:
+        caveats.append(no_better(group))
+    words = done.words or done.formula or ""
+    return Rule(label(group.method), words, row, anchor, _facts(group, row), "; ".join(caveats))
+
+
+def _facts(group: FoldGroup, row: Row) -> tuple[str, ...]:
+    values = [100 * done.accuracy.test for done in group.results]
+    have, all_ = len(group.results), len(group.rows)
+    folds = f"{have} of {all_} folds" if have < all_ else f"{all_} fold{'s' * (all_ > 1)}"
+    facts = [f"test accuracy {fmean(values):.1f} ± {pstdev(values):.1f} % over {folds}"]
+    if group.majority is not None:
+        facts.append(f"majority {100 * group.majority:.1f} %")
+    return (*facts, f"size {row.model_size}")
