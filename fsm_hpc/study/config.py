@@ -151,7 +151,6 @@ class Config:
     final: FinalSettings
     fit: FitSettings
     out: Path | None
-    labels: Path | None
     study: str
     results_dir: Path
     data_dir: Path | None
@@ -197,7 +196,6 @@ BEFORE: dict[str, Any] = {
     "fold_kind": "kfold",
     "fit": {"folds": 10, "budget_h": 0.25},
     "out": None,
-    "labels": None,
 }
 
 

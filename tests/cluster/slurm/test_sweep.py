@@ -33,6 +33,17 @@ def test_ten_folds_run_detached_and_equal_a_local_run(site: Site, tmp_path: Path
     assert here.answers() == site.answers()
 
 
+def test_a_rule_is_fitted_as_one_job(site: Site) -> None:
+    words = ("dataset=hepatitis", "method=median", "scan.max_length=2", "fit.folds=2", *SMALL)
+    assert "fits the rule; it will be in rule" in site.fsm("fit", *words, "out=rule", "-m")
+    model = site.folder / "rule" / "model.json"
+    site.wait(lambda _: model.exists(), limit_s=180)
+    made = json.loads(model.read_text())
+    assert made["proved"]
+    assert made["figures"]["folds"] == 2
+    assert not made["provenance"]["job_ids"][0].startswith("local")
+
+
 def test_the_same_command_submits_only_what_is_missing(site: Site) -> None:
     words = ("dataset=hepatitis", "method=median", "scan.max_length=1", *SMALL)
     site.fsm(*words, "fold=0,1", "-m", "wait=true")
