@@ -25,6 +25,7 @@ from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import machine
+from fsm_hpc.system.beside import beside
 
 BEAT_S = 30.0  # how often an attempt without SLURM shows that it lives
 FENCE_S = 2.0  # how soon an attempt notices that the fold is no longer its own
@@ -71,7 +72,7 @@ class Supervisor:
             return self.finish(
                 AttemptEnd.GAVE_UP, f"after {attempts.retries(self.attempt)} lost attempts"
             )
-        with self.signals(), self.fence():
+        with self.signals(), beside(self.guard):
             try:
                 done = self.fold(config)
             except UserError as error:
@@ -227,37 +228,25 @@ class Supervisor:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    @contextmanager
-    def fence(self) -> Iterator[None]:
+    def guard(self, over: threading.Event) -> None:
         """Stop when another attempt takes the fold, or when a local parent is gone.
 
         SLURM knows who lives; elsewhere other machines see it by the attempt's time.
         """
-        over = threading.Event()
-
-        def guard() -> None:
-            beat = 0.0
-            while not over.wait(FENCE_S):
-                is_child = self.follows_parent and not self.is_slurm
-                orphaned = is_child and os.getppid() != self.parent
-                if self.is_overdue():
-                    self.signal = self.signal or signal.SIGUSR2
-                if orphaned or self.is_overdue():
-                    self.stop.set()
-                if self.stop.is_set() or not self.may_write():
-                    return
-                if not self.is_slurm and time.monotonic() >= beat:
-                    beat = time.monotonic() + BEAT_S
-                    with suppress(OSError):
-                        os.utime(self.paths.attempt)
-
-        thread = threading.Thread(target=guard, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
+        beat = 0.0
+        while not over.wait(FENCE_S):
+            is_child = self.follows_parent and not self.is_slurm
+            orphaned = is_child and os.getppid() != self.parent
+            if self.is_overdue():
+                self.signal = self.signal or signal.SIGUSR2
+            if orphaned or self.is_overdue():
+                self.stop.set()
+            if self.stop.is_set() or not self.may_write():
+                return
+            if not self.is_slurm and time.monotonic() >= beat:
+                beat = time.monotonic() + BEAT_S
+                with suppress(OSError):
+                    os.utime(self.paths.attempt)
 
 
 def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.models.model import Model
+from fsm_hpc.system.pages import templates
 from fsm_hpc.system.terminal import percent
 
 _FOLDER = Path(__file__).parent
@@ -43,23 +44,19 @@ def expectations(model: Model) -> list[tuple[str, str, str, str]]:
 
 
 def _render(template: str, model: Model) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(template).render(
-        model=model,
-        condition=model.formula.words(model.phrases),
-        expectations=expectations(model),
-        percent=percent,
-        provenance=_provenance(model),
-        style=Markup((_FOLDER / "card.css").read_text(encoding="utf-8")),
+    return (
+        templates(_FOLDER)
+        .get_template(template)
+        .render(
+            model=model,
+            condition=model.formula.words(model.phrases),
+            expectations=expectations(model),
+            percent=percent,
+            provenance=_provenance(model),
+            style=Markup((_FOLDER / "card.css").read_text(encoding="utf-8")),
+        )
     )
 
 

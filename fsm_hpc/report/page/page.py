@@ -18,6 +18,7 @@ from fsm_hpc.report.page.rules import rules
 from fsm_hpc.report.tables.maker import Choices, Maker
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
 from fsm_hpc.study.measures import MEASURES
+from fsm_hpc.system.pages import templates
 
 _FOLDER = Path(__file__).parent
 _MEASURES = {"f1": "F1 score"}  # where the name is not its own label
@@ -25,16 +26,9 @@ _MEASURES = {"f1": "F1 score"}  # where the name is not its own label
 
 def render(study: Study, choices: Choices) -> str:
     """The page as text; the same results give the same page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates(_FOLDER)
     environment.globals |= {
         "html_cell": html_cell,
         "ladder_chart": ladder_chart,

@@ -19,6 +19,7 @@ from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native.kernels import boxes, kernel
 from fsm_hpc.search.solvers.native.solver import Native
 from fsm_hpc.system import machine
+from fsm_hpc.system.beside import beside
 
 MESSAGE = "compiling the solver (once for this installation and processor)"
 TOLD_EVERY_S = 10.0
@@ -96,20 +97,14 @@ def _telling(say: Say, marker: Path | None) -> Iterator[None]:
         return
     place = "" if marker is not None else "; there is nowhere to keep it, so every process does it"
     say(MESSAGE + place)
-    over = threading.Event()
     started = time.monotonic()
 
-    def tell() -> None:
+    def tell(over: threading.Event) -> None:
         while not over.wait(TOLD_EVERY_S):
             say(f"{MESSAGE}: {time.monotonic() - started:.0f} s so far")
 
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
+    with beside(tell):
         yield
-    finally:
-        over.set()
-        thread.join()
     say(f"compiled in {time.monotonic() - started:.0f} s")
 
 
