@@ -20,6 +20,7 @@ from fsm_hpc.system import files
 
 FORMAT = 1
 KIND = "fsm_hpc model"
+FILE, CARD = "model.json", "model.html"  # what `fit` writes
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def is_model(path: Path) -> bool:
 
 def place(named: Path) -> Path:
     """A model.json, named as such or by its folder."""
-    return named / "model.json" if named.is_dir() else named
+    return named / FILE if named.is_dir() else named
 
 
 def load(path: Path) -> Model:

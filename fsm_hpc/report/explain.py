@@ -19,6 +19,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import number
+from fsm_hpc.models import model as model_file
 from fsm_hpc.models.model import Model
 from fsm_hpc.study import hydra, result
 from fsm_hpc.study.compose import compose
@@ -47,7 +48,7 @@ def result_path(place: Path) -> Path:
     if not place.is_dir():
         return place
     found = FoldPaths(place).result
-    return found if found.exists() else place / "model.json"
+    return found if found.exists() else model_file.place(place)
 
 
 def load(path: Path) -> FoldResult:

@@ -72,6 +72,7 @@ def _tell(console: Console, model: Model, out: Path) -> None:
     from rich.markup import escape
 
     from fsm_hpc.models.card import expectations
+    from fsm_hpc.models.model import CARD, FILE
     from fsm_hpc.system.terminal import percent
 
     console.print(f"[bold]{escape(str(model.formula))}[/bold]", soft_wrap=True)
@@ -86,7 +87,7 @@ def _tell(console: Console, model: Model, out: Path) -> None:
     for note in model.notes:
         style = "yellow" if note.startswith("warning") else None
         console.print(note, style=style, soft_wrap=True, markup=False)
-    console.print(f"wrote {out / 'model.json'} and {out / 'model.html'}", soft_wrap=True)
+    console.print(f"wrote {out / FILE} and {out / CARD}", soft_wrap=True)
 
 
 VERB = Verb(

@@ -31,8 +31,8 @@ class FitSupervisor(Supervisor):
         if made is None or not self.may_write():
             return None
         folder = fit.out_folder(config)
-        model.save(folder / "model.json", made)
-        files.write_atomically(folder / "model.html", card.page(made))
+        model.save(folder / model.FILE, made)
+        files.write_atomically(folder / model.CARD, card.page(made))
         self.made = made
         return made
 
