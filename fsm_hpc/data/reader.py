@@ -80,12 +80,13 @@ def inspect(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
 def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints) -> RawTable:
     if not content.strip(b"\xef\xbb\xbf \r\n\t"):
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
+    least = 2 if spec.target else 1  # a rule may need one column only
     if content[:4] == b"PAR1":
         cells = parquet.read(content, path, spec.drop, complaints)
         numbers = range(1, len(cells.rows) + 1)
         if not cells.rows:
             complaints.add(_no_rows(path))
-        table = _table(cells.header, cells.rows, numbers, path, complaints)
+        table = _table(cells.header, cells.rows, numbers, path, complaints, least)
         names = _names(cells.header)
         typed, unreadable = (
             frozenset(names[at] for at in places) for places in (cells.typed, cells.unreadable)
@@ -105,7 +106,7 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints)
     stated = SEPARATORS.get(spec.separator) or (announced[1] if announced else None)
     separator = stated or _sniff(text)
     header, rows, row_numbers = _records(text, separator, path, complaints)
-    table = _table(header, rows, row_numbers, path, complaints)
+    table = _table(header, rows, row_numbers, path, complaints, least)
     has_commas = separator != "," or _QUOTED_DECIMALS.search(text) is not None
     return replace(table, notes=(*notes, *table.notes), may_have_commas=has_commas)
 
@@ -238,9 +239,10 @@ def _table(
     row_numbers: Sequence[int],
     path: Path,
     complaints: Complaints,
+    least: int,
 ) -> RawTable:
     names = _names(header)
-    if len(names) < 2:
+    if len(names) < least:
         found = f"one column {names[0]!r}" if names else "none"
         raise UserError(
             f"{path}: expected a target and at least one more column, found {found}; if cells are "

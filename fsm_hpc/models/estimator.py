@@ -24,7 +24,7 @@ from fsm_hpc.models import learn, model, parameters
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.source import Reading, Source
-from fsm_hpc.models.table import sources_of
+from fsm_hpc.models.table import sources_of, values_of
 from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -103,10 +103,10 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             solver = make_solver(SolverName(solver), self.threads or machine.available_cores())
         rule = StoppingRule(self.patience, self.max_length, self.plateau)
         with closing(solver), learn.shown(self.verbose, "formula") as watch:
-            learnt = learn.learn(
-                fitted, splits, solver, rule, self.length, self.time_limit_s, watch
-            )
-        self._keep(fitted, learnt, getattr(y, "name", None) or TARGET)
+            length = None if self.length is None else int(self.length)
+            learnt = learn.learn(fitted, splits, solver, rule, length, self.time_limit_s, watch)
+        is_named = getattr(y, "ndim", 0) == 1 and getattr(y, "name", None) is not None
+        self._keep(fitted, learnt, y.name if is_named else TARGET)
         for told in learnt.told:
             self._warn(told)
         return self
@@ -174,6 +174,10 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from fsm_hpc.models.card import fragment
 
         return fragment(self.model_)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     # -------------------------------------------------------------------------------- the fitting
 
@@ -277,41 +281,33 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _holds(self, X: Any) -> Truth:  # noqa: N803
         check_is_fitted(self)
-        X = self._checked(X, reset=not hasattr(self, "n_features_in_"))  # noqa: N806
+        X = self._checked(X, reset=False)  # noqa: N806
         return self.formula_.evaluate({c.name: c.values for c in self._columns(X)})
 
     def _checked(self, X: Any, reset: bool) -> Any:  # noqa: N803
+        is_known = reset or hasattr(self, "n_features_in_")  # a loaded rule knows its own columns
         if not _is_frame(X):
-            return validate_data(self, X, dtype=np.float64, reset=reset)
-        _check_frame(self, X, reset=reset)
+            if is_known:
+                return validate_data(self, X, dtype=np.float64, reset=reset)
+            return check_array(X, dtype=np.float64)
+        if is_known:
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        _check_frame(X)
         return X
 
     def _columns(self, X: Any) -> list[Column]:  # noqa: N803
         reading = Reading(len(X))
-        columns = []
-        for number, source in enumerate(self._sources):
-            if _is_frame(X):
-                series = X[source.name] if source.name in X else X.iloc[:, number]
-                values = series.to_numpy()
-            else:
-                values = X[:, _place(source.name, number)]
-            columns += source.columns(values, reading)
+        columns = [c for s in self._sources for c in s.columns(values_of(X, s), reading)]
         if reading.problems:
             raise ValueError("; ".join(reading.problems))
         return columns
-
-
-def _place(name: str, number: int) -> int:
-    """Where an array has the column: `x3` is the fourth."""
-    return int(name[1:]) if name.startswith("x") and name[1:].isdigit() else number
 
 
 def _is_frame(X: Any) -> bool:  # noqa: N803
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def _check_frame(estimator: Any, X: Any, reset: bool) -> None:  # noqa: N803
-    validate_data(estimator, X, skip_check_array=True, reset=reset)
+def _check_frame(X: Any) -> None:  # noqa: N803
     if min(X.shape) == 0:
         what = "feature(s)" if X.shape[1] == 0 else "sample(s)"
         raise ValueError(
@@ -320,6 +316,9 @@ def _check_frame(estimator: Any, X: Any, reset: bool) -> None:  # noqa: N803
     holes = [str(name) for name in X.columns if X[name].isna().any()]
     if holes:
         raise ValueError(f"expected no missing values, found NaN in column {holes[0]!r}")
+    for name, kind in X.dtypes.items():
+        if getattr(kind, "kind", "") == "f" and not np.isfinite(X[name].to_numpy(float)).all():
+            raise ValueError(f"expected finite numbers, found infinity in column {str(name)!r}")
 
 
 def _warn_about_column_vector() -> None:

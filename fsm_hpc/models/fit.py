@@ -11,7 +11,9 @@ from typing import Any
 
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import all_rows
+from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import model as model_file
 from fsm_hpc.models import source
 from fsm_hpc.models.model import Model
 from fsm_hpc.search.ladder import Split
@@ -69,6 +71,7 @@ def fit(
     stop, steps = stop or threading.Event(), steps or Steps()
     dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
     out = out_folder(config)
+    _refuse_other_table(out, config, dataset)
     budget_s = config.fit.budget_h * 3600
     steps.begin("the rule, on all rows")
     rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1.0)
@@ -101,6 +104,20 @@ def fit(
         results.append(done)
     model = describe(dataset, config, state, splits, fitted, results)
     return replace(model, provenance=model.provenance | history())
+
+
+def _refuse_other_table(out: Path, config: Config, dataset: Dataset) -> None:
+    """A second table of the same name must not replace the first one's rule."""
+    there = out / model_file.FILE
+    if not there.exists():
+        return
+    known = model_file.load(there)
+    table = known.provenance.get("table")
+    if known.settings.get("data") != dataset.digest and table != config.dataset.own_path:
+        raise UserError(
+            f"{there} is the rule of another table{f', {table}' if table else ''}; name a folder "
+            "of its own with out=FOLDER, or remove it"
+        )
 
 
 def _problem(dataset: Dataset, config: Config, rows: Any) -> Problem:
@@ -158,6 +175,10 @@ def describe(
         lengths=tuple(length_rows(state, splits)),
         figures=figures(results, fitted),
         stability=stability(results),
+        reading={
+            "missing_values": list(config.dataset.missing_values),
+            "zero_is_missing": list(config.dataset.zero_is_missing),
+        },
         settings=result.settings_that_matter(config, dataset.digest),
         provenance=provenance(config, threads(config), memory_mb(config)),
     )

@@ -43,6 +43,7 @@ class Model:
     figures: dict[str, Any] = field(default_factory=dict)  # what to expect of it
     stability: dict[str, Any] = field(default_factory=dict)  # what other rows would have given
     notes: tuple[str, ...] = ()  # what its user should know
+    reading: dict[str, Any] = field(default_factory=dict)  # what counted as missing in its table
     settings: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
@@ -137,7 +138,10 @@ def _from_dict(saved: dict[str, Any]) -> Model:
         Source(
             one["name"],
             RawKind(one["kind"]),
-            *(tuple(one[name]) for name in ("categories", "true_values", "false_values")),
+            tuple(one["categories"]),
+            tuple(one["true_values"]),
+            tuple(one["false_values"]),
+            one.get("place"),
         )
         for one in values["sources"]
     )

@@ -50,12 +50,16 @@ def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
 
 def _values(model: Model, raw: RawTable, spec: DatasetSpec) -> dict[str, list[str | None]]:
     """The cells that the rule reads, numbers as Python writes them; nothing of other columns."""
-    numeric = [s.name for s in model.sources if s.kind is RawKind.NUMERIC and s.name in raw.columns]
-    sign = convention.find(raw, numeric, spec)
+    numeric = {s.name for s in model.sources if s.kind is RawKind.NUMERIC} - set(raw.typed)
+    sign = convention.find(raw, numeric & raw.columns.keys(), spec)
     needed = {source.name for source in model.sources}
+    gaps = ("", *spec.missing_values, *model.reading.get("missing_values", ()))
+    zeros = set(model.reading.get("zero_is_missing", ()))
     table: dict[str, list[str | None]] = {}
     for name, cells in raw.columns.items():
-        known: dict[str, str | None] = dict.fromkeys(("", *spec.missing_values))
+        known: dict[str, str | None] = dict.fromkeys(gaps)
+        if name in zeros:
+            known |= dict.fromkeys(("0", "0.0"))
         if name in needed:
             for cell in set(cells) - known.keys():
                 is_signed = name in numeric and sign.reads(cell)
@@ -98,7 +102,8 @@ def _write_parquet(predicted: Predicted, path: Path) -> None:
     import pandas as pd
 
     columns = dict(zip(predicted.header, zip(*predicted.rows, strict=True), strict=True))
-    frame = pd.DataFrame(columns)
+    answers = [None if answer == "" else answer for answer in columns["prediction"]]
+    frame = pd.DataFrame(columns | {"prediction": answers})
     frame["share"] = pd.to_numeric(frame["share"])
     try:
         frame.to_parquet(path, index=False)

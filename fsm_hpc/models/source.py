@@ -28,6 +28,7 @@ class Source:
     categories: tuple[str, ...] = ()
     true_values: tuple[str, ...] = ()  # how the file says true, and false
     false_values: tuple[str, ...] = ()
+    place: int | None = None  # in the array or DataFrame that it was fitted on
 
     @property
     def one_hot_names(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,22 @@ from fsm_hpc.models.source import Source
 def sources_of(X: Any) -> list[Source]:  # noqa: N803
     """One for each column; a date, an id or free text is refused as in a file."""
     if not hasattr(X, "iloc"):
-        return [Source(f"x{number}", RawKind.NUMERIC) for number in range(X.shape[1])]
-    return [_source(str(name), X[name]) for name in X.columns]
+        names = [f"x{number}" for number in range(X.shape[1])]
+        return [Source(name, RawKind.NUMERIC, place=at) for at, name in enumerate(names)]
+    found = [_source(str(name), X[name]) for name in X.columns]
+    return [replace(source, place=at) for at, source in enumerate(found)]
+
+
+def values_of(X: Any, source: Source) -> Any:  # noqa: N803
+    """The values of a source in a DataFrame, by its name, or in an array, by its place."""
+    if not hasattr(X, "iloc"):
+        if source.place is None:
+            raise ValueError(f"expected a DataFrame with a column {source.name!r}, found an array")
+        return X[:, source.place]
+    named = {str(name): name for name in X.columns}
+    if source.name not in named:
+        raise ValueError(f"expected a column {source.name!r}, found: {', '.join(named)}")
+    return X[named[source.name]].to_numpy()
 
 
 def _source(name: str, series: Any) -> Source:

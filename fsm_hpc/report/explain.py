@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -80,16 +81,22 @@ def table_of_model(path: Path, model: Model, words: Sequence[str]) -> Dataset:
     elif any(hydra.key_of(word) in ("dataset", "dataset.path") for word in words):
         given = {hydra.key_of(word) for word in words}
         name = [] if "dataset" in given else ["dataset=csv"]
-        target = [] if "dataset.target" in given or "dataset" in given else [_target(model)]
-        config = compose([*name, f"method={model.method}", *target, *words])
+        own = {"target": model.target, "negative": model.classes[0], "positive": model.classes[1]}
+        stated = [
+            f"dataset.{key}={_quoted(value)}"
+            for key, value in own.items()
+            if "dataset" not in given and f"dataset.{key}" not in given
+        ]
+        config = compose([*name, f"method={model.method}", *stated, *words])
     else:
         raise UserError(f"{path}: nothing says where its table is; add dataset.path=FILE")
     return dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
 
 
-def _target(model: Model) -> str:
-    quoted = model.target.replace("\\", "\\\\").replace('"', '\\"')
-    return f'dataset.target="{quoted}"'
+def _quoted(value: Any) -> str:
+    """A value as a word of the command line."""
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _config(paths: FoldPaths, done: FoldResult, words: Sequence[str]) -> Config:
@@ -121,6 +128,10 @@ def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
 def of_model(model: Model, dataset: Dataset, row: int) -> Iterator[str]:
     """The same of a rule that was fitted on all rows."""
     _check_row(dataset, row)
+    known = {column.name for column in dataset.columns}
+    absent = [p.column for p in model.formula.propositions() if p.column not in known]
+    if absent:
+        raise UserError(f"the rule asks for {absent[0]}, which {dataset.path} does not have")
     answers = tuple(f"{model.target} = {value}" for value in model.classes)
     is_fitted = dataset.digest == model.settings.get("data")
     role = "one of those it was fitted on" if is_fitted else "of another table"

@@ -44,7 +44,8 @@ class ScanState:
 
     @property
     def is_finished(self) -> bool:
-        return self.final is not None and self.final.end is not None
+        has_ended = self.final is not None and self.final.end is not None
+        return has_ended and self.stop_reason is not None  # an older end is none of a scan gone on
 
     def aged(self, seconds: float) -> ScanState:
         """The same state, when the step under way has taken that much longer."""

@@ -240,3 +240,64 @@ def test_dates_and_ids_are_refused_as_in_a_file() -> None:
     ids = pd.DataFrame({"name": [f"person {number} x" for number in range(200)]})
     with pytest.raises(ValueError, match="an id or free text"):
         _classifier().fit(ids, [0, 1] * 100)
+
+
+def test_a_loaded_rule_finds_its_column_by_name_or_by_place(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    labels = frame["c"] >= 0
+    for values in (frame, frame.to_numpy(), frame.set_axis(["0", "1", "2", "3"], axis=1)):
+        _classifier(length=1).fit(values, labels).save(tmp_path / "model.json")
+        again = FormulaClassifier.load(tmp_path / "model.json")
+        assert again.predict(values).tolist() == labels.tolist()
+        assert again.predict(frame.to_numpy()).tolist() == labels.tolist()
+    with pytest.raises(ValueError, match="expected a column 'c', found: a, b, d"):
+        FormulaClassifier.load(_saved(frame, labels, tmp_path)).predict(frame.drop(columns="c"))
+
+
+def test_a_loaded_rule_needs_only_its_own_columns(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    again = FormulaClassifier.load(_saved(frame, frame["c"] >= 0, tmp_path))
+    assert again.predict(frame).tolist() == again.predict(frame[["c"]]).tolist()
+
+
+def _saved(frame: pd.DataFrame, labels: Any, folder: Path) -> Path:
+    _classifier(length=1).fit(frame, labels).save(folder / "model.json")
+    return folder / "model.json"
+
+
+def test_columns_called_like_places_are_found_in_an_array_too() -> None:
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x1", "x2", "x3"])
+    fitted = _classifier(length=1).fit(frame, frame["x2"] >= 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert fitted.predict(frame.to_numpy()).tolist() == (frame["x2"] >= 0).tolist()
+
+
+def test_a_length_of_numpy_can_be_saved(tmp_path: Path) -> None:
+    fitted = _classifier(length=np.int64(1)).fit(FRAME, TARGET)
+    fitted.save(tmp_path / "model.json")
+    assert FormulaClassifier.load(tmp_path / "model.json").length_ == 1
+
+
+def test_infinity_in_a_frame_is_refused() -> None:
+    frame = pd.DataFrame({"a": [1.0, np.inf, 2.0, 3.0] * 4})
+    with pytest.raises(ValueError, match="found infinity in column 'a'"):
+        _classifier(length=1).fit(frame, [0, 1] * 8)
+
+
+def test_a_target_in_a_frame_is_taken_by_any_name() -> None:
+    labels = pd.DataFrame({"name": TARGET})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert _classifier(length=1).fit(FRAME, labels).model_.target == "y"
+    assert (
+        _classifier(length=1).fit(FRAME, pd.Series(TARGET, name="bought")).model_.target == "bought"
+    )
+
+
+def test_a_notebook_shows_the_card() -> None:
+    fitted = _classifier(length=1).fit(FRAME, TARGET)
+    assert "fsm-card" in fitted._repr_mimebundle_()["text/html"]

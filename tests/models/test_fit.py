@@ -245,3 +245,75 @@ def test_an_interval_holds_the_share(right: int, rows: int) -> None:
     ends = measures.wilson(right, rows)
     assert ends is not None
     assert 0 <= ends[0] <= right / rows <= ends[1] <= 1
+
+
+# --------------------------------------------------------------- what a reading of the code found
+
+
+def test_another_table_of_the_same_name_does_not_replace_a_rule(table: Path) -> None:
+    first = _fitted(table)
+    other = table.parent / "elsewhere" / "my.csv"
+    other.parent.mkdir()
+    other.write_text(table.read_text().replace("clerk", "baker"))
+    words = [word for word in _words(other) if not word.startswith("out=")]
+    for folds in (0, 2):
+        assert main(["fit", *words, f"out={table.parent}/rule", f"fit.folds={folds}"]) == 2
+    assert model.load(table.parent / "rule" / "model.json").formula == first.formula
+
+
+def test_what_was_missing_when_fitted_is_missing_when_predicted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{number},{'yes' if number >= 30 else 'no'}" for number in range(60)]
+    path = tmp_path / "my.csv"
+    path.write_text("\n".join(["x,label", *rows, "-999,yes"]) + "\n")
+    _fitted(path, "dataset.missing_values=[-999]")
+    capsys.readouterr()
+    assert main(["predict", f"{tmp_path}/rule", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "-999,yes,,"
+
+
+def test_a_table_of_the_one_column_that_is_needed_is_enough(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{number},{'yes' if number >= 30 else 'no'}" for number in range(60)]
+    path = tmp_path / "my.csv"
+    path.write_text("\n".join(["x,label", *rows]) + "\n")
+    _fitted(path)
+    (tmp_path / "new.csv").write_text("x\n5\n50\n")
+    capsys.readouterr()
+    assert main(["predict", f"{tmp_path}/rule", f"{tmp_path}/new.csv"]) == 0
+    told = [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert told == ["no", "yes"]
+
+
+def test_gaps_are_empty_in_parquet_whatever_the_classes_are(tmp_path: Path) -> None:
+    from fsm_hpc.models import predict
+
+    rows: list[tuple[Any, ...]] = [("5", 0, "0.9"), ("", "", "")]
+    told = predict.Predicted(("x", "prediction", "share"), rows, ())
+    predict.write(told, f"{tmp_path}/told.parquet", print)
+    assert pd.read_parquet(tmp_path / "told.parquet")["prediction"].isna().tolist() == [False, True]
+
+
+def test_numbers_of_parquet_have_no_decimal_sign(tmp_path: Path) -> None:
+    from fsm_hpc.models import predict
+
+    pd.DataFrame({"age": [50.125, 30.5], "job": ["cook"] * 2, "member": ["2,5"] * 2}).to_parquet(
+        tmp_path / "new.parquet"
+    )
+    rule = _rule()
+    spec = compose(["dataset=csv", "method=pivot", "dataset.decimal=comma"]).dataset
+    raw = predict._read(str(tmp_path / "new.parquet"), spec)
+    assert predict._values(rule, raw, spec)["age"] == ["50.125", "30.5"]
+
+
+def test_a_row_of_another_table_is_explained_by_the_classes_of_the_rule(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _fitted(table, "dataset.positive=in")
+    capsys.readouterr()
+    words = ["explain", f"{table.parent}/rule/model.json", "--row", "0"]
+    assert main([*words, f"dataset.path={table}"]) == 0
+    label = pd.read_csv(table)["label"][0]
+    assert f"The table says label = {label}" in capsys.readouterr().out

@@ -296,3 +296,14 @@ def test_only_lengths_that_every_split_finished_count() -> None:
     assert state.stop_reason is StopReason.TIMEOUT
     assert [len(ladder.lengths) for ladder in state.ladders] == [2, 1]
     assert [entry.length for entry in state.lengths] == [1]
+
+
+def test_a_scan_that_goes_on_is_not_finished_by_the_end_of_the_one_before() -> None:
+    train, _ = _problems()
+    limits = Limits(StoppingRule(max_length=4), scan_budget_s=1000)
+    cut = _run(LadderSolver(ends={2: End.TIMEOUT}), ScanState(), limits)[-1]
+    done = list(finish(train, LadderSolver(), cut, limits))[-1]
+    assert done.is_finished
+    stopped = _run(LadderSolver(ends={0: End.STOPPED}), done, replace(limits, scan_budget_s=2000))
+    assert stopped[-1].stop_reason is None
+    assert not stopped[-1].is_finished

@@ -76,4 +76,7 @@ def work(submitted: dict[str, Any]) -> str:
     if latest is not None and latest.token != submission.token:
         print(f"superseded by job {latest.job_id}: nothing to do")
         return AttemptEnd.SUPERSEDED.value
+    if latest is not None and latest.cancelled_at is not None:
+        print("cancelled before it began: nothing to do")
+        return AttemptEnd.STOPPED.value
     return FitSupervisor(submission, paths).run().value

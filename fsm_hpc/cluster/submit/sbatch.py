@@ -23,6 +23,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.models.fit import out_folder
 from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
 
 
@@ -91,13 +92,22 @@ def send(config: Config, output: Path, task: Callable[..., Any], *values: Any) -
 
 def send_fit(config: Config) -> tuple[str, Path]:
     """Submit a rule to be fitted as one job; its id, and where the rule will be."""
+    load_dataset(config.dataset, config.data_dir, config.allow_changed_data)  # mistakes show now
     out = out_folder(config)
     paths, output = FoldPaths(out), _output_folder(config)
+    before = submissions.load(paths)
     submission = submissions.new_submission(
         replace(config, out=out.absolute()), ClusterKind.SLURM, str(output)
     )
     submissions.save(paths, submission)
-    job_id = send(config, output, fitting.work, asdict(submission))
+    try:
+        job_id = send(config, output, fitting.work, asdict(submission))
+    except UserError:
+        if before is None:
+            paths.submission.unlink(missing_ok=True)
+        else:
+            submissions.save(paths, before)
+        raise
     submissions.save(paths, replace(submission, job_id=job_id))
     return job_id, out
 

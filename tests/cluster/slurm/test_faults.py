@@ -114,5 +114,5 @@ def test_a_spent_budget_falls_back_and_a_larger_one_goes_on_to_the_end(site: Sit
     assert "0 submitted, 1 skipped" in site.fsm("resume")
     site.fsm("resume", "scan.budget_h=1", "--wait")
     whole = site.file("result.json", "hepatitis/pivot/fold-1")
-    assert whole["stop_reason"] == "early_stopping"
+    assert whole["stop_reason"] == "plateau"
     assert whole["seconds"]["scan"] > short["seconds"]["scan"]
