@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fsm_hpc.formulas.formula import Formula
     from fsm_hpc.formulas.parser import parse
+    from fsm_hpc.models.black_box import explain_model
     from fsm_hpc.models.estimator import FormulaClassifier
 
 __version__ = "0.1.0"
-__all__ = ["Formula", "FormulaClassifier", "parse"]
+__all__ = ["Formula", "FormulaClassifier", "explain_model", "parse"]
 
 
 def __getattr__(name: str) -> Any:
@@ -16,6 +17,7 @@ def __getattr__(name: str) -> Any:
     homes = {
         "FormulaClassifier": "models.estimator",
         "Formula": "formulas.formula",
+        "explain_model": "models.black_box",
         "parse": "formulas.parser",
     }
     if name not in homes:
