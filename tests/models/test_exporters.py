@@ -31,10 +31,11 @@ from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.method import Method
 from tests.support.latex import compile_latex, needs_latex
 from tests.support.rules import GUESSED, Case, guessed_case, make_model, random_case, shipped_case
-from tests.support.tables import SHIPPED
+from tests.support.tables import SHARED, SHIPPED
 
+THERE = (*SHIPPED, "diabetes", *(["student_dropout"] if SHARED.is_dir() else []))
 SHIPPED_RULES = [
-    *((name, method) for name in SHIPPED for method in (Method.PIVOT, Method.MEDIAN)),
+    *((name, method) for name in THERE for method in (Method.PIVOT, Method.MEDIAN)),
     *((name, Method.INTERVAL) for name in ("heart_disease", "hepatitis", "breast_cancer")),
 ]
 CASES: dict[str, Callable[[], Case]] = {

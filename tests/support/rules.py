@@ -20,7 +20,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native import Native
-from tests.support.tables import spec_of
+from tests.support.tables import SHARED, spec_of
 
 ROWS = 40
 HOSTILE_NAMES = (
@@ -93,7 +93,7 @@ def make_model(
 @cache
 def shipped_case(name: str, method: Method, is_text: bool, length: int = 5) -> Case:
     """The best rule on all rows of a table; the table with numbers, or all of it as text."""
-    dataset = load(spec_of(name), None)
+    dataset = load(spec_of(name), SHARED if SHARED.is_dir() else None)
     problem = Problem.build(dataset.columns, dataset.labels, method)
     outcome = Native(threads=2).solve(problem, length, Incumbent(), Control())
     assert outcome.formula is not None
