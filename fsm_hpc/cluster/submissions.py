@@ -7,6 +7,7 @@ import platform
 import secrets
 import time
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import fsm_hpc
@@ -68,7 +69,11 @@ def absolute(config: Config) -> Config:
         config,
         results_dir=config.results_dir.absolute(),
         data_dir=config.data_dir.absolute() if config.data_dir else None,
-        dataset=replace(config.dataset, path=config.dataset.own_path),
+        dataset=replace(
+            config.dataset,
+            path=config.dataset.own_path,
+            labels=config.dataset.labels and str(Path(config.dataset.labels).absolute()),
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data import cleaner, convention, kinds, reader, store
+from fsm_hpc.data import answers, cleaner, convention, kinds, reader, store
 from fsm_hpc.data.columns import Column, Kind, one_hot, same_names
 from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.decimal_sign import DecimalSign
@@ -44,6 +44,8 @@ class Dataset:
     place: str = ""
     kinds: tuple[tuple[str, RawKind], ...] = ()  # of the columns in the file
     groups: NDArray[Any] | None = None  # of the rows, where folds keep groups whole
+    kept_rows: Sequence[int] = ()  # of the file, from 0
+    own_labels: NDArray[np.bool_] | None = None  # of the target, where others stand in its place
     # of Boolean columns: how the file says true, and false
     truth_words: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
@@ -82,8 +84,12 @@ def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = Fa
     """The table of a dataset config, checked, without missing values, one-hot."""
     found = store.find(spec, data_dir, allow_changed_data)
     raw = reader.inspect(found.content, found.path, spec)
-    dataset = from_table(raw, spec)
-    return replace(dataset, path=found.path, place=found.place)
+    dataset = replace(from_table(raw, spec), path=found.path, place=found.place)
+    if spec.labels is None:
+        return dataset
+    classes = (dataset.negative, dataset.positive)
+    theirs = answers.read(Path(spec.labels).expanduser(), raw.rows, dataset.kept_rows, classes)
+    return replace(dataset, labels=theirs, own_labels=dataset.labels)
 
 
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
@@ -129,6 +135,7 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         dropped_rows=raw.rows - len(kept),
         kinds=tuple(kinds),
         groups=groups,
+        kept_rows=kept.tolist(),
         truth_words={c.name: _truth_words(texts[c.name], c) for c in columns if c.name in texts},
     )
     told = _notes(table, spec, texts, cleaner.worst_first(missing), sign)

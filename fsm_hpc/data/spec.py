@@ -16,6 +16,7 @@ class DatasetSpec:
     negative: str | None = None  # its other value; "rest": all others
     # where the table is
     path: str | None = None  # a file of the user's; None: `file` on the search path
+    labels: str | None = None  # a file with another model's answers, in place of the target
     file: str | None = None
     sha256: str | None = None  # of the decompressed file
     package: str | None = None  # "<module>/<file>": an installed package that carries the table

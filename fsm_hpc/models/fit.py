@@ -182,7 +182,8 @@ def describe(
         settings=result.settings_that_matter(config, dataset.digest),
         provenance=provenance(config, threads(config), memory_mb(config)),
     )
-    return replace(model, notes=(*dataset.notes, *_notes(model, results)))
+    notes = (*dataset.notes, *_imitation(model, dataset, config), *_notes(model, results))
+    return replace(model, notes=notes)
 
 
 def figures(results: Sequence[FoldResult], fitted: Problem) -> dict[str, Any]:
@@ -218,6 +219,20 @@ def stability(results: Sequence[FoldResult]) -> dict[str, Any]:
         "columns": dict(columns.most_common()),
         "cuts": {column: dict(counts.most_common()) for column, counts in cuts.items()},
     }
+
+
+def _imitation(model: Model, dataset: Dataset, config: Config) -> Iterator[str]:
+    """What a rule that explains another model's answers has to say beside its agreement."""
+    if dataset.own_labels is None:
+        return
+    truth = model.formula.evaluate({c.name: c.values for c in dataset.columns})
+    own, theirs = dataset.own_labels, dataset.labels
+    yield (
+        f"it explains the answers in {config.dataset.labels}: what to expect of it is agreement "
+        f"with them; against {model.target} itself it is right on "
+        f"{percent(float((truth == own).mean()))} of the rows, those answers on "
+        f"{percent(float((theirs == own).mean()))}"
+    )
 
 
 def _notes(model: Model, results: Sequence[FoldResult]) -> Iterator[str]:

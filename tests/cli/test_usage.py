@@ -125,7 +125,7 @@ def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> No
     elif name == "explain":
         assert re.fullmatch(r"results/\w+/\w+/\w+/fold-\d+|\w+/model\.json", words[0])
     elif name == "fit":
-        compose(words)
+        compose([word for word in words if not word.startswith("labels=")])
     elif name in ("predict", "export"):
         assert words[0].endswith("model.json")
         assert len(words) == (2 if name == "predict" else 1)

@@ -317,3 +317,34 @@ def test_a_row_of_another_table_is_explained_by_the_classes_of_the_rule(
     assert main([*words, f"dataset.path={table}"]) == 0
     label = pd.read_csv(table)["label"][0]
     assert f"The table says label = {label}" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------ a black box's answers
+
+
+def test_answers_of_another_model_are_explained_and_held_against_the_target(table: Path) -> None:
+    frame = pd.read_csv(table)
+    answers = pd.DataFrame({"prediction": np.where(frame["age"] >= 30, "in", "out")})
+    answers.to_csv(table.parent / "answers.csv", index=False)
+    rule = _fitted(table, f"labels={table.parent}/answers.csv")
+    assert rule.errors == 0
+    assert {p.column for p in rule.formula.propositions()} == {"age"}
+    (note,) = [note for note in rule.notes if note.startswith("it explains the answers in ")]
+    agrees = float((answers["prediction"] == frame["label"]).mean())
+    assert note.endswith(f"those answers on {100 * agrees:.1f} %")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("prediction\nin\n", "expected an answer for each of the 120 rows"),
+        ("prediction\n" + "in\n" * 120, "expected both answers, found 'in' only"),
+        ("prediction\n" + "in\nperhaps\n" * 60, "found 'perhaps'"),
+    ],
+)
+def test_answers_that_do_not_fit_the_table_are_refused(
+    table: Path, text: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (table.parent / "answers.csv").write_text(text)
+    assert main(["fit", *_words(table, f"labels={table.parent}/answers.csv")]) == 2
+    assert complaint in capsys.readouterr().err

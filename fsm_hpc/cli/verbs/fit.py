@@ -34,6 +34,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.study.hydra import key_of
     from fsm_hpc.system import terminal
 
+    words = [_labels(word) for word in words]
     given = {key_of(word) for word in words}
     config = compose([*words, *(f"{k}={v}" for k, v in DEFAULTS.items() if k not in given)])
     if not config.method.name.finds_formula:
@@ -47,6 +48,11 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         console.print(f"job {job_id} fits the rule; it will be in {out}", soft_wrap=True)
         return 0
     return _fit_here(config, console, fitting.Here)
+
+
+def _labels(word: str) -> str:
+    """`labels=FILE` is a setting of the table, whether its config lists it or not."""
+    return f"++dataset.{word}" if word.startswith("labels=") else word
 
 
 def _fit_here(config: Config, console: Console, here: type) -> int:
@@ -93,10 +99,11 @@ def _tell(console: Console, model: Model, out: Path) -> None:
 VERB = Verb(
     Group.MODELS,
     "One rule from all rows, with what to expect of it: model.json and its card.",
-    "dataset=NAME method=NAME [out=FOLDER] [fit.folds=10] [fit.budget_h=0.25] [key=value ...] [-m]",
+    "dataset=NAME method=NAME [out=FOLDER] [fit.folds=10] [fit.budget_h=0.25] [labels=FILE] [-m]",
     (
         "fit dataset=csv dataset.path=my.csv dataset.target=label method=pivot out=my_rule",
         "fit dataset=heart_disease method=interval",
+        "fit dataset=heart_disease method=pivot labels=answers.csv out=explained",
     ),
     main,
     add_arguments,
