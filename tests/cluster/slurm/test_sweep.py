@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +38,10 @@ def test_a_rule_is_fitted_as_one_job(site: Site) -> None:
     words = ("dataset=hepatitis", "method=median", "scan.max_length=2", "fit.folds=2", *SMALL)
     assert "fits the rule; it will be in rule" in site.fsm("fit", *words, "out=rule", "-m")
     model = site.folder / "rule" / "model.json"
-    site.wait(lambda _: model.exists(), limit_s=180)
+    deadline = time.monotonic() + 180
+    while not model.exists():
+        assert time.monotonic() < deadline, site.logs()
+        time.sleep(0.3)
     made = json.loads(model.read_text())
     assert made["proved"]
     assert made["figures"]["folds"] == 2
