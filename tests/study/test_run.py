@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +51,21 @@ def config(tmp_path: Path) -> Config:
     )
 
 
+WAITING: list[LadderSolver] = []
+
+
 @pytest.fixture
-def solvers(monkeypatch: pytest.MonkeyPatch) -> list[LadderSolver]:
+def solvers() -> list[LadderSolver]:
     """Solvers to be used, one a run; ladders once they are used up."""
-    waiting: list[LadderSolver] = []
-    monkeypatch.setattr(
-        run, "make_solver", lambda *_, **__: waiting.pop(0) if waiting else LadderSolver()
-    )
-    return waiting
+    WAITING.clear()
+    return WAITING
+
+
+def _next_solver(_: Config) -> LadderSolver:
+    return WAITING.pop(0) if WAITING else LadderSolver()
+
+
+run_fold = partial(run.run_fold, solver_of=_next_solver)
 
 
 def _content(config: Config) -> dict[str, Any]:
@@ -70,7 +78,7 @@ def _content(config: Config) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("solvers")
 def test_a_fold_ends_in_a_result_that_says_everything(config: Config) -> None:
-    done = run.run_fold(config)
+    done = run_fold(config)
     assert done is not None
     assert done.formula is not None
     assert done == result.load(fold.fold_paths(config).result)
@@ -90,11 +98,11 @@ def test_a_fold_ends_in_a_result_that_says_everything(config: Config) -> None:
 
 
 def test_a_finished_fold_is_not_run_again(config: Config, solvers: list[LadderSolver]) -> None:
-    run.run_fold(config)
+    run_fold(config)
     before = fold.fold_paths(config).result.read_bytes()
     unused = LadderSolver()
     solvers.append(unused)
-    assert run.run_fold(config) is not None
+    assert run_fold(config) is not None
     assert unused.calls == []
     assert fold.fold_paths(config).result.read_bytes() == before
 
@@ -103,11 +111,11 @@ def test_a_finished_fold_is_not_run_again(config: Config, solvers: list[LadderSo
 def test_a_fold_stopped_at_any_point_resumes_to_the_same_result(
     config: Config, solvers: list[LadderSolver], call: int, tmp_path: Path
 ) -> None:
-    run.run_fold(replace(config, results_dir=tmp_path / "whole"))
+    run_fold(replace(config, results_dir=tmp_path / "whole"))
     solvers.append(LadderSolver(ends={call: End.STOPPED}))
-    assert run.run_fold(config) is None
+    assert run_fold(config) is None
     assert not fold.fold_paths(config).result.exists()
-    assert run.run_fold(config) is not None
+    assert run_fold(config) is not None
     assert _content(config) == _content(replace(config, results_dir=tmp_path / "whole"))
 
 
@@ -119,7 +127,7 @@ def test_a_fold_killed_after_any_write_resumes_to_the_same_result(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run.run_fold(replace(config, results_dir=tmp_path / "whole"))
+    run_fold(replace(config, results_dir=tmp_path / "whole"))
     count = 0
 
     def die(state: ScanState) -> None:
@@ -129,23 +137,23 @@ def test_a_fold_killed_after_any_write_resumes_to_the_same_result(
             raise SystemExit(9)
 
     with pytest.raises(SystemExit):
-        run.run_fold(config, watch=die)
+        run_fold(config, watch=die)
     solvers.clear()
-    assert run.run_fold(config) is not None
+    assert run_fold(config) is not None
     assert _content(config) == _content(replace(config, results_dir=tmp_path / "whole"))
 
 
 def test_a_spent_scan_budget_falls_back_and_a_larger_one_goes_on(
     config: Config, solvers: list[LadderSolver], tmp_path: Path
 ) -> None:
-    run.run_fold(replace(config, results_dir=tmp_path / "whole"))
+    run_fold(replace(config, results_dir=tmp_path / "whole"))
     solvers.append(LadderSolver(ends={2: End.TIMEOUT}))
-    late = run.run_fold(config)
+    late = run_fold(config)
     assert late is not None
     assert late.stop_reason == "timeout"
     assert late.formula is not None
     assert [entry["proved"] for entry in late.lengths] == [True, True, False]
-    again = run.run_fold(config)
+    again = run_fold(config)
     assert again is not None
     assert again.stop_reason != "timeout"
     assert _content(config) == _content(replace(config, results_dir=tmp_path / "whole"))
@@ -154,20 +162,20 @@ def test_a_spent_scan_budget_falls_back_and_a_larger_one_goes_on(
 def test_a_final_solve_that_ran_out_of_time_is_marked_and_goes_on_with_more(
     config: Config, solvers: list[LadderSolver]
 ) -> None:
-    lengths = len(run.run_fold(config).lengths)  # type: ignore[union-attr]
+    lengths = len(run_fold(config).lengths)  # type: ignore[union-attr]
     fold.fold_paths(config).result.unlink()
     fold.fold_paths(config).scan.unlink()
     solvers.append(LadderSolver(ends={lengths: End.TIMEOUT}))
-    late = run.run_fold(config)
+    late = run_fold(config)
     assert late is not None
     assert not late.proved
     assert fold.unfinished_business(config, late) is not None
-    assert run.run_fold(config).proved  # type: ignore[union-attr]
+    assert run_fold(config).proved  # type: ignore[union-attr]
 
 
 @pytest.mark.usefixtures("solvers")
 def test_the_fingerprint_covers_what_changes_the_answer_and_nothing_else(config: Config) -> None:
-    run.run_fold(config)
+    run_fold(config)
 
     def is_finished(**changes: Any) -> bool:
         return fold.final_result(fold.prepare(replace(config, **changes))) is not None
@@ -186,7 +194,7 @@ def test_the_fingerprint_covers_what_changes_the_answer_and_nothing_else(config:
 def test_two_tables_of_one_file_name_do_not_overwrite_each_other(
     config: Config, tmp_path: Path
 ) -> None:
-    run.run_fold(config)
+    run_fold(config)
     before = _content(config)
     other = tmp_path / "other" / "table.csv"
     other.parent.mkdir()
@@ -194,11 +202,11 @@ def test_two_tables_of_one_file_name_do_not_overwrite_each_other(
     other.write_text(text.replace("\n", "\n44,r,1,no\n", 3))
     second = replace(config, dataset=replace(config.dataset, path=str(other)))
     with pytest.raises(UserError, match=r"another table, .*table\.csv; name this one"):
-        run.run_fold(second)
+        run_fold(second)
     with pytest.raises(UserError, match="another table"):
         decide([second])
     assert _content(config) == before
-    assert run.run_fold(replace(second, dataset=replace(second.dataset, name="other"))) is not None
+    assert run_fold(replace(second, dataset=replace(second.dataset, name="other"))) is not None
     other.write_text(text)  # the same table in another place
     fold.load_dataset.cache_clear()
     assert fold.final_result(fold.prepare(second)) is not None
@@ -206,7 +214,7 @@ def test_two_tables_of_one_file_name_do_not_overwrite_each_other(
 
 @pytest.mark.usefixtures("solvers")
 def test_changed_validation_rows_start_the_scan_anew(config: Config, tmp_path: Path) -> None:
-    run.run_fold(config)
+    run_fold(config)
     rows = set(fold.prepare(config).rows.validation.tolist())
     lines = (tmp_path / "table.csv").read_text().splitlines()
     swap = {"yes": "no", "no": "yes"}
@@ -215,20 +223,20 @@ def test_changed_validation_rows_start_the_scan_anew(config: Config, tmp_path: P
         lines[row + 1] = f"{values},{swap[label]}"
     (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
     fold.load_dataset.cache_clear()
-    run.run_fold(config)
-    run.run_fold(replace(config, results_dir=tmp_path / "fresh"))
+    run_fold(config)
+    run_fold(replace(config, results_dir=tmp_path / "fresh"))
     assert _content(config) == _content(replace(config, results_dir=tmp_path / "fresh"))
 
 
 def test_a_final_solve_out_of_memory_is_final_until_more_is_given(
     config: Config, solvers: list[LadderSolver]
 ) -> None:
-    lengths = len(run.run_fold(config).lengths)  # type: ignore[union-attr]
+    lengths = len(run_fold(config).lengths)  # type: ignore[union-attr]
     fold.fold_paths(config).result.unlink()
     fold.fold_paths(config).scan.unlink()
     small = replace(config, cluster=replace(config.cluster, mem_gb=1.0))
     solvers.append(LadderSolver(ends={lengths: End.OUT_OF_MEMORY}))
-    done = run.run_fold(small)
+    done = run_fold(small)
     assert done is not None
     assert done.final_end == "out_of_memory"
     assert fold.unfinished_business(small, done) is None
@@ -239,7 +247,7 @@ def test_without_a_finished_length_the_validation_accuracy_is_that_of_the_formul
     config: Config, solvers: list[LadderSolver]
 ) -> None:
     solvers.append(LadderSolver(ends={0: End.TIMEOUT}))
-    done = run.run_fold(config)
+    done = run_fold(config)
     assert done is not None
     assert done.accuracy.validation > 0
 
@@ -248,23 +256,23 @@ def test_without_a_finished_length_the_validation_accuracy_is_that_of_the_formul
 def test_a_stop_before_anything_is_found_is_taken_up_again(config: Config) -> None:
     stop = threading.Event()
     stop.set()
-    assert run.run_fold(config, stop) is None
-    assert run.run_fold(config) is not None
+    assert run_fold(config, stop) is None
+    assert run_fold(config) is not None
 
 
 def test_the_real_solver_interrupted_in_a_length_keeps_finished_lengths_and_errors(
     config: Config, tmp_path: Path
 ) -> None:
     asp = replace(config, solver=replace(config.solver, name=SolverName.CLINGO_DL, threads=2))
-    whole = run.run_fold(replace(asp, results_dir=tmp_path / "whole"))
+    whole = run_fold(replace(asp, results_dir=tmp_path / "whole"))
     stop = threading.Event()
 
     def stop_in_length_3(state: ScanState) -> None:
         if state.under_way is not None and state.under_way.length == 3:
             stop.set()
 
-    assert run.run_fold(asp, stop, stop_in_length_3) is None
-    resumed = run.run_fold(asp)
+    assert run_fold(asp, stop, stop_in_length_3) is None
+    resumed = run_fold(asp)
     assert whole is not None
     assert resumed is not None
     facts = [
@@ -277,4 +285,4 @@ def test_the_real_solver_interrupted_in_a_length_keeps_finished_lengths_and_erro
 def test_a_wrong_table_is_told_before_anything_runs(config: Config, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("age,label\n1,yes\n2,yes\n")
     with pytest.raises(UserError, match="label"):
-        run.run_fold(config)
+        run_fold(config)
