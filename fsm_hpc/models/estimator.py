@@ -210,7 +210,6 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(self, fitted: Problem, learnt: Learnt, target: Any) -> None:
         import pandas as pd
 
-        truth = learnt.formula.evaluate(fitted.table)
         used = {p.column for p in learnt.formula.propositions()}
         classes = self.classes_.tolist()
         self._take(
@@ -219,7 +218,7 @@ class FormulaClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 target=str(target),
                 classes=(classes[0], classes[1]),
                 sources=tuple(s for s in self._sources if used & set(s.one_hot_names)),
-                shares=(_share(~fitted.labels[~truth]), _share(fitted.labels[truth])),
+                shares=learn.shares(fitted, learnt.formula),
                 method=self.method,
                 rows=fitted.rows,
                 errors=fitted.errors(learnt.formula),
@@ -329,7 +328,3 @@ def _warn_about_column_vector() -> None:
         DataConversionWarning,
         stacklevel=4,
     )
-
-
-def _share(right: Truth) -> float:
-    return float(np.mean(right)) if len(right) else 0.5

@@ -15,6 +15,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models import source
+from fsm_hpc.models.learn import SHARE_OF_SCAN, shares
 from fsm_hpc.models.model import Model
 from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.problem import Problem
@@ -23,7 +24,7 @@ from fsm_hpc.search.solvers.base import End
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import measures, result
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import load_dataset, memory_mb, threads
 from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.provenance import provenance
@@ -40,7 +41,6 @@ from fsm_hpc.study.run import (
 from fsm_hpc.system.terminal import percent
 
 SHARE_OF_RULE = 0.4  # of the budget that the rule itself may take; its folds have the rest
-SHARE_OF_SCAN = 0.7  # of a part's budget that the choice of the length may take
 
 
 @dataclass(frozen=True)
@@ -157,14 +157,13 @@ def describe(
     assert state.final.best.formula is not None
     assert state.stop_reason is not None
     formula = state.final.best.formula
-    truth = formula.evaluate(fitted.table)
     used = {p.column for p in formula.propositions()}
     model = Model(
         formula=formula,
         target=dataset.target,
         classes=(dataset.negative, dataset.positive),
         sources=tuple(source.of_dataset(dataset, used)),
-        shares=(_share(~fitted.labels[~truth]), _share(fitted.labels[truth])),
+        shares=shares(fitted, formula),
         method=config.method.name.value,
         rows=fitted.rows,
         errors=fitted.errors(formula),
@@ -272,12 +271,3 @@ def _against_majority(model: Model, expected: dict[str, Any]) -> Iterator[str]:
             f"warning: of the rows with {model.target} = {model.classes[1]} it finds only "
             f"{percent(recall)}"
         )
-
-
-def _share(right: Any) -> float:
-    return float(right.mean()) if len(right) else 0.5
-
-
-def folds_of(out: Path) -> StudyPaths:
-    """The folds that judged the rule in this folder."""
-    return StudyPaths(out / "folds")

@@ -18,6 +18,14 @@ SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
 Watch = Callable[[ScanState], None]
 
 
+def shares(fitted: Problem, formula: Formula) -> tuple[float, float]:
+    """Of the rows where it is false, and where it is true, the share that it is right on."""
+    truth = formula.evaluate(fitted.table)
+    right = (~fitted.labels[~truth], fitted.labels[truth])
+    no, yes = (float(part.mean()) if len(part) else 0.5 for part in right)
+    return no, yes
+
+
 @dataclass(frozen=True)
 class Learnt:
     """A formula, and how it was come by."""

@@ -7,7 +7,7 @@ from typing import Any
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.node.supervise import Supervisor
+from fsm_hpc.cluster.node.supervise import Supervisor, begin_attempt
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.models import card, fit, model
@@ -72,11 +72,4 @@ def work(submitted: dict[str, Any]) -> str:
     """Fit one submitted rule; this is what submitit calls on a node. Returns how it ended."""
     submission = Submission(**submitted)
     paths = FoldPaths(fit.out_folder(submission.config_then))
-    latest = submissions.load(paths)
-    if latest is not None and latest.token != submission.token:
-        print(f"superseded by job {latest.job_id}: nothing to do")
-        return AttemptEnd.SUPERSEDED.value
-    if latest is not None and latest.cancelled_at is not None:
-        print("cancelled before it began: nothing to do")
-        return AttemptEnd.STOPPED.value
-    return FitSupervisor(submission, paths).run().value
+    return begin_attempt(FitSupervisor, submission, paths).value

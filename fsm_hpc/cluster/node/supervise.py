@@ -35,15 +35,21 @@ SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 def work(submitted: dict[str, Any]) -> str:
     """Run one submitted fold; this is what submitit calls on a node. Returns how it ended."""
     submission = Submission(**submitted)
-    paths = fold_paths(submission.config_then)
+    return begin_attempt(Supervisor, submission, fold_paths(submission.config_then)).value
+
+
+def begin_attempt(
+    supervisor: type[Supervisor], submission: Submission, paths: FoldPaths
+) -> AttemptEnd:
+    """Run what was submitted, unless it was taken over or cancelled before it began."""
     latest = submissions.load(paths)
     if latest is not None and latest.token != submission.token:
         print(f"superseded by job {latest.job_id}: nothing to do")
-        return AttemptEnd.SUPERSEDED.value
+        return AttemptEnd.SUPERSEDED
     if latest is not None and latest.cancelled_at is not None:
         print("cancelled before it began: nothing to do")
-        return AttemptEnd.STOPPED.value
-    return Supervisor(submission, paths).run().value
+        return AttemptEnd.STOPPED
+    return supervisor(submission, paths).run()
 
 
 class Supervisor:
