@@ -9,22 +9,40 @@ VERSION = $(shell $(SYSTEM_PYTHON) -c 'import sys; print("%d.%d" % sys.version_i
 PINS = $(shell grep -qs "Python $(VERSION)$$" $(LOCK) && echo "--constraint $(LOCK)")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs lock system-packages wheel clean
+.PHONY: help demo paper test check audit docs faults lock system-packages wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY)  ## ten folds of a shipped table, and its result tables (a minute)
+	$(PYTHON) -m fsm_hpc compile
 	$(PYTHON) -m fsm_hpc +experiment=demo -m wait=true cluster=local
 	$(PYTHON) -m fsm_hpc collect study=demo --names
+
+# first every fold with a small budget, then what is left with larger ones; the same command goes on
+STUDY ?= paper
+FIRST_BUDGET_H := 0.003
+MORE_BUDGETS_H := 0.01 0.034
+paper: $(READY)  ## the paper's study on this machine, or STUDY=paper_plateau|more; stop and go on at any time
+	$(PYTHON) -m fsm_hpc +experiment=$(STUDY) -m wait=true cluster=local scan.budget_h=$(FIRST_BUDGET_H)
+	for hours in $(MORE_BUDGETS_H); do \
+		$(PYTHON) -m fsm_hpc resume +experiment=$(STUDY) --wait cluster=local scan.budget_h=$$hours || exit; \
+	done
+	$(PYTHON) -m fsm_hpc collect +experiment=$(STUDY) --paper --compare --plots --names
+	$(PYTHON) -m fsm_hpc report +experiment=$(STUDY) --paper --compare --names
 
 test: $(READY) system-packages check docs  ## lint, types and all tests but the slow ones
 	$(PYTHON) -m pytest -m "not slow"
 
-check: $(READY)  ## ruff and mypy --strict
+check: $(READY)  ## ruff, mypy --strict and bandit
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/bandit --quiet --recursive --configfile pyproject.toml fsm_hpc
+
+audit: $(READY)  ## known holes in the pinned packages, where the network lets pip-audit ask
+	-@$(PYTHON) -m pip install --quiet --disable-pip-version-check pip-audit
+	@$(PYTHON) -m scripts.audit $(LOCK)
 
 docs: $(READY)  ## site/: the pages of docs/ and an API reference; a warning is an error
 	$(PYTHON) -m sphinx --fail-on-warning --quiet docs site
@@ -37,6 +55,9 @@ lock: $(READY)  ## requirements/ci.txt: the versions that are installed now
 
 test-slow: $(READY)  ## everything that takes minutes, but for the cluster's
 	$(PYTHON) -m pytest -m "slow and not slurm"
+
+faults: $(READY)  ## kills, damaged files, a SLURM that lies: an hour or two, and a table
+	$(PYTHON) -m tests.faults
 
 system-packages: $(READY)  ## SLURM, a browser and TeX for the tests, where apt can bring them
 	@$(PYTHON) -m scripts.system_packages

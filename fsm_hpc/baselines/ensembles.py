@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,11 +42,17 @@ class Task:
     seed: int
     threads: int
     stop: threading.Event
+    weighed: Callable[[NDArray[np.int64]], Values | None] = lambda rows: None  # rows to weights
+
+    def right(self, model: Ensemble, rows: NDArray[np.int64]) -> float:
+        """The share of these rows, or of their weight, that a model gets right."""
+        is_right = model.predict(self.values[rows]) == self.labels[rows]
+        return float(np.average(is_right, weights=self.weighed(rows)))
 
     def fit(self, rows: NDArray[np.int64], parameters: Parameters) -> Ensemble | None:
         """The model of these rows; None when it was asked to stop."""
         fit = _fit_forest if self.method is Method.RANDOM_FOREST else _fit_xgboost
-        return fit(self, self.values[rows], self.labels[rows], parameters)
+        return fit(self, rows, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +65,11 @@ class _Forest:
         return np.asarray(self.forest.predict(rows), dtype=bool)
 
 
-def _fit_forest(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Ensemble | None:
+def _fit_forest(task: Task, fitted: NDArray[np.int64], chosen: Parameters) -> Ensemble | None:
     """Grown in steps to be stoppable; scikit-learn makes the same trees as in one go."""
     from sklearn.ensemble import RandomForestClassifier
 
+    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
     forest = RandomForestClassifier(
         **chosen, random_state=task.seed, n_jobs=task.threads, warm_start=True
     )
@@ -69,7 +77,7 @@ def _fit_forest(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> 
     for count in [*range(_TREES_AT_ONCE, total, _TREES_AT_ONCE), total]:
         if task.stop.is_set():
             return None
-        forest.set_params(n_estimators=count).fit(rows, labels)
+        forest.set_params(n_estimators=count).fit(rows, labels, sample_weight=weights)
     nodes = sum(tree.tree_.node_count for tree in forest.estimators_)
     return _Forest(forest, len(forest.estimators_), int(nodes))
 
@@ -86,7 +94,7 @@ class _Boosted:
         return np.asarray(self.booster.predict(DMatrix(rows)) > 0.5)
 
 
-def _fit_xgboost(task: Task, rows: Values, labels: Truth, chosen: Parameters) -> Ensemble | None:
+def _fit_xgboost(task: Task, fitted: NDArray[np.int64], chosen: Parameters) -> Ensemble | None:
     import xgboost
     from xgboost.callback import TrainingCallback
 
@@ -94,6 +102,7 @@ def _fit_xgboost(task: Task, rows: Values, labels: Truth, chosen: Parameters) ->
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             return task.stop.is_set()
 
+    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
     threads = min(task.threads, max(1, len(rows) // _ROWS_PER_THREAD))
     settings = {k: v for k, v in chosen.items() if k != "n_estimators"}
     settings |= {"objective": "binary:logistic", "seed": task.seed, "nthread": threads}
@@ -101,7 +110,7 @@ def _fit_xgboost(task: Task, rows: Values, labels: Truth, chosen: Parameters) ->
         settings["base_score"] = 0.5  # the share of true labels has no log-odds
     booster = xgboost.train(
         settings,
-        xgboost.DMatrix(rows, label=labels.astype(np.float64), nthread=threads),
+        xgboost.DMatrix(rows, labels.astype(np.float64), weight=weights, nthread=threads),
         num_boost_round=chosen["n_estimators"],
         callbacks=[Stop()],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,15 @@ from typing import Any
 import numpy as np
 
 from fsm_hpc.baselines import OnTrial
-from fsm_hpc.baselines.ensembles import Ensemble, Parameters, Task
+from fsm_hpc.baselines.ensembles import Ensemble, Parameters, Task, Values
+from fsm_hpc.baselines.journal import open_study
 from fsm_hpc.data.dataset import Dataset
-from fsm_hpc.data.folds import FoldRows
+from fsm_hpc.data.folds import FoldRows, Rows
 from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.objective import ACCURACY, Objective
+from fsm_hpc.search.weights import weigh
+from fsm_hpc.system import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ def fit(
     journal: Path,
     stop: threading.Event,
     on_trial: OnTrial,
+    say: Callable[[str], None] = lambda text: None,
+    objective: Objective = ACCURACY,
 ) -> FittedBaseline | None:
     """Tune, then refit on all rows but the held-out ones.
 
@@ -48,9 +55,10 @@ def fit(
     with them to the very result of a run that was never stopped.
     """
     values = dataset.table().to_numpy(dtype=np.float64)
-    task = Task(values, dataset.labels, method, seed, threads, stop)
-    study = _open_study(journal, _name(dataset, fold, method, seed))
-    if not _tune(study, task, fold, trials, on_trial):
+    weighed = _weighed(dataset, objective)
+    task = Task(values, dataset.labels, method, seed, threads, stop, weighed)
+    study = open_study(journal, _name(dataset, fold, method, seed, objective), say)
+    if not _tune(study, task, fold, trials, journal, on_trial):
         return None
     best = _best(_finished(study)[:trials])
     started = time.monotonic()
@@ -122,19 +130,25 @@ def _xgboost_space(trial: Any) -> Parameters:
     }
 
 
-def _tune(study: Any, task: Task, fold: FoldRows, trials: int, on_trial: OnTrial) -> bool:
+def _tune(
+    study: Any, task: Task, fold: FoldRows, trials: int, journal: Path, on_trial: OnTrial
+) -> bool:
     """Whether the study has all its trials; False when it was asked to stop before."""
     while (done := len(_finished(study))) < trials:
         if task.stop.is_set():
             return False
         study.sampler = _sampler(task.seed, done)
-        trial = study.ask()
-        model = task.fit(fold.train, suggest(task.method, trial))
+        with files.naming(journal):
+            trial = study.ask()
+            parameters = suggest(task.method, trial)
+        model = task.fit(fold.train, parameters)
         if model is None:
-            study.tell(trial, state=_states().FAIL)
+            with files.naming(journal):
+                study.tell(trial, state=_states().FAIL)
             return False
-        right = model.predict(task.values[fold.validation]) == task.labels[fold.validation]
-        study.tell(trial, float(np.mean(right)))
+        right = task.right(model, fold.validation)
+        with files.naming(journal):
+            study.tell(trial, right)
         on_trial(done + 1, float(_best(_finished(study)).value))
     return True
 
@@ -161,41 +175,22 @@ def _states() -> Any:
     return TrialState
 
 
-# --------------------------------------------------------------------------------------- journal
+def _weighed(dataset: Dataset, objective: Objective) -> Callable[[Rows], Values | None]:
+    """Rows to what an error on each of them counts; a model is fitted and judged by that."""
+
+    def weighed(rows: Rows) -> Values | None:
+        given = None if dataset.weights is None else dataset.weights[rows]
+        weights = weigh(objective, dataset.labels[rows], given).weights
+        return None if weights is None else weights / weights.mean()
+
+    return weighed
 
 
-def _name(dataset: Dataset, fold: FoldRows, method: Method, seed: int) -> str:
+def _name(dataset: Dataset, fold: FoldRows, method: Method, seed: int, objective: Objective) -> str:
     """Names all that the trials depend on, so that those of another problem are left alone."""
     digest = hashlib.sha256(f"{dataset.digest} {method.value} {seed}".encode())
+    if objective != ACCURACY:
+        digest.update(repr(objective).encode())
     for rows in (fold.train, fold.validation, fold.test):
         digest.update(rows.astype(np.int64).tobytes() + b"\0")
     return digest.hexdigest()
-
-
-def _open_study(journal: Path, name: str) -> Any:
-    import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    journal.parent.mkdir(parents=True, exist_ok=True)
-    _drop_torn_line(journal)
-    # Creating a file with O_EXCL is atomic on NFS too, which fcntl locks are not everywhere.
-    backend = JournalFileBackend(str(journal), lock_obj=JournalFileOpenLock(str(journal)))
-    study = optuna.create_study(
-        storage=JournalStorage(backend), study_name=name, direction="maximize", load_if_exists=True
-    )
-    states = optuna.trial.TrialState
-    for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
-        study.tell(trial.number, state=states.FAIL)  # of a job that was killed
-    return study
-
-
-def _drop_torn_line(journal: Path) -> None:
-    """Cut off what a dying machine wrote of a last line; Optuna would refuse the whole journal."""
-    if journal.exists():
-        content = journal.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            with journal.open("r+b") as stream:
-                stream.truncate(whole)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
 
 from fsm_hpc.cli import usage
 from fsm_hpc.errors import UserError
+from fsm_hpc.system import terminal
 
 RUN = "run"  # what a command without a verb means
+CTRL_C = 130  # the exit code that shells know it by
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -17,18 +20,53 @@ def main(words: Sequence[str] | None = None) -> int:
     # Before scikit-learn or XGBoost is loaded, and for every job that is started from here:
     # threads that spin while they wait slow each other down where there are more than cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    terminal.print_anything()
     try:
-        return _run(list(sys.argv[1:] if words is None else words))
-    except UserError as error:
-        print(f"fsm_hpc: {error}", file=sys.stderr)
-        return 2
+        code = _run(list(sys.argv[1:] if words is None else words))
+        sys.stdout.flush()  # now, as a full disk is told here and nowhere later
+        return code
     except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
+        return CTRL_C
+    except Exception as error:
+        return _told(error)
+
+
+def _told(error: Exception) -> int:
+    """Tell a mistake or a fault of the system; the exit code. Any other is a bug, and is raised."""
+    if _is_of_ctrl_c(error):
+        return CTRL_C
+    if isinstance(error, BrokenPipeError):
         return 141
-    except OSError as error:
-        print(f"fsm_hpc: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
-        return 2
+    if isinstance(error, UserError):
+        _tell(str(error))
+    elif isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else _of_output(error)
+        _tell(f"{where}{error.strerror or error}")
+    else:
+        raise error
+    return 2
+
+
+def _is_of_ctrl_c(error: BaseException | None) -> bool:
+    """Whether it came of Ctrl-C in a library that cleans up after itself, and fails at it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _tell(text: str) -> None:
+    """An error in one line; what a file or a table put into it cannot steer a terminal."""
+    is_seen = sys.stderr.isatty()
+    print(f"fsm_hpc: {terminal.visible(text) if is_seen else text}", file=sys.stderr)
+
+
+def _of_output(error: OSError) -> str:
+    """What is printed may be kept in a file, whose disk may be full: it is not tried again."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG):
+        return ""
+    if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
+    return "standard output: "
 
 
 def _run(words: list[str]) -> int:

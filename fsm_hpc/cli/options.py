@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fsm_hpc.errors import UserError
 from fsm_hpc.study.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
 
 def json_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="data instead of tables, for scripts")
+
+
+def shared_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--shared", action="store_true", help="also where others may write the results folder"
+    )
 
 
 def table_flags(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +41,23 @@ def table_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--letters", action="store_false", dest="names", help="with letters and a legend (default)"
     )
+    parser.add_argument(
+        "--compare", action="store_true", help="test the differences between methods"
+    )
+    parser.add_argument(
+        "--margin", type=float, metavar="POINTS", help="that 'not worse' may cost (1)"
+    )
 
 
 def choices(flags: argparse.Namespace) -> Choices:
     from fsm_hpc.report.tables.maker import Choices
 
-    return Choices(paper=flags.paper, names=flags.names, metric=flags.metric)
+    shown = Choices(flags.paper, flags.names, flags.metric, flags.compare)
+    if flags.margin is None:
+        return shown
+    if not 0 <= flags.margin <= 100:
+        raise UserError(f"--margin: expected points from 0 to 100, found {flags.margin:g}")
+    return replace(shown, margin=flags.margin, compare=True)
 
 
 def read_study(words: Sequence[str]) -> tuple[StudyPaths, Study]:
@@ -53,5 +72,6 @@ def read_study(words: Sequence[str]) -> tuple[StudyPaths, Study]:
         paths = swept[0].paths.study
         return paths, collect.read(paths, swept)
     paths = StudyPaths(named.study)
-    found = selection.on_disk(named) if named.filters else None
+    is_part = named.filters or named.settings
+    found = selection.of_settings(selection.on_disk(named), named.settings) if is_part else None
     return paths, collect.read(paths, found, fills_up="fold" not in named.filters)

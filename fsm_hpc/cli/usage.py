@@ -86,6 +86,6 @@ def overview() -> str:
         for one in known:
             if one.group is group:
                 name = "(no verb)" if one.name == "run" else one.name
-                parts.append(f"  {name:<11} {one.help}\n")
-                parts.append(f"  {'':<11}   python -m fsm_hpc {one.examples[0]}\n")
+                parts.append(f"  {name:<13} {one.help}\n")
+                parts.append(f"  {'':<13}   python -m fsm_hpc {one.examples[0]}\n")
     return "".join(parts)

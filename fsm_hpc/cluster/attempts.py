@@ -7,12 +7,17 @@ import platform
 import time
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
+import fsm_hpc
 from fsm_hpc.cluster import submissions
-from fsm_hpc.cluster.submissions import Submission, job_id_here
+from fsm_hpc.cluster.submissions import JobId, Submission, job_id_here
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import files
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Between, Count, Like, Moment, SpentSeconds
+
+FORMAT = 1
 
 
 class AttemptEnd(Enum):
@@ -29,22 +34,32 @@ class AttemptEnd(Enum):
     OUT_OF_MEMORY = "out_of_memory"  # Python could not get memory
 
 
+class Earlier(TypedDict):
+    """What is kept of an attempt when the next one begins."""
+
+    token: str
+    job_id: JobId
+    end: str | None
+    progress_s: SpentSeconds
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One process that works on a fold, known by job id and restart count."""
 
     token: str
-    job_id: str
-    restart: int
+    job_id: JobId
+    restart: Count
     host: str
-    pid: int
-    started_at: float
-    ended_at: float | None = None
+    pid: Annotated[int, Between(1, 2**31 - 1)]
+    started_at: Moment
+    ended_at: Moment | None = None
     end: AttemptEnd | None = None
     message: str = ""
     warnings: tuple[str, ...] = ()
-    progress_s: float = 0.0  # solver seconds on disk when it ended
-    earlier: tuple[dict[str, Any], ...] = field(default=())
+    progress_s: SpentSeconds = 0.0  # solver seconds on disk when it ended
+    progress: str = ""  # a digest of the state on disk when it ended, without its times
+    earlier: tuple[Annotated[dict[str, Any], Like(Earlier)], ...] = field(default=())
 
     @property
     def identity(self) -> tuple[str, str, int]:
@@ -52,26 +67,32 @@ class Attempt:
 
 
 def save(paths: FoldPaths, attempt: Attempt) -> None:
-    values = asdict(attempt)
-    files.write_json(paths.attempt, values | {"end": attempt.end.value if attempt.end else None})
+    values = asdict(attempt) | {"end": attempt.end.value if attempt.end else None}
+    files.write_json(paths.attempt, values | {"version": fsm_hpc.__version__})
+
+
+def read(paths: FoldPaths) -> Attempt | None:
+    """The fold's newest attempt; None where there is none."""
+    name = paths.attempt.name
+    saved = records.read(paths.attempt)
+    if saved is None:
+        return None
+    values = records.of_format(saved, name, FORMAT)
+    values.pop("version", None)
+    return records.decode(Attempt, values, name)
 
 
 def load(paths: FoldPaths) -> Attempt | None:
-    saved = files.read_json(paths.attempt)
+    """The fold's newest attempt; None also where it is not understood."""
     try:
-        return None if saved is None else _from_dict(saved)
-    except (TypeError, ValueError):  # written by another version
+        return read(paths)
+    except UnreadableError:
         return None
-
-
-def _from_dict(saved: dict[str, Any]) -> Attempt:
-    end = AttemptEnd(saved["end"]) if saved.get("end") else None
-    lists = {name: tuple(saved.get(name, ())) for name in ("warnings", "earlier")}
-    return Attempt(**{**saved, **lists, "end": end})
 
 
 def claim(paths: FoldPaths, submission: Submission) -> Attempt:
     """Take the fold over for this process; whoever had it finds out and stops."""
+    files.make_room(paths.attempt, lambda _: read(paths))
     before = load(paths)
     is_local = submission.is_local
     attempt = Attempt(
@@ -96,22 +117,43 @@ def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
 
 
 def retries(attempt: Attempt) -> int:
-    """Earlier attempts of the same submission that brought nothing to an end of their own:
-    lost with their node, preempted, or stopped before a single second was saved."""
-    mine = [e for e in attempt.earlier if e["token"] == attempt.token]
+    """Earlier attempts of the same submission that brought nothing."""
+    return lost(attempt) + stuck(attempt)
+
+
+def lost(attempt: Attempt) -> int:
+    """Earlier attempts of the same submission that came to no end of their own: lost with their
+    node, preempted, or stopped."""
     fruitless = (None, AttemptEnd.PREEMPTED.value, AttemptEnd.STOPPED.value)
-    idle = [e for e in mine if e["end"] in fruitless]
-    before = [0.0, *(e["progress_s"] for e in mine)]
-    stuck = [
-        e
-        for e, earlier_s in zip(mine, before, strict=False)
-        if e["end"] == AttemptEnd.TIMEOUT.value and e["progress_s"] <= earlier_s
-    ]
-    return len(idle) + len(stuck)
+    return sum(e["end"] in fruitless for e in _of_submission(attempt))
+
+
+def stuck(attempt: Attempt) -> int:
+    """How many attempts, the last ones of the same submission, ended at the time limit with what
+    the one before them had left: no length proved, nothing better found, no part searched."""
+    start: dict[str, Any] = {"progress_s": 0.0}
+    ends = [start, *_of_submission(attempt), *([_brief(attempt)] if attempt.end else [])]
+    count = 0
+    for before, after in zip(reversed(ends[:-1]), reversed(ends[1:]), strict=True):
+        if after["end"] != AttemptEnd.TIMEOUT.value or not _is_as_far(before, after):
+            break
+        count += 1
+    return count
+
+
+def _is_as_far(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    if before.get("progress") and after.get("progress"):
+        return bool(before["progress"] == after["progress"])
+    return bool(after["progress_s"] <= before["progress_s"])  # of an older version, or no state
+
+
+def _of_submission(attempt: Attempt) -> list[dict[str, Any]]:
+    return [entry for entry in attempt.earlier if entry["token"] == attempt.token]
 
 
 def _brief(attempt: Attempt) -> dict[str, Any]:
-    kept = ("token", "job_id", "restart", "host", "started_at", "ended_at", "progress_s", "message")
+    times = ("started_at", "ended_at", "progress_s", "progress")
+    kept = ("token", "job_id", "restart", "host", *times, "message")
     return {name: getattr(attempt, name) for name in kept} | {
         "end": attempt.end.value if attempt.end else None
     }

@@ -45,11 +45,12 @@ class Hints:
 
     jobs: dict[str, Hint] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
+    garbled: tuple[str, ...] = ()  # those whose answer is not one
 
     @property
     def queue_answered(self) -> bool:
         """Only then a job that is not listed has left the queue."""
-        return "squeue" not in self.silent
+        return "squeue" not in (*self.silent, *self.garbled)
 
 
 def is_here() -> bool:
@@ -64,44 +65,86 @@ def run(*command: str, time_limit_s: float = ASK_S) -> str | None:
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
             timeout=time_limit_s,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
 def ask(job_ids: Collection[str]) -> Hints:
     """What squeue says about my jobs, and sacct about those that have left the queue."""
+    job_ids = [job_id for job_id in job_ids if _is_job(job_id)]
     if not job_ids:
         return Hints()
-    queue = run("squeue", "-h", "-r", "-t", "all", "-u", str(os.getuid()), "-o", "%i|%T|%r|%N")
-    jobs = {} if queue is None else dict(_read_queue(queue))
-    jobs = {job_id: jobs[job_id] for job_id in job_ids if job_id in jobs}
-    silent = ["squeue"] if queue is None else []
+    silent, garbled = [], []
+    jobs: dict[str, Hint] = {}
+    queue = run("squeue", *_QUEUE, "-h")
+    if queue is None:
+        silent.append("squeue")
+    elif not is_whole(queue, _QUEUED):
+        garbled.append("squeue")
+    else:
+        jobs = dict(_read_queue(queue))
+        jobs = {job_id: jobs[job_id] for job_id in job_ids if job_id in jobs}
     # squeue says FAILED where only a step was out of memory: sacct knows
-    unsettled = [i for i in job_ids if i not in jobs or jobs[i].state == "FAILED"]
+    unsettled = {i for i in job_ids if i not in jobs or jobs[i].state == "FAILED"}
     for chunk in _chunks(sorted({job_id.split("_")[0] for job_id in unsettled})):
         told = run("sacct", "-n", "-P", "-j", ",".join(chunk), "-o", "JobID,State,NodeList")
-        if told is None:
-            silent.append("sacct")
+        if told is None or not is_whole(told, _ACCOUNTED):
+            (silent if told is None else garbled).append("sacct")
             break
-        asked = set(unsettled)
-        jobs |= {job: hint for job, hint in _read_accounting(told).items() if job in asked}
-    return Hints(jobs, tuple(silent))
+        found = _read_accounting(told)
+        jobs |= {job: hint for job, hint in found.items() if job in unsettled}
+    missing = unsettled - jobs.keys()
+    if missing and "squeue" not in (*silent, *garbled):
+        again = _asked_again(sorted(missing)) if _has_a_heading() else None
+        if again is None:
+            garbled.append("squeue")
+        jobs |= again or {}
+    return Hints(jobs, tuple(silent), tuple(garbled))
+
+
+_QUEUE = ("-r", "-t", "all", "-u", str(os.getuid()), "-o", "%i|%T|%r|%N")
+_QUEUED = re.compile(r"\d+(_\S+)?\|[A-Z_]+\|.*\|.*")
+_ACCOUNTED = re.compile(r"\d\S*\|[A-Z_]+[^|]*\|[^|]*")
+
+
+def is_whole(answer: str, line: re.Pattern[str]) -> bool:
+    """Whether an answer has been understood, to its last line; an empty one has."""
+    lines = [text for text in answer.splitlines() if text.strip()]
+    is_cut = bool(lines) and not answer.endswith("\n")
+    return not is_cut and all(line.fullmatch(text) for text in lines)
+
+
+def _has_a_heading() -> bool:
+    """A queue without any job still has a heading; an answer with nothing at all is none."""
+    return bool((run("squeue", *_QUEUE) or "").strip())
+
+
+def _asked_again(missing: list[str]) -> dict[str, Hint] | None:
+    """What squeue says of the jobs that it has left out, which an answer may also do that was cut
+    between two lines; None where it cannot be understood."""
+    found: dict[str, Hint] = {}
+    for chunk in _chunks(missing):
+        # of a job that it does not know it says so, with an exit code: that is none in the queue
+        told = run("squeue", *_QUEUE, "-h", "-j", ",".join(chunk)) or ""
+        if not is_whole(told, _QUEUED):
+            return None
+        found |= {job: hint for job, hint in _read_queue(told) if job in missing}
+    return found
 
 
 def _read_queue(text: str) -> Iterator[tuple[str, Hint]]:
-    for line in text.splitlines():
-        job_id, state, reason, node = [*line.split("|"), "", "", ""][:4]
+    for line in filter(str.strip, text.splitlines()):
+        job_id, state, reason, node = line.split("|", 3)
         yield job_id, Hint(state, "" if reason == "None" else reason, node)
 
 
 def _read_accounting(text: str) -> dict[str, Hint]:
     jobs: dict[str, Hint] = {}
-    for line in text.splitlines():
-        name, state, node = [*line.split("|"), "", ""][:3]
+    for line in filter(str.strip, text.splitlines()):
+        name, state, node = line.split("|", 2)
         job, _, step = name.partition(".")
         word = state.split(" ")[0]  # "CANCELLED by 1000"
         if not step:
@@ -120,6 +163,54 @@ def _expand(job: str) -> list[str]:
     return [f"{match.group(1)}_{n}" for p in parts for n in range(int(p[0]), int(p[-1]) + 1)]
 
 
+def usage(job_ids: Collection[str]) -> dict[str, tuple[float, float]] | None:
+    """Seconds of cores set aside for each job, restarts included, and those that it used; None
+    where the accounts do not answer."""
+    found = dict.fromkeys(job_ids, (0.0, 0.0))
+    for chunk in _chunks(sorted({job_id.split("_")[0] for job_id in job_ids})):
+        asked = ("-j", ",".join(chunk), "-o", "JobID,CPUTimeRAW,TotalCPU")
+        told = run("sacct", "-n", "-P", "-D", *asked)
+        if told is None or not is_whole(told, _USED):
+            return None
+        for line in filter(str.strip, told.splitlines()):
+            job, allocated, used = line.split("|")
+            if job in found:
+                before = found[job]
+                found[job] = before[0] + float(allocated or 0), before[1] + _seconds(used)
+    return found
+
+
+_USED = re.compile(r"\d\S*\|\d*\|[\d:.-]*")
+
+
+def _seconds(text: str) -> float:
+    """SLURM's `days-hours:minutes:seconds.thousandths`, of which the first parts may be missing."""
+    days, _, rest = text.rpartition("-")
+    parts = [float(part) for part in rest.split(":") if part]
+    return float(days or 0) * 86400 + sum(p * 60.0**n for n, p in enumerate(reversed(parts)))
+
+
+def named(names: Collection[str]) -> dict[str, str] | None:
+    """The jobs in the queue, or in the accounts of two days, that have one of these names: name ->
+    job id, of an array that of the array; None where nobody can say."""
+    wanted = ",".join(names)
+    by_name = ("-t", "all", "-u", str(os.getuid()), "-o", "%F|%j", "-n", wanted)
+    queue = run("squeue", "-h", *by_name)
+    if queue is None or not is_whole(queue, re.compile(r"\d+\|.*")):
+        return None
+    lines = [line.partition("|") for line in queue.splitlines()]
+    found = {name: job_id for job_id, _, name in lines if name in names}
+    if len(found) < len(set(names)):
+        since = ("-S", "now-2days", "--name", wanted)
+        told = run("sacct", "-n", "-P", "-X", *since, "-o", "JobID,JobName") or ""
+        for line in told.splitlines():
+            own, _, name = line.partition("|")
+            if name in names and own.split("_")[0].isdigit():
+                found.setdefault(name, own.split("_")[0])
+    is_known = found or _has_a_heading()  # an empty answer is none
+    return found if is_known else None
+
+
 def max_array_size() -> int:
     """How many jobs an array may have here; SLURM's default when it does not tell."""
     answer = run("scontrol", "show", "config") or ""
@@ -135,8 +226,16 @@ def requeue(job_id: str) -> bool:
 
 def cancel(job_ids: Iterable[str]) -> list[str]:
     """End the jobs; returns the ids that SLURM did not confirm."""
-    chunks = list(_chunks(list(job_ids)))
-    return [i for chunk in chunks if run("scancel", *chunk, time_limit_s=30) is None for i in chunk]
+    listed = list(job_ids)
+    strange = [job_id for job_id in listed if not _is_job(job_id)]  # never to scancel
+    chunks = list(_chunks([job_id for job_id in listed if _is_job(job_id)]))
+    silent = [i for c in chunks if run("scancel", *c, time_limit_s=30) is None for i in c]
+    return strange + silent
+
+
+def _is_job(job_id: str) -> bool:
+    """Whether it is of the form of an id that sbatch gives."""
+    return re.fullmatch(r"[0-9]+(_[0-9]+)?", job_id) is not None
 
 
 def _chunks(items: list[str]) -> Iterator[list[str]]:

@@ -6,29 +6,37 @@ import os
 import platform
 import secrets
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import fsm_hpc
+from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
 from fsm_hpc.study.config import ClusterKind, Config, of_any_version
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import files
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Matches, Moment
+
+FORMAT = 1
+# an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
+JobId = Annotated[str, Matches(r"[0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10}", "a job id")]
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One fold handed to SLURM or to local processes; a newer one replaces it."""
 
-    token: str
-    kind: str
+    token: Annotated[str, Matches(r"[\w-]{1,64}", "a token")]
+    kind: Annotated[str, Matches("slurm|local", "slurm or local")]
     config: dict[str, Any]
     code: dict[str, str | None]
-    output: str  # folder where submitit keeps script, pickle and output
-    submitted_at: float
-    job_id: str | None = None  # None until sbatch has answered
-    cancelled_at: float | None = None
+    output: Annotated[str, Matches(r"[^\0]*", "a path")]  # submitit's script, pickle and output
+    submitted_at: Moment
+    job_id: JobId | None = None  # None until sbatch has answered
+    cancelled_at: Moment | None = None
+    table: str | None = None  # digest of the table that was there
 
     @property
     def is_local(self) -> bool:
@@ -37,6 +45,10 @@ class Submission:
     @property
     def config_then(self) -> Config:
         return of_any_version(self.config)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the config is as it is, and not copied."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def code_now() -> dict[str, str | None]:
@@ -48,16 +60,23 @@ def code_now() -> dict[str, str | None]:
     }
 
 
-def new_submission(config: Config, kind: ClusterKind, output: str = "") -> Submission:
-    token = secrets.token_hex(8)
+def new_submission(
+    config: Config, kind: ClusterKind, output: str = "", table: str | None = None
+) -> Submission:
     return Submission(
-        token, kind.value, absolute(config).to_dict(), code_now(), output, time.time()
+        token=secrets.token_hex(8),
+        kind=kind.value,
+        config=absolute(config).to_dict(),
+        code=code_now(),
+        output=output,
+        submitted_at=time.time(),
+        table=table,
     )
 
 
-def submit_here(paths: FoldPaths, config: Config) -> Submission:
+def submit_here(paths: FoldPaths, config: Config, table: str | None = None) -> Submission:
     """Hand a fold to this process, or to one that it starts."""
-    made = new_submission(config, ClusterKind.LOCAL)
+    made = new_submission(config, ClusterKind.LOCAL, table=table)
     submission = replace(made, job_id=job_id_here(is_local=True))
     save(paths, submission)
     return submission
@@ -78,14 +97,30 @@ def absolute(config: Config) -> Config:
 
 
 def save(paths: FoldPaths, submission: Submission) -> None:
-    files.write_json(paths.submission, asdict(submission))
+    files.make_room(paths.submission, lambda _: read(paths))
+    files.write_json(paths.submission, submission.to_dict())
+
+
+def read(paths: FoldPaths) -> Submission | None:
+    """The last submission, with a config that can be used; None where there is none."""
+    name = paths.submission.name
+    saved = records.read(paths.submission)
+    if saved is None:
+        return None
+    found = records.decode(Submission, records.of_format(saved, name, FORMAT), name)
+    try:
+        _ = found.config_then
+    except UserError as error:
+        by = found.code.get("version")
+        raise UnreadableError(f"{name} has no config of this version ({by}): {error}") from None
+    return found
 
 
 def load(paths: FoldPaths) -> Submission | None:
-    saved = files.read_json(paths.submission)
+    """The last submission; None also where it is not understood."""
     try:
-        return None if saved is None else Submission(**saved)
-    except TypeError:  # written by another version
+        return read(paths)
+    except UnreadableError:
         return None
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fsm_hpc.data import kinds, reader, store
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.numbers import counted
 
 COLUMN = "prediction"  # where `predict` and others write them
 
@@ -20,8 +21,8 @@ def read(path: Path, rows: int, kept: Sequence[int], classes: tuple[str, str]) -
     answers = _column(path)
     if len(answers) != rows:
         raise UserError(
-            f"{path}: expected an answer for each of the {rows} rows of the table, found "
-            f"{len(answers)}"
+            f"{path}: expected an answer for each of the {counted(rows, 'row')} of the table, "
+            f"found {len(answers)}"
         )
     meant = {answer: kinds.match(answer, classes) for answer in set(answers)}
     strange = sorted(answer for answer, value in meant.items() if value is None)

@@ -25,11 +25,13 @@ _SHOWN_COLUMNS = 40
 
 def check_settings(spec: DatasetSpec, complaints: Complaints) -> None:
     """Words that are one of a few."""
-    if spec.missing not in ("drop", "error"):
-        complaints.add(f"dataset.missing: expected drop or error, found {spec.missing!r}")
+    if spec.missing not in ("drop", "error", "keep"):
+        complaints.add(f"dataset.missing: expected drop, error or keep, found {spec.missing!r}")
     if spec.decimal not in ("auto", *(sign.value for sign in DecimalSign)):
         found = spec.decimal
         complaints.add(f"dataset.decimal: expected auto, point or comma, found {found!r}")
+    if spec.weight is not None and spec.weight in (spec.target, spec.group):
+        complaints.add(f"dataset.weight: expected a column of its own, found {spec.weight!r} again")
 
 
 def used_columns(raw: RawTable, spec: DatasetSpec, complaints: Complaints) -> tuple[str, ...]:
@@ -43,11 +45,12 @@ def used_columns(raw: RawTable, spec: DatasetSpec, complaints: Complaints) -> tu
     meant = _complain_of_names(raw, spec, lists, complaints)
     named = Counter(name for names in lists.values() for name in set(names))
     for name, count in named.items():
-        if count > 1 or name == spec.target:
+        if count > 1 or name in (spec.target, spec.weight):
             keys = [key for key, names in lists.items() if name in names]
-            where = " and in ".join(keys + ["target"] * (name == spec.target))
+            keys += [key for key in ("target", "weight") if name == getattr(spec, key)]
+            where = " and in ".join(keys)
             complaints.add(f"{raw.path}: column {name!r}: expected in one list, found in {where}")
-    apart = (spec.target, spec.group)
+    apart = (spec.target, spec.group, spec.weight)
     extra = [n for n in raw.columns if n not in named and n not in apart and not spec.infer]
     if extra:
         shown = ", ".join(map(repr, extra[:_SHOWN_COLUMNS]))
@@ -71,6 +74,7 @@ def _complain_of_names(
     """Tell of names that no column has; those that they seem to mean."""
     wanted = [("target ", spec.target)] if spec.target else []
     wanted += [("dataset.group: ", spec.group)] if spec.group is not None else []
+    wanted += [("dataset.weight: ", spec.weight)] if spec.weight is not None else []
     for key, names in (*lists.items(), ("zero_is_missing", spec.zero_is_missing)):
         wanted += [(f"dataset.{key}: ", name) for name in names]
     shown = ", ".join([*list(raw.columns)[:_SHOWN_COLUMNS], "..."][: len(raw.columns)])
@@ -124,14 +128,19 @@ def _number(text: str, sign: DecimalSign) -> float:
 def complete_rows(
     raw: RawTable, missing: Gaps, spec: DatasetSpec, complaints: Complaints
 ) -> NDArray[np.int64] | None:
-    """The rows without a gap; None where there are none, or none are allowed to be dropped."""
+    """The rows without a gap; None where there are none, or none are allowed to be dropped.
+
+    Where missing values are kept, only a gap in the target costs a row.
+    """
+    if spec.missing == "keep":
+        missing = {name: cells for name, cells in missing.items() if name == spec.target}
     counts = worst_first(missing)
     if counts and spec.missing == "error":
         for name, count in counts.items():
             row = raw.row_numbers[int(np.flatnonzero(missing[name])[0])]
             complaints.add(
                 f"{raw.path}: column {name!r}: expected no missing values, found {count} (row "
-                f"{row} first); fill them in, or use dataset.missing=drop"
+                f"{row} first); fill them in, or use dataset.missing=drop or keep"
             )
         return None
     rows = _without_gaps(raw, missing)
@@ -145,6 +154,21 @@ def complete_rows(
             f"missing, and no row is complete; {todo}"
         )
     return None
+
+
+def weights(column: TextColumn, sign: DecimalSign | None) -> NDArray[np.float64]:
+    """What an error on each row counts: finite numbers, none below 0, not all of them 0."""
+    found = kinds.numbers(column, sign or DecimalSign.POINT).astype(np.float64)
+    wrong = np.flatnonzero(found < 0)
+    if len(wrong):
+        at = int(wrong[0])
+        raise column.error(
+            f"expected weights from 0 on, found {column.values[at]} in row {column.rows[at]}",
+            "mend them, or leave dataset.weight out",
+        )
+    if not found.any():
+        raise column.error("expected some weight above 0, found none", "mend the column")
+    return found
 
 
 def worst_first(missing: Gaps) -> dict[str, int]:

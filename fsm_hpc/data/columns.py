@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.formulas.formula import Proposition, missing_name
+
 
 class Kind(Enum):
     """What a column offers to a formula: a truth value, or a number to be cut."""
@@ -27,6 +29,14 @@ class Column:
     values: NDArray[Any]
     source: str | None = None
     category: str | None = None
+    is_gap: bool = False  # whether it says where its source has no value
+
+    @property
+    def proposition(self) -> Proposition:
+        """What a formula says with it, if it is Boolean."""
+        if self.is_gap and self.source is not None:
+            return Proposition.missing(self.source)
+        return Proposition(self.name)
 
     def take(self, rows: NDArray[np.int64]) -> Column:
         return replace(self, values=self.values[rows])
@@ -36,6 +46,11 @@ def one_hot(name: str, categories: Iterable[str], values: NDArray[Any]) -> Itera
     """A Boolean column for each category: `job_services`."""
     for category in categories:
         yield Column(f"{name}_{category}", Kind.BOOLEAN, values == category, name, category)
+
+
+def gap(name: str, missing: NDArray[np.bool_]) -> Column:
+    """The column that says where another one has no value."""
+    return Column(missing_name(name), Kind.BOOLEAN, missing, source=name, is_gap=True)
 
 
 def same_name(columns: Iterable[Column]) -> tuple[Column, Column] | None:

@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data import answers, cleaner, convention, kinds, reader, store
-from fsm_hpc.data.columns import Column, Kind, one_hot, same_names
-from fsm_hpc.data.complaints import Complaints
+from fsm_hpc.data.columns import Column, Kind, gap, one_hot, same_names
+from fsm_hpc.data.complaints import MOST_TOLD, Complaints
 from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn, setting
+from fsm_hpc.system.numbers import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MUCH = 0.2  # of the rows: losing more to missing values is worth a warning
 _SHOWN_GAPS = 10
+_MANY = 9  # categories; fewer may be grades such as A1, 10k
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,10 @@ class Dataset:
     place: str = ""
     kinds: tuple[tuple[str, RawKind], ...] = ()  # of the columns in the file
     groups: NDArray[Any] | None = None  # of the rows, where folds keep groups whole
+    weights: NDArray[np.float64] | None = None  # of the rows, none of them 0
     kept_rows: Sequence[int] = ()  # of the file, from 0
     own_labels: NDArray[np.bool_] | None = None  # of the target, where others stand in its place
+    keeps_missing: bool = False  # whether rows with missing values are among the rows
     # of Boolean columns: how the file says true, and false
     truth_words: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
@@ -62,6 +66,8 @@ class Dataset:
             named = f"\0{column.name}\0{column.kind.value}\0{column.source}\0{column.category}\0"
             digest.update(named.encode())
             digest.update(np.ascontiguousarray(column.values, dtype=np.float64).tobytes())
+        if self.weights is not None:
+            digest.update(b"\0weights\0" + self.weights.tobytes())
         return digest.hexdigest()
 
     def table(self) -> pd.DataFrame:
@@ -74,7 +80,7 @@ class Dataset:
     def phrases(self) -> dict[str, tuple[str, str]]:
         """How a Boolean column is said in words: (its source, its category)."""
         return {
-            c.name: (c.source or c.name, c.category or "true")
+            c.name: (c.source or c.name, "missing" if c.is_gap else c.category or "true")
             for c in self.columns
             if c.kind is Kind.BOOLEAN
         }
@@ -92,6 +98,19 @@ def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = Fa
     return replace(dataset, labels=theirs, own_labels=dataset.labels)
 
 
+def target_values(
+    spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False
+) -> list[str]:
+    """The different values of the target, in order; none where it is no column of the table."""
+    found = store.find(spec, data_dir, allow_changed_data)
+    raw = reader.inspect(found.content, found.path, spec)
+    if spec.target not in raw.columns:
+        return []
+    missing = cleaner.gaps(raw, {spec.target}, spec, None)[spec.target]
+    cells = zip(raw.columns[spec.target], missing.tolist(), strict=True)
+    return kinds.in_order(cell for cell, is_missing in cells if not is_missing)
+
+
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     """Columns as the spec lists them, rows with missing values dropped and counted.
 
@@ -104,20 +123,31 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         raise complaints.error()
     sign = labelled = None
     with complaints.heard():
-        sign = convention.find(raw, names, spec)
-    missing = cleaner.gaps(raw, {*names, spec.target} - raw.unreadable, spec, sign)
+        weight = (spec.weight,) if spec.weight is not None else ()
+        sign = convention.find(raw, (*names, *weight), spec)
+    apart = {spec.target, spec.weight or spec.target}
+    missing = cleaner.gaps(raw, {*names, *apart} - raw.unreadable, spec, sign)
     kept = cleaner.complete_rows(raw, missing, spec, complaints)
+    keeps = spec.missing == "keep" and kept is not None
     texts = _texts(raw, missing, kept)
+    complete, weights = 0 if kept is None else len(kept), None
+    with complaints.heard():
+        weights, kept, texts = _weighed(raw, spec, sign, missing, kept, texts)
+    if keeps:
+        _complain_of_empty(raw.path, names, texts, complaints)
     if spec.target in texts:
         with complaints.heard():
             labelled = cleaner.labels(texts[spec.target], spec, complaints)
     kinds: list[tuple[str, RawKind]] = []
     columns: list[Column] = []
+    words: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     for text in (texts[name] for name in names if name in texts):
         with complaints.heard():
             way = DecimalSign.POINT if text.name in raw.typed else sign
             kind = _kind(text, spec, way)
-            columns += _columns(text, kind, spec, way)
+            made = list(_columns(text, kind, spec, way))
+            words |= {c.name: _truth_words(text, c) for c in made if c.name == text.name}
+            columns += made if kept is None else _spread(text.name, made, missing, kept)
             kinds.append((text.name, kind))
     _complain_of_same_names(columns, raw.path, complaints)
     complaints.settle()
@@ -132,13 +162,17 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         spec.target,
         positive,
         negative,
-        dropped_rows=raw.rows - len(kept),
+        dropped_rows=raw.rows - complete,
         kinds=tuple(kinds),
         groups=groups,
+        weights=weights,
         kept_rows=kept.tolist(),
-        truth_words={c.name: _truth_words(texts[c.name], c) for c in columns if c.name in texts},
+        truth_words=words,
+        keeps_missing=keeps,
     )
-    told = _notes(table, spec, texts, cleaner.worst_first(missing), sign)
+    told = tuple(_notes(table, spec, texts, cleaner.worst_first(missing), sign))
+    if complete > table.rows:
+        told = (*told, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
     return replace(table, notes=(*raw.notes, *told))
 
 
@@ -151,12 +185,56 @@ def _texts(
     """The columns in the rows to keep; where there are none, each in the rows that it has."""
     texts = {}
     for name, gaps in missing.items():
-        rows = (np.flatnonzero(~gaps) if kept is None else kept).tolist()
+        rows = (np.flatnonzero(~gaps) if kept is None else kept[~gaps[kept]]).tolist()
         cells = [raw.columns[name][row] for row in rows]
         numbers = [raw.row_numbers[row] for row in rows]
         if rows:
             texts[name] = TextColumn(raw.path, name, cells, numbers)
     return texts
+
+
+def _complain_of_empty(
+    path: Path, names: Iterable[str], texts: Mapping[str, TextColumn], complaints: Complaints
+) -> None:
+    for name in names:
+        if name not in texts:
+            complaints.add(
+                f"{path}: column {name!r}: expected values, found none; leave it out with "
+                f"{setting('drop', name)}"
+            )
+
+
+def _spread(
+    name: str, columns: Iterable[Column], missing: cleaner.Gaps, kept: NDArray[np.int64]
+) -> Iterator[Column]:
+    """Columns of the rows that have a value as columns of all rows, and one of where it lacks."""
+    holes = missing[name][kept]
+    if not holes.any():
+        yield from columns
+        return
+    for column in columns:
+        is_number = column.kind is Kind.NUMERIC
+        values = np.full(len(holes), np.nan) if is_number else np.zeros(len(holes), dtype=bool)
+        values[~holes] = column.values
+        yield replace(column, values=values)
+    yield gap(name, holes)
+
+
+def _weighed(
+    raw: RawTable,
+    spec: DatasetSpec,
+    sign: DecimalSign | None,
+    missing: cleaner.Gaps,
+    kept: NDArray[np.int64] | None,
+    texts: dict[str, TextColumn],
+) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None, dict[str, TextColumn]]:
+    """The weights of the rows; those of weight 0 are out before anything is made of the others."""
+    if spec.weight is None or spec.weight not in texts or kept is None:
+        return None, kept, texts
+    way = DecimalSign.POINT if spec.weight in raw.typed else sign
+    weights = cleaner.weights(texts[spec.weight], way)
+    kept = kept[~missing[spec.weight][kept]][weights > 0]  # a row without a weight has none
+    return weights[weights > 0], kept, _texts(raw, missing, kept)
 
 
 def _kind(column: TextColumn, spec: DatasetSpec, sign: DecimalSign | None) -> RawKind:
@@ -214,32 +292,43 @@ def _notes(
         yield f"target: {table.target} is {classes}"
         for kind in RawKind:
             names = [name for name, found in table.kinds if found is kind]
-            yield f"{kind.value}: {', '.join(names) or 'none'}"
+            yield f"{kind.value}: {listed(names) or 'none'}"
     if sign is DecimalSign.COMMA:
         yield "numbers are read with decimal commas: 1.234,5 is 1234.5"
+    if table.keeps_missing:
+        kept = {name: n for name, n in missing.items() if name != table.target}
+        if kept:
+            yield f"missing values are kept ({_cells(kept)}): no comparison holds on them"
+        missing = {name: n for name, n in missing.items() if name == table.target}
     if table.dropped_rows:
         yield _loss(table, spec, missing)
     if spec.infer:
-        for name, kind in table.kinds:
-            yield from _doubts(texts[name], kind)
+        doubts = [doubt for name, kind in table.kinds for doubt in _doubts(texts[name], kind)]
+        yield from doubts[:MOST_TOLD]
+        if len(doubts) > MOST_TOLD:
+            yield f"and {counted(len(doubts) - MOST_TOLD, 'more note')} of this kind"
 
 
 def _loss(table: Dataset, spec: DatasetSpec, missing: Mapping[str, int]) -> str:
     """What missing values cost; a warning where it is much."""
     lost, rows = table.dropped_rows, table.rows + table.dropped_rows
-    cells = [f"{name} {count}" for name, count in missing.items()]
-    more = [f"{len(cells) - _SHOWN_GAPS} more columns"] if len(cells) > _SHOWN_GAPS else []
-    shown = ", ".join([*cells[:_SHOWN_GAPS], *more])
+    shown = _cells(missing)
     if lost <= _MUCH * rows:
-        return f"{lost} rows with missing values dropped ({shown})"
+        return f"{counted(lost, 'row')} with missing values dropped ({shown})"
     worst = next((name for name in missing if name != table.target), None)
-    listed = worst is not None and worst in (*spec.numeric, *spec.boolean, *spec.categorical)
+    is_given = worst is not None and worst in (*spec.numeric, *spec.boolean, *spec.categorical)
     todo = "; leave such a column out with "
-    todo += "dataset.drop instead of listing its kind" if listed else setting("drop", worst or "")
+    todo += "dataset.drop instead of listing its kind" if is_given else setting("drop", worst or "")
     return (
         f"warning: {100 * lost / rows:.0f} % of the rows ({lost} of {rows}) are dropped for "
         f"missing values: {shown}{todo if worst else ''}"
     )
+
+
+def _cells(missing: Mapping[str, int]) -> str:
+    cells = [f"{name} {count}" for name, count in missing.items()]
+    more = [counted(len(cells) - _SHOWN_GAPS, "more column")] if len(cells) > _SHOWN_GAPS else []
+    return ", ".join([*cells[:_SHOWN_GAPS], *more])
 
 
 def _doubts(text: TextColumn, kind: RawKind) -> Iterator[str]:
@@ -252,5 +341,10 @@ def _doubts(text: TextColumn, kind: RawKind) -> Iterator[str]:
     ):
         yield f"{text.name} has another value in every row; if it is an id, {todo}"
     if kind is RawKind.CATEGORICAL:
+        if len(distinct) > _MANY and kinds.have_units(distinct):
+            yield (
+                f"warning: {text.name} counts as {len(distinct)} categories, as {distinct[0]!r} is "
+                "no number; if it is one with a unit, remove the unit from the column"
+            )
         for group in kinds.spellings(distinct):
             yield f"{text.name}: {' and '.join(group)} count as different categories"

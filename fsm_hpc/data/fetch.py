@@ -96,14 +96,15 @@ class _Progress:
     """A rich progress bar with the four words that pooch expects of one."""
 
     def __init__(self, name: str) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
+        from fsm_hpc.system.terminal import PlainConsole
+
         self._bar = Progress(
-            TextColumn(f"fetching {name}"),
+            TextColumn("fetching {task.description}", markup=False),
             BarColumn(),
             DownloadColumn(),
-            console=Console(stderr=True),
+            console=PlainConsole(stderr=True),
         )
         self._task = self._bar.add_task(name, total=None)
 

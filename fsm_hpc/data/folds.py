@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.numbers import counted
 
 Rows = NDArray[np.int64]
 
@@ -44,7 +45,10 @@ def fold_rows(
     rows = len(labels)
     if rows < max(folding.folds, 4):
         least = max(folding.folds, 4)
-        raise UserError(f"expected at least {least} rows for {folding.folds} folds, found {rows}")
+        raise UserError(
+            f"expected at least {least} rows for {folding.folds} folds, found {rows}; take fewer "
+            "folds"
+        )
     rest, test = _partition(labels, groups, folding)[index]
     return FoldRows(index, make_splits(rest, labels, groups, folding), np.sort(test))
 
@@ -104,7 +108,8 @@ def _split(
     fraction = folding.validation_fraction
     count = math.ceil(fraction * len(rows))
     if not 0 < count < len(rows):
-        raise UserError(f"validation_fraction {fraction} of {len(rows)} rows leaves one part empty")
+        whole = counted(len(rows), "row")
+        raise UserError(f"validation_fraction {fraction} of {whole} leaves one part empty")
     if folding.kind is FoldKind.GROUPED:
         mine = _needed(groups)[rows]
         if len(np.unique(mine)) < 2:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers, is_number
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn
+from fsm_hpc.system.numbers import counted
 
 _MOST_SPELLINGS = 20  # of true and false in one column: yes, Yes, YES, ...
 _TRUTHS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
@@ -138,16 +139,22 @@ def truths(column: TextColumn, spec: DatasetSpec) -> NDArray[np.bool_]:
     return np.array([value in stated for value in column.values], dtype=bool)
 
 
+def have_units(values: Iterable[str]) -> bool:
+    """Whether all of them look like a number with a unit, such as `67 %`."""
+    return all(map(_WITH_UNIT.fullmatch, values))
+
+
 def categories(column: TextColumn, spec: DatasetSpec) -> list[str]:
     """The categories of a column, in order; too many to be of use are refused."""
     found = in_order(column.values)
     if len(found) > spec.max_categories:
-        what = f"{len(found)} different ones in {len(column.values)} rows"
+        most = counted(spec.max_categories, "category", "categories")
+        what = f"{len(found)} different ones in {counted(len(column.values), 'row')}"
         is_id = " (each once: an id or free text)" if len(found) == len(column.values) else ""
-        unit = _WITH_UNIT.fullmatch(found[0])
+        unit = have_units(found[:1])
         hint = f"; if {found[0]!r} is a number with a unit, remove the unit" if unit else ""
         raise column.error(
-            f"expected at most {spec.max_categories} categories, found {what}{is_id}",
+            f"expected at most {most}, found {what}{is_id}",
             f"leave it out with {column.setting('drop')} or raise dataset.max_categories{hint}",
         )
     return found

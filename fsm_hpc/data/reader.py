@@ -14,6 +14,7 @@ from fsm_hpc.data import parquet
 from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.numbers import counted, listed
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
 _SAMPLE_ROWS = 100
@@ -219,7 +220,7 @@ def _wrong_width(
     more = ", ..." if len(others) > _SHOWN_LINES else ""
     likewise = f"; so it is in {len(others)} more: line {shown}{more}" if others else ""
     return (
-        f"{path}: expected {len(header)} cells in line {line} as in the header, found "
+        f"{path}: expected {counted(len(header), 'cell')} in line {line} as in the header, found "
         f"{len(record)} ({last}); cells were cut at each {name}: quote cells that hold one, or set "
         f"dataset.separator{likewise}"
     )
@@ -260,7 +261,7 @@ def _table(
                 f"{path}: expected each column once, found {name!r} {often} in the header"
             )
     unnamed = tuple(n for n, given in zip(names, header, strict=True) if not given)
-    told = (f"columns without a name are called {', '.join(unnamed)}",) if unnamed else ()
+    told = (f"columns without a name are called {listed(unnamed)}",) if unnamed else ()
     columns: dict[str, list[str]] = {}
     for at, name in enumerate(names):
         columns.setdefault(name, [row[at] for row in rows])

@@ -35,10 +35,11 @@ class DatasetSpec:
     categorical: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     group: str | None = None  # column whose equal rows stay together with fold_kind=grouped
+    weight: str | None = None  # column of what an error on each row counts; taken out of the table
     true_values: tuple[str, ...] = ()  # of Boolean columns; (): true, yes, 1 and their like
     max_categories: int = 100  # of one column
     # what is left out
-    missing: str = "drop"  # rows with missing values: drop, error
+    missing: str = "drop"  # rows with missing values: drop, error, keep
     missing_values: tuple[str, ...] = ()  # cells that say "missing", besides empty ones
     usual_missing_values: tuple[str, ...] = ()  # more of them, which no list replaces
     zero_is_missing: tuple[str, ...] = ()  # columns where 0 cannot be

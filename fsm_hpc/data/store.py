@@ -98,6 +98,8 @@ def _names_in(folder: Path, spec: DatasetSpec) -> Iterator[Path]:
 
 def _in_package(package: str) -> Iterator[tuple[str, Path]]:
     module, _, file = package.partition("/")
+    if not module.isidentifier():  # finding a part of a package would import, and so run, the whole
+        raise UserError(f"dataset.package: expected MODULE/FILE, found {package!r}")
     found = importlib.util.find_spec(module)
     for folder in (found.submodule_search_locations or ()) if found else ():
         yield f"package {module}", Path(folder) / file

@@ -2,108 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fsm_hpc.formulas.text import escape_latex, number, quote
-
-Truth = NDArray[np.bool_]
-Table = Mapping[str, Any]  # column name -> values; a pandas DataFrame is one
-Phrases = Mapping[str, tuple[str, str]]  # Boolean column -> (subject, what it is said to be)
-
-
-class Relation(Enum):
-    """How a proposition compares its column with its cuts."""
-
-    HOLDS = "holds"
-    ABOVE = ">"
-    AT_LEAST = ">="
-    WITHIN = "<= <="
-
-
-@dataclass(frozen=True, slots=True)
-class Proposition:
-    """A yes-or-no statement about one column of a row."""
-
-    column: str
-    relation: Relation = Relation.HOLDS
-    low: float = 0.0
-    high: float = 0.0
-
-    @staticmethod
-    def above(column: str, median: float) -> Proposition:
-        return Proposition(column, Relation.ABOVE, float(median))
-
-    @staticmethod
-    def at_least(column: str, pivot: float) -> Proposition:
-        return Proposition(column, Relation.AT_LEAST, float(pivot))
-
-    @staticmethod
-    def within(column: str, low: float, high: float) -> Proposition:
-        return Proposition(column, Relation.WITHIN, float(low), float(high))
-
-    @property
-    def cuts(self) -> tuple[str, ...]:
-        """The numbers that it compares with, as they are printed."""
-        if self.relation is Relation.HOLDS:
-            return ()
-        ends = (self.low, self.high) if self.relation is Relation.WITHIN else (self.low,)
-        return tuple(map(number, ends))
-
-    def evaluate(self, table: Table) -> Truth:
-        values = np.asarray(table[self.column])
-        if self.relation is Relation.HOLDS:
-            return values.astype(bool)
-        if self.relation is Relation.ABOVE:
-            return np.asarray(values > self.low)
-        if self.relation is Relation.AT_LEAST:
-            return np.asarray(values >= self.low)
-        return np.asarray((values >= self.low) & (values <= self.high))
-
-    def __str__(self) -> str:
-        name = quote(self.column)
-        if self.relation is Relation.HOLDS:
-            return name
-        if self.relation is Relation.WITHIN:
-            return f"{number(self.low)} <= {name} <= {number(self.high)}"
-        return f"{name} {self.relation.value} {number(self.low)}"
-
-    def latex(self, symbol: str) -> str:
-        """The symbol with the paper's subscript: `p_{\\geq 767}`, `p_{[25,60]}`, `p_{m}`."""
-        subscript = {
-            Relation.HOLDS: "",
-            Relation.ABOVE: "_{m}",
-            Relation.AT_LEAST: f"_{{\\geq {number(self.low)}}}",
-            Relation.WITHIN: f"_{{[{number(self.low)},{number(self.high)}]}}",
-        }[self.relation]
-        return symbol + subscript
-
-    def words(self, phrases: Phrases, is_true: bool = True) -> str:
-        low, high = number(self.low), number(self.high)
-        if self.relation is Relation.HOLDS:
-            subject, category = phrases.get(self.column, (self.column, "true"))
-            return f"{subject} is {'' if is_true else 'not '}{category}"
-        said = {
-            Relation.ABOVE: (f"above {low}", f"at most {low}"),
-            Relation.AT_LEAST: (f"at least {low}", f"below {low}"),
-            Relation.WITHIN: (f"from {low} to {high}", f"outside {low} to {high}"),
-        }[self.relation]
-        if self.relation is Relation.WITHIN and self.low == self.high:
-            said = (low, f"not {low}")
-        return f"{self.column} is {said[0 if is_true else 1]}"
+from fsm_hpc.formulas.proposition import Phrases as Phrases
+from fsm_hpc.formulas.proposition import Proposition as Proposition
+from fsm_hpc.formulas.proposition import Relation as Relation
+from fsm_hpc.formulas.proposition import Table as Table
+from fsm_hpc.formulas.proposition import Truth as Truth
+from fsm_hpc.formulas.proposition import missing_name as missing_name
+from fsm_hpc.formulas.text import escape_latex
 
 
 class Formula(ABC):
     """An immutable formula; `size` counts propositions and connectives."""
 
     __slots__ = ()
-    binding: ClassVar[int]  # the higher, the tighter: or < and < not < proposition
+    binding: ClassVar[int]  # the higher, the tighter: xor < or < and < not < proposition
 
     @property
     @abstractmethod
@@ -114,15 +33,29 @@ class Formula(ABC):
     def parts(self) -> tuple[Formula, ...]: ...
 
     @abstractmethod
+    def joined(self, truths: Sequence[Any]) -> Any:
+        """Its truth from that of its parts: Booleans, or one array of them for each part."""
+
+    @abstractmethod
+    def over(self, parts: Sequence[Formula]) -> Formula:
+        """The same connective over other parts."""
+
     def evaluate(self, table: Table) -> Truth:
         """Its truth on every row of the table."""
+        import numpy as np
+
+        return np.asarray(self.joined([part.evaluate(table) for part in self.parts]))
+
+    def renamed(self, names: Mapping[str, str]) -> Formula:
+        """The same formula with its columns called otherwise."""
+        return self.over([part.renamed(names) for part in self.parts])
 
     @abstractmethod
     def canonical(self) -> Formula:
-        """The same formula with the parts of `and` and `or` in one fixed order."""
+        """The same formula with parts whose order says nothing in one fixed order."""
 
     @abstractmethod
-    def _render(self, style: _Style) -> str: ...
+    def _render(self, style: Style) -> str: ...
 
     @abstractmethod
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str: ...
@@ -142,7 +75,7 @@ class Formula(ABC):
         def proposition(p: Proposition) -> str:
             return p.latex(known.get(p.column) or f"\\textit{{{escape_latex(p.column)}}}")
 
-        return self._render(_Style(proposition, r"\neg ", r" \land ", r" \lor "))
+        return self._render(replace(_LATEX, proposition=proposition))
 
     def words(self, phrases: Phrases | None = None) -> str:
         """The condition in plain English, to follow the word "when"."""
@@ -150,14 +83,22 @@ class Formula(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
+class Style:
+    """How propositions and connectives are written."""
+
     proposition: Callable[[Proposition], str]
     negation: str
     conjunction: str
     disjunction: str
+    exclusion: str
+    equivalence: str
+    implication: str
+    threshold: str  # with a number in it
 
 
-_TEXT = _Style(str, "not ", " and ", " or ")
+_TEXT = Style(str, "not ", " and ", " or ", " xor ", " iff ", " implies ", "at least {} of ")
+_SIGNS = (r"\neg ", r" \land ", r" \lor ", r" \oplus ", r" \leftrightarrow ", r" \rightarrow ")
+_LATEX = Style(str, *_SIGNS, threshold=r"{{\geq}}{} \textrm{{ of }} ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +116,17 @@ class Atom(Formula):
     def parts(self) -> tuple[Formula, ...]:
         return ()
 
+    def joined(self, truths: Sequence[Any]) -> Any:
+        raise TypeError("a proposition has no parts")
+
+    def over(self, parts: Sequence[Formula]) -> Formula:
+        return self
+
     def evaluate(self, table: Table) -> Truth:
         return self.proposition.evaluate(table)
+
+    def renamed(self, names: Mapping[str, str]) -> Formula:
+        return Atom(replace(self.proposition, column=names[self.proposition.column]))
 
     def canonical(self) -> Formula:
         return self
@@ -184,7 +134,7 @@ class Atom(Formula):
     def propositions(self) -> Iterator[Proposition]:
         yield self.proposition
 
-    def _render(self, style: _Style) -> str:
+    def _render(self, style: Style) -> str:
         return style.proposition(self.proposition)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
@@ -206,21 +156,24 @@ class Not(Formula):
     def parts(self) -> tuple[Formula, ...]:
         return (self.part,)
 
-    def evaluate(self, table: Table) -> Truth:
-        return ~self.part.evaluate(table)
+    def joined(self, truths: Sequence[Any]) -> Any:
+        return truths[0] ^ True  # `~` would make a number of Python's own True
+
+    def over(self, parts: Sequence[Formula]) -> Formula:
+        return Not(parts[0])
 
     def canonical(self) -> Formula:
         return Not(self.part.canonical())
 
-    def _render(self, style: _Style) -> str:
-        return style.negation + _bracketed(self.part, self.binding, style)
+    def _render(self, style: Style) -> str:
+        return style.negation + bracketed(self.part, self.binding, style)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
         return self.part._phrase(phrases, nested, not is_true)
 
 
 @dataclass(frozen=True, slots=True)
-class _Chain(Formula):
+class Chain(Formula):
     """Two or more parts joined by one connective; nested chains of the same kind are flattened."""
 
     parts: tuple[Formula, ...]
@@ -235,12 +188,14 @@ class _Chain(Formula):
     def size(self) -> int:
         return sum(part.size for part in self.parts) + len(self.parts) - 1
 
-    def canonical(self) -> Formula:
-        parts = (part.canonical() for part in self.parts)
-        return type(self)(*sorted(parts, key=lambda part: (part.size, str(part))))
+    def over(self, parts: Sequence[Formula]) -> Formula:
+        return type(self)(*parts)
 
-    def _joined(self, connective: str, style: _Style) -> str:
-        return connective.join(_bracketed(part, self.binding + 1, style) for part in self.parts)
+    def canonical(self) -> Formula:
+        return type(self)(*in_order(part.canonical() for part in self.parts))
+
+    def _joined(self, connective: str, style: Style) -> str:
+        return connective.join(bracketed(part, self.binding + 1, style) for part in self.parts)
 
     def _listed(self, phrases: Phrases, quantifiers: tuple[str, str], last: str) -> str:
         """`both a and b`, `all of (a, b and c)`: a list that cannot be misread inside another."""
@@ -251,15 +206,15 @@ class _Chain(Formula):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class And(_Chain):
+class And(Chain):
     """True where every part is."""
 
     binding: ClassVar[int] = 1
 
-    def evaluate(self, table: Table) -> Truth:
-        return np.asarray(np.logical_and.reduce([part.evaluate(table) for part in self.parts]))
+    def joined(self, truths: Sequence[Any]) -> Any:
+        return reduce(operator.and_, truths)
 
-    def _render(self, style: _Style) -> str:
+    def _render(self, style: Style) -> str:
         return self._joined(style.conjunction, style)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
@@ -271,15 +226,15 @@ class And(_Chain):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Or(_Chain):
+class Or(Chain):
     """True where some part is."""
 
     binding: ClassVar[int] = 0
 
-    def evaluate(self, table: Table) -> Truth:
-        return np.asarray(np.logical_or.reduce([part.evaluate(table) for part in self.parts]))
+    def joined(self, truths: Sequence[Any]) -> Any:
+        return reduce(operator.or_, truths)
 
-    def _render(self, style: _Style) -> str:
+    def _render(self, style: Style) -> str:
         return self._joined(style.disjunction, style)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
@@ -291,6 +246,12 @@ class Or(_Chain):
         return " or ".join(part._phrase(phrases, nested=True) for part in self.parts)
 
 
-def _bracketed(part: Formula, binding: int, style: _Style) -> str:
+def in_order(parts: Iterable[Formula]) -> list[Formula]:
+    """Parts whose order says nothing in the one that they are told in."""
+    return sorted(parts, key=lambda part: (part.size, str(part)))
+
+
+def bracketed(part: Formula, binding: int, style: Style) -> str:
+    """The part's text, in brackets where it binds less than that."""
     text = part._render(style)
     return text if part.binding >= binding else f"({text})"

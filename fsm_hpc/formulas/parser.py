@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.text import KEYWORDS
 
@@ -12,8 +14,9 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)"
     r"|(?P<number>[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?)"
     r"|(?P<name>[^\W\d][\w./+-]*)"
-    r"|(?P<sign><=|>=|>|\(|\)))"
+    r"|(?P<sign><=|>=|>|\(|\)|,))"
 )
+_MOST_DEPTH = 100  # of brackets and `not`s inside each other
 
 
 def parse(text: str) -> Formula:
@@ -26,9 +29,10 @@ class _Parser:
         self._text = text
         self._tokens = list(self._tokenise())
         self._at = 0
+        self._depth = 0
 
     def formula(self) -> Formula:
-        formula = self._disjunction()
+        formula = self._whole()
         if self._at < len(self._tokens):
             raise self._error("the end")
         return formula
@@ -47,6 +51,35 @@ class _Parser:
             yield kind, word
             at = match.end()
 
+    def _whole(self) -> Formula:
+        """A chain of `xor`, or one `iff` or `implies`: to mix them takes brackets."""
+        first = self._disjunction()
+        if self._says("iff") or self._says("implies"):
+            kind = Iff if self._next() == "iff" else Implies
+            return kind(first, self._disjunction())
+        parts = [first]
+        while self._says("xor"):
+            self._at += 1
+            parts.append(self._disjunction())
+        return first if len(parts) == 1 else Xor(*parts)
+
+    def _threshold(self) -> Formula:
+        """`at least 2 of (a, b, not c)`."""
+        self._at += 2
+        count = self._number()
+        if not self._says("of"):
+            raise self._error("'of'")
+        self._at += 1
+        self._expect("(")
+        parts = [self._whole()]
+        while self._accept(","):
+            parts.append(self._whole())
+        self._expect(")")
+        if count not in range(1, len(parts) + 1) or len(parts) < 2:
+            found = f"{count:g} of {len(parts)}"
+            raise ValueError(f"formula {self._text[:60]!r} asks for at least {found}")
+        return AtLeast(int(count), *parts)
+
     def _disjunction(self) -> Formula:
         return self._chain(Or, "or", lambda: self._chain(And, "and", self._unary))
 
@@ -59,17 +92,27 @@ class _Parser:
         return parts[0] if len(parts) == 1 else kind(*parts)
 
     def _unary(self) -> Formula:
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise ValueError(f"formula {self._text[:60]!r} is nested too deeply")
+        made = self._operand()
+        self._depth -= 1
+        return made
+
+    def _operand(self) -> Formula:
         if self._accept("not"):
             return Not(self._unary())
         if self._accept("("):
-            inner = self._disjunction()
+            inner = self._whole()
             self._expect(")")
             return inner
+        if self._says("at", "least"):
+            return self._threshold()
         return Atom(self._proposition())
 
     def _proposition(self) -> Proposition:
         if self._kind() == "number":
-            low = float(self._next())
+            low = self._number()
             self._expect("<=")
             column = self._column()
             self._expect("<=")
@@ -79,7 +122,15 @@ class _Parser:
             return Proposition.at_least(column, self._number())
         if self._accept(">"):
             return Proposition.above(column, self._number())
+        if self._says_missing():
+            return Proposition.missing(column)
         return Proposition(column)
+
+    def _says_missing(self) -> bool:
+        """Two words that follow no other column, so that columns may still be called so."""
+        said = self._tokens[self._at : self._at + 2] == [("name", "is"), ("name", "missing")]
+        self._at += 2 * said
+        return said
 
     def _column(self) -> str:
         kind = self._kind()
@@ -91,7 +142,10 @@ class _Parser:
     def _number(self) -> float:
         if self._kind() != "number":
             raise self._error("a number")
-        return float(self._next())
+        word = self._next()
+        if not math.isfinite(value := float(word)):
+            raise ValueError(f"formula {self._text[:60]!r} has too large a number: {word[:20]}")
+        return value
 
     def _kind(self) -> str:
         return self._tokens[self._at][0] if self._at < len(self._tokens) else "end"
@@ -99,6 +153,10 @@ class _Parser:
     def _next(self) -> str:
         self._at += 1
         return self._tokens[self._at - 1][1]
+
+    def _says(self, *words: str) -> bool:
+        """Whether these words come next; where a column is expected, each may be its name."""
+        return self._tokens[self._at : self._at + len(words)] == [("name", w) for w in words]
 
     def _accept(self, sign: str) -> bool:
         if self._at < len(self._tokens) and self._tokens[self._at] == ("sign", sign):

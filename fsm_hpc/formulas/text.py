@@ -6,11 +6,12 @@ import re
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w./+-]*")
 KEYWORDS = {"and", "or", "not"}
+JOINING = {"xor", "iff", "implies"}  # names where a column stands: version 0.1 did not know them
 
 
 def quote(name: str) -> str:
     """A column name as it stands in a formula: in backticks where it would be misread."""
-    if _PLAIN_NAME.fullmatch(name) and name not in KEYWORDS:
+    if _PLAIN_NAME.fullmatch(name) and name not in KEYWORDS | JOINING:
         return name
     return "`" + name.replace("`", "``") + "`"
 

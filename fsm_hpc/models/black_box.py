@@ -66,6 +66,8 @@ def explain_model(
     `model` is anything with `predict` and two answers; `parameters` are FormulaClassifier's.
     """
     answers = np.asarray(model.predict(X))
+    if len(np.unique(answers)) > 2:
+        raise ValueError(f"expected a model with two answers, found {len(np.unique(answers))}")
     made = FormulaClassifier(random_state=random_state, **parameters).fit(X, answers)
     rng = np.random.default_rng(random_state)
     around = _sampled(X, samples, rng)

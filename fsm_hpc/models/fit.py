@@ -10,22 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.data.dataset import Dataset
-from fsm_hpc.data.folds import all_rows
+from fsm_hpc.data.folds import all_rows, fold_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import choice, several, source
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models import source
 from fsm_hpc.models.learn import SHARE_OF_SCAN, shares
 from fsm_hpc.models.model import Model
+from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import measures, result
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.study.fold import load_dataset, memory_mb, threads
+from fsm_hpc.study.files import RulePaths, StudyPaths
+from fsm_hpc.study.fold import load_dataset, memory_mb, problem_of, threads
 from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.provenance import provenance
 from fsm_hpc.study.result import FoldResult
@@ -38,9 +41,10 @@ from fsm_hpc.study.run import (
     run_fold,
     search_formula,
 )
-from fsm_hpc.system.terminal import percent
+from fsm_hpc.system.numbers import counted, percent
 
 SHARE_OF_RULE = 0.4  # of the budget that the rule itself may take; its folds have the rest
+WARNING = "warning: "
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,15 @@ class Steps:
 
     begin: Callable[[str], None] = lambda part: None
     watch: Callable[[ScanState], None] = lambda state: None
+    say: Callable[[str], None] = lambda text: None
 
 
-def out_folder(config: Config) -> Path:
+def rule_paths(config: Config) -> RulePaths:
     """Where model.json goes: `out`, else beside the folds of the method."""
     if config.out is not None:
-        return config.out
-    study = config.results_dir / config.study
-    return study / config.dataset.name / config.method.name.value / "model"
+        return RulePaths(config.out)
+    study = StudyPaths(config.results_dir / config.study)
+    return study.rule(config.dataset.name, config.method.name.value)
 
 
 def fit(
@@ -70,45 +75,66 @@ def fit(
     """The rule; None when `stop` was set, and the next call goes on from there."""
     stop, steps = stop or threading.Event(), steps or Steps()
     dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
-    out = out_folder(config)
-    _refuse_other_table(out, config, dataset)
+    paths = rule_paths(config)
+    _refuse_other_table(paths.model, config, dataset)
+    _refuse_too_many_folds(config, dataset)
     budget_s = config.fit.budget_h * 3600
     steps.begin("the rule, on all rows")
     rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1.0)
     own = _with_budget(config, rule_s)
     rows = all_rows(dataset.labels, dataset.groups, config.folding)
-    splits = [Split(_problem(dataset, own, t), _problem(dataset, own, v)) for t, v in rows.splits]
-    fitted = _problem(dataset, own, rows.fitted)
+    splits = [Split(*(problem_of(dataset, own, part) for part in two)) for two in rows.splits]
+    fitted = problem_of(dataset, own, rows.fitted)
+    choice.check(fitted, config.fit)
     state = search_formula(
-        FoldPaths(out).scan,
+        paths.scan,
         splits,
         fitted,
         solver_of(own),
         limits_of(own, stop),
         steps.watch,
         may_write,
+        steps.say,
     )
     if not state.is_finished:
         return None
     assert state.final is not None
     used_s = state.scan_s + state.final.seconds
     results = []
-    for one in _fold_configs(config, out):
+    for one in _fold_configs(config):
         steps.begin(f"fold {one.fold + 1} of {one.folds}, to tell what to expect")
         left_s = max(0.0, budget_s - used_s) / (one.folds - one.fold)
         one = _with_budget(one, left_s)
-        done = run_fold(one, stop, steps.watch, may_write=may_write, solver_of=solver_of)
+        done = run_fold(
+            one, stop, steps.watch, may_write=may_write, solver_of=solver_of, say=steps.say
+        )
         if done is None:
             return None
         used_s += done.seconds.total
         results.append(done)
     model = describe(dataset, config, state, splits, fitted, results)
+    left_s = budget_s - used_s
+    model = choice.applied(model, dataset, fitted, config.fit, threads(config), left_s, stop)
+    if stop.is_set() and config.fit.choose is not RuleChoice.OPTIMUM:
+        return None
     return replace(model, provenance=model.provenance | history())
 
 
-def _refuse_other_table(out: Path, config: Config, dataset: Dataset) -> None:
+def refuse_other_rules(there: Path, config: Config) -> None:
+    """Rules of several classes of another target or table must not be replaced."""
+    if not there.exists():
+        return
+    known = several.load(there)
+    table, target = known.provenance.get("table"), known.target
+    if (table, target) != (config.dataset.own_path, config.dataset.target):
+        raise UserError(
+            f"{there} is the rule of another table or target, {target}; name a folder of its own "
+            "with out=FOLDER, or remove it"
+        )
+
+
+def _refuse_other_table(there: Path, config: Config, dataset: Dataset) -> None:
     """A second table of the same name must not replace the first one's rule."""
-    there = out / model_file.FILE
     if not there.exists():
         return
     known = model_file.load(there)
@@ -120,8 +146,14 @@ def _refuse_other_table(out: Path, config: Config, dataset: Dataset) -> None:
         )
 
 
-def _problem(dataset: Dataset, config: Config, rows: Any) -> Problem:
-    return Problem.build(dataset.columns, dataset.labels, config.method.name, rows)
+def _refuse_too_many_folds(config: Config, dataset: Dataset) -> None:
+    """A table too small for its folds is told before anything is searched."""
+    folding = replace(config.folding, folds=config.fit.folds)
+    try:
+        for number in range(config.fit.folds):
+            fold_rows(dataset.labels, dataset.groups, number, folding)
+    except UserError as error:
+        raise UserError(f"{error} (fit.folds=NUMBER; 0 gives a rule that nothing judges)") from None
 
 
 def _with_budget(config: Config, seconds: float) -> Config:
@@ -135,10 +167,17 @@ def _with_budget(config: Config, seconds: float) -> Config:
     )
 
 
-def _fold_configs(config: Config, out: Path) -> Iterator[Config]:
-    """The folds of the same procedure, kept beside the model."""
-    for number in range(config.fit.folds):
-        yield replace(config, results_dir=out, study="folds", folds=config.fit.folds, fold=number)
+def _fold_configs(config: Config) -> Iterator[Config]:
+    """The folds of the same procedure."""
+    return (fold_config(config, number) for number in range(config.fit.folds))
+
+
+def fold_config(config: Config, number: int) -> Config:
+    """One of the folds that tell what to expect of a rule, kept beside it."""
+    root = rule_paths(config).judging.root
+    return replace(
+        config, results_dir=root.parent, study=root.name, folds=config.fit.folds, fold=number
+    )
 
 
 # --------------------------------------------------------------------------------- what it says
@@ -156,7 +195,7 @@ def describe(
     assert state.final is not None
     assert state.final.best.formula is not None
     assert state.stop_reason is not None
-    formula = state.final.best.formula
+    formula = within_slack(fitted, state.final.best.formula)
     used = {p.column for p in formula.propositions()}
     model = Model(
         formula=formula,
@@ -165,23 +204,32 @@ def describe(
         sources=tuple(source.of_dataset(dataset, used)),
         shares=shares(fitted, formula),
         method=config.method.name.value,
+        language=config.language.name,
         rows=fitted.rows,
         errors=fitted.errors(formula),
+        measure=fitted.measure,
+        weight=None if fitted.weights is None else fitted.weight,
         length=state.final.length,
         proved=state.final.end is End.PROVED,
         stop_reason=state.stop_reason.value,
         cut=state.stop_reason in (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY),
         lengths=tuple(length_rows(state, splits)),
         figures=figures(results, fitted),
+        before_rounding=rounding.before(fitted, state.final.best.formula, formula),
         stability=stability(results),
         reading={
             "missing_values": list(config.dataset.missing_values),
             "zero_is_missing": list(config.dataset.zero_is_missing),
+            "notes": [note for note in dataset.notes if not note.startswith(WARNING)],
         },
         settings=result.settings_that_matter(config, dataset.digest),
         provenance=provenance(config, threads(config), memory_mb(config)),
     )
-    notes = (*dataset.notes, *_imitation(model, dataset, config), *_notes(model, results))
+    doubts = [note for note in dataset.notes if note.startswith(WARNING)]
+    alike = _one_answer(model, fitted)
+    rounded = measures.rounding_in_words(fitted.weight_error)
+    told = (*_imitation(model, dataset, config), *_notes(model, results))
+    notes = (*doubts, *rounded, *alike, *told)
     return replace(model, notes=notes)
 
 
@@ -220,6 +268,17 @@ def stability(results: Sequence[FoldResult]) -> dict[str, Any]:
     }
 
 
+def _one_answer(model: Model, fitted: Problem) -> Iterator[str]:
+    """There is no constant in the language, so that it can look like a rule and be none."""
+    truth = model.formula.evaluate(fitted.table)
+    if truth.all() or not truth.any():
+        always = model.classes[int(truth[0])]
+        yield (
+            f"{WARNING}it says {model.target} = {always} on each of its rows: no formula of this "
+            "length does better than one answer for all"
+        )
+
+
 def _imitation(model: Model, dataset: Dataset, config: Config) -> Iterator[str]:
     """What a rule that explains another model's answers has to say beside its agreement."""
     if dataset.own_labels is None:
@@ -246,8 +305,12 @@ def _notes(model: Model, results: Sequence[FoldResult]) -> Iterator[str]:
     cut = [one.fold for one in results if one.stop_reason == StopReason.TIMEOUT.value]
     unproved = [one.fold for one in results if not one.proved]
     if cut or unproved:
-        count = len({*cut, *unproved})
-        yield f"{count} of {len(results)} folds were cut by time, so that they may be too low"
+        these = len({*cut, *unproved})
+        were = "was" if these == 1 else "were"
+        yield (
+            f"{these} of {counted(len(results), 'fold')} {were} cut by time, so that these figures "
+            "may be too low"
+        )
     expected = model.figures.get("accuracy")
     if expected is not None and expected["value"] is not None:
         yield from _against_majority(model, expected)
@@ -257,7 +320,7 @@ def _against_majority(model: Model, expected: dict[str, Any]) -> Iterator[str]:
     majority, accuracy = model.figures["majority"], expected["value"]
     if accuracy <= majority:
         yield (
-            f"warning: with {percent(accuracy)} it does not beat always saying the more frequent "
+            f"{WARNING}with {percent(accuracy)} it does not beat always saying the more frequent "
             f"answer, which is right on {percent(majority)} of the rows"
         )
     elif expected["interval"] is not None and expected["interval"][0] <= majority:
@@ -268,6 +331,6 @@ def _against_majority(model: Model, expected: dict[str, Any]) -> Iterator[str]:
     recall = model.figures["recall"]["value"]
     if recall is not None and recall < 0.5:
         yield (
-            f"warning: of the rows with {model.target} = {model.classes[1]} it finds only "
+            f"{WARNING}of the rows with {model.target} = {model.classes[1]} it finds only "
             f"{percent(recall)}"
         )

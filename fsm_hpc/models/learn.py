@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
+
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.ladder import Length, Split
 from fsm_hpc.search.problem import Problem
@@ -19,10 +21,17 @@ Watch = Callable[[ScanState], None]
 
 
 def shares(fitted: Problem, formula: Formula) -> tuple[float, float]:
-    """Of the rows where it is false, and where it is true, the share that it is right on."""
+    """Of the rows where it is false, and where it is true, the share that it is right on.
+
+    Rows count with the weights that they were given, whatever the objective makes of them.
+    """
     truth = formula.evaluate(fitted.table)
-    right = (~fitted.labels[~truth], fitted.labels[truth])
-    no, yes = (float(part.mean()) if len(part) else 0.5 for part in right)
+    weights = np.ones(fitted.rows) if fitted.given is None else fitted.given
+    parts = ((~truth, ~fitted.labels), (truth, fitted.labels))
+    no, yes = (
+        float(np.average(right[said], weights=weights[said])) if said.any() else 0.5
+        for said, right in parts
+    )
     return no, yes
 
 
@@ -119,9 +128,8 @@ def shown(verbose: int, name: str) -> Iterator[Watch]:
     if not verbose:
         yield lambda state: None
         return
-    from rich.console import Console
-
     from fsm_hpc.models.progress import FoldProgress
+    from fsm_hpc.system.terminal import PlainConsole
 
-    with FoldProgress(Console(stderr=True), name) as progress:
+    with FoldProgress(PlainConsole(stderr=True), name) as progress:
         yield progress.watch

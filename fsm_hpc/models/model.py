@@ -3,49 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-import fsm_hpc
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.formulas.formula import Formula, Truth, missing_name
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.source import Reading, Source
-from fsm_hpc.system import files
+from fsm_hpc.study.files import RulePaths
+from fsm_hpc.study.result import Origin, Rounded
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Count, Length, Like, Parsed, Share
 
 FORMAT = 1
 KIND = "fsm_hpc model"
-FILE, CARD = "model.json", "model.html"  # what `fit` writes
+_DERIVED = ("kind", "latex", "words", "size")  # written for readers of the file
+
+Class = str | int | float | bool  # what a rule may answer
+
+
+class MissingWords(TypedDict, total=False):
+    """What counted as missing in the table of a rule."""
+
+    missing_values: list[str]
+    zero_is_missing: list[str]
 
 
 @dataclass(frozen=True)
 class Model:
     """A formula with all that is needed to use it and to judge it."""
 
-    formula: Formula
+    formula: Annotated[Formula, Parsed(parse)]
     target: str
-    classes: tuple[Any, Any]  # what it says where the formula is false, and where it is true
+    classes: tuple[Class, Class]  # what it says where the formula is false, and where it is true
     sources: tuple[Source, ...]  # the columns that it reads
-    shares: tuple[float, float]  # of those classes among the fitted rows where it says them
+    shares: tuple[Share, Share]  # of those classes among the fitted rows where it says them
     method: str
-    rows: int  # that it was fitted on
-    errors: int
-    length: int  # the bound that it is the best formula of
+    rows: Count  # that it was fitted on
+    errors: Count  # each with the weight of its row
+    length: Length  # the bound that it is the best formula of
     proved: bool
+    # of a formula whose rounder cuts cost errors: the proved one, and its errors
+    before_rounding: Annotated[dict[str, Any] | None, Like(Rounded)] = None
+    measure: str = "accuracy"  # what it is the best at
+    weight: Count | None = None  # of all fitted rows together; None: their number
     stop_reason: str = ""  # why no longer formula was looked at
     cut: bool = False  # whether time ended the choice of length
     lengths: tuple[dict[str, Any], ...] = ()  # what every length brought
     figures: dict[str, Any] = field(default_factory=dict)  # what to expect of it
     stability: dict[str, Any] = field(default_factory=dict)  # what other rows would have given
     notes: tuple[str, ...] = ()  # what its user should know
-    reading: dict[str, Any] = field(default_factory=dict)  # what counted as missing in its table
+    # how its table was read
+    reading: Annotated[dict[str, Any], Like(MissingWords)] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: Annotated[dict[str, Any], Like(Origin)] = field(default_factory=dict)
+    language: Language = Language.PAPER  # among whose formulas it is the best
+
+    @property
+    def branches(self) -> tuple[tuple[Class, Model], ...]:
+        """What is said, and when; else the other class."""
+        return ((self.classes[1], self),)
+
+    @property
+    def otherwise(self) -> Class:
+        return self.classes[0]
 
     @property
     def phrases(self) -> dict[str, tuple[str, str]]:
@@ -53,6 +81,8 @@ class Model:
         known = {s.name: (s.name, "true") for s in self.sources if s.kind is RawKind.BOOLEAN}
         for source in self.sources:
             known |= {f"{source.name}_{c}": (source.name, c) for c in source.categories}
+            if source.keeps_missing:
+                known[missing_name(source.name)] = (source.name, "missing")
         return known
 
     @property
@@ -74,6 +104,13 @@ class Model:
             raise UserError("; ".join(reading.problems))
         return self.formula.evaluate({c.name: c.values for c in columns}), reading
 
+    def refuse_unknown_columns(self, name: str) -> None:
+        """A file whose formula asks for what none of its sources gives is no whole model."""
+        given = {column for source in self.sources for column in source.names}
+        absent = {p.column for p in self.formula.propositions()} - given
+        if absent:
+            raise UnreadableError(f"{name} is not understood: nothing gives {min(absent)!r}")
+
     def answers(self, truth: Truth) -> NDArray[Any]:
         """The class that it predicts for each row."""
         return np.asarray(np.array(self.classes, dtype=object)[truth.astype(int)])
@@ -84,7 +121,7 @@ class Model:
 
     def to_dict(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        sources = [asdict(s) | {"kind": s.kind.value} for s in self.sources]
+        sources = [_plain(s) for s in self.sources]
         texts = {"latex": self.formula.latex(), "words": self.words, "size": self.formula.size}
         return {
             "kind": KIND,
@@ -93,7 +130,21 @@ class Model:
             "formula": str(self.formula),
             **texts,
             "sources": sources,
+            "language": self.language.value,
         }
+
+
+def _plain(source: Source) -> dict[str, Any]:
+    """As older versions wrote it, where it keeps no missing values."""
+    values = asdict(source) | {"kind": source.kind.value}
+    return {k: v for k, v in values.items() if k != "keeps_missing" or v}
+
+
+def kind_of_formula(model: Model) -> str:
+    """What it is the best of: `formula`, or that of a language which is not the paper's."""
+    if model.language is Language.PAPER:
+        return "formula"
+    return f"formula of the language {model.language.value}"
 
 
 def save(path: Path, model: Model) -> None:
@@ -102,47 +153,36 @@ def save(path: Path, model: Model) -> None:
 
 def is_model(path: Path) -> bool:
     """Whether the file says that it is a model."""
-    saved = files.read_json(path)
+    try:
+        saved = records.read(path)
+    except UnreadableError:
+        return False
     return saved is not None and saved.get("kind") == KIND
 
 
 def place(named: Path) -> Path:
     """A model.json, named as such or by its folder."""
-    return named / FILE if named.is_dir() else named
+    return RulePaths(named).model if named.is_dir() else named
+
+
+def of_saved(saved: dict[str, Any], name: str) -> Model:
+    """The model that a file of that name holds."""
+    values = records.of_format(saved, name, FORMAT)
+    kept = {key: value for key, value in values.items() if key not in _DERIVED}
+    model = records.decode(Model, kept, name)
+    model.refuse_unknown_columns(name)
+    return model
 
 
 def load(path: Path) -> Model:
     """The model in the file, or an error that says what is there instead."""
-    saved = files.read_json(path)
-    if saved is None or saved.get("kind") != KIND:
-        what = "no file" if not path.exists() else "something else"
-        raise UserError(f"{path}: expected a model.json that `fit` has written, found {what}")
-    if saved.get("format") != FORMAT:
-        by = saved.get("provenance", {}).get("version", "another version")
-        raise UserError(
-            f"{path}: expected a model of format {FORMAT}, found {saved.get('format')}, written by "
-            f"fsm_hpc {by}; this is {fsm_hpc.__version__}"
-        )
+    expected = f"{path}: expected a model.json that `fit` has written, found"
     try:
-        return _from_dict(saved)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path}: the model is damaged: {error!r}") from None
-
-
-def _from_dict(saved: dict[str, Any]) -> Model:
-    derived = ("kind", "format", "latex", "words", "size")
-    values = {name: value for name, value in saved.items() if name not in derived}
-    lists = {name: tuple(values[name]) for name in ("classes", "shares", "lengths", "notes")}
-    model = Model(**{**values, **lists, "formula": parse(values["formula"]), "sources": ()})
-    sources = tuple(
-        Source(
-            one["name"],
-            RawKind(one["kind"]),
-            tuple(one["categories"]),
-            tuple(one["true_values"]),
-            tuple(one["false_values"]),
-            one.get("place"),
-        )
-        for one in values["sources"]
-    )
-    return replace(model, sources=sources)
+        saved = records.read(path)
+        if saved is None:
+            raise UserError(f"{expected} no file")
+        if saved.get("kind") != KIND:
+            raise UserError(f"{expected} something else")
+        return of_saved(saved, path.name)
+    except UnreadableError as error:
+        raise UserError(f"{path}: {error}") from None

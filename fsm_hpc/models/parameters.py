@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.models.weighing import check_class_weight
+from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 
 METHODS = [method.value for method in Method if method.finds_formula]
+LANGUAGES = [language.value for language in Language]
 SOLVERS = [solver.value for solver in SolverName]
 
 
 def check(estimator: Any) -> None:
     """Raise a ValueError that says what was expected and what was found."""
     _check_name("method", estimator.method, METHODS)
+    _check_name("language", estimator.language, LANGUAGES)
     if not hasattr(estimator.solver, "solve"):
         _check_name("solver", estimator.solver, SOLVERS)
     for name in ("length", "threads", "plateau", "max_length"):
         value = getattr(estimator, name)
         if value is not None and not _is_whole(value, 1):
             raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
-    for name, least in (("patience", 1), ("verbose", 0)):
+    cuts_of(estimator)
+    _check_name("missing", estimator.missing, ["error", "keep"])
+    for name, least in (("patience", 1), ("verbose", 0), ("cuts_n", 1), ("cuts_slack", 0)):
         value = getattr(estimator, name)
         if not _is_whole(value, least) and not (name == "verbose" and isinstance(value, bool)):
             raise ValueError(f"{name}: expected at least {least}, found {value!r}")
     _check_splits(estimator.splits)
+    check_class_weight(estimator.class_weight)
     limit = estimator.time_limit_s
     if limit is not None and not (_is_number(limit) and limit > 0):
         raise ValueError(f"time_limit_s: expected None or more than 0, found {limit!r}")
     fraction = estimator.validation_fraction
     if not (_is_number(fraction) and 0 < fraction < 1):
         raise ValueError(f"validation_fraction: expected between 0 and 1, found {fraction!r}")
+
+
+def cuts_of(estimator: Any) -> Cuts:
+    """Where numbers are cut, as `cuts`, `cuts_n` and `cuts_slack` say."""
+    if isinstance(estimator.cuts, Mapping):
+        return Cuts.of_lists(estimator.cuts)
+    names = [rule.value for rule in CutRule if rule is not CutRule.GIVEN]
+    if not isinstance(estimator.cuts, str) or estimator.cuts not in names:
+        raise ValueError(
+            f"cuts: expected one of {', '.join(names)}, or a dict with a list for each column, "
+            f"found {estimator.cuts!r}"
+        )
+    return Cuts(CutRule(estimator.cuts), n=estimator.cuts_n, slack=estimator.cuts_slack)
 
 
 def _check_splits(splits: Any) -> None:

@@ -16,7 +16,12 @@ from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.several import Several
+from fsm_hpc.models.source import Reading
+from fsm_hpc.system import files
+from fsm_hpc.system.numbers import counted
 
+Cells = dict[str, list[str | None]]  # column -> its cells, None where there is no value
 COLUMNS = ("prediction", "share")
 STANDARD = "-"  # standard input, or output
 
@@ -30,32 +35,45 @@ class Predicted:
     notes: tuple[str, ...]
 
 
-def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
+def predict(model: Model | Several, place: str, spec: DatasetSpec) -> Predicted:
     """The rows of a table with their answers; those that miss a value they need get none."""
     raw = _read(place, spec)
     taken = [name for name in COLUMNS if name in raw.columns]
     if taken:
         raise UserError(f"{place}: it has a column {taken[0]!r} already; rename or remove it")
-    truth, reading = model.read(_values(model, raw, spec), raw.rows)
-    answers = model.answers(truth).tolist()
-    shares = [f"{share:.4f}" for share in model.shares_of(truth).tolist()]
+    said, reading = _said(model, _values(model, raw, spec), raw.rows)
+    answers = [answer for answer, _ in said]
+    shares = [f"{share:.4f}" for _, share in said]
     for row in reading.gaps.nonzero()[0].tolist():
         answers[row], shares[row] = "", ""
     notes = list(reading.notes)
     if reading.gaps.any():
-        notes.append(f"{int(reading.gaps.sum())} of {raw.rows} rows get no prediction")
+        notes.append(f"no prediction for {int(reading.gaps.sum())} of {counted(raw.rows, 'row')}")
     cells = zip(*raw.columns.values(), answers, shares, strict=True)
     return Predicted((*raw.columns, *COLUMNS), list(cells), (*raw.notes, *notes))
 
 
-def _values(model: Model, raw: RawTable, spec: DatasetSpec) -> dict[str, list[str | None]]:
+def _said(
+    model: Model | Several, table: Cells, rows: int
+) -> tuple[list[tuple[Any, float]], Reading]:
+    """The answer for every row, and how often such an answer was right on the fitted rows."""
+    if isinstance(model, Several):
+        chosen, reading = model.read(table, rows)
+        answers, shares = model.answers(chosen), model.shares_of(chosen)
+    else:
+        truth, reading = model.read(table, rows)
+        answers, shares = model.answers(truth), model.shares_of(truth)
+    return list(zip(answers.tolist(), shares.tolist(), strict=True)), reading
+
+
+def _values(model: Model | Several, raw: RawTable, spec: DatasetSpec) -> Cells:
     """The cells that the rule reads, numbers as Python writes them; nothing of other columns."""
     numeric = {s.name for s in model.sources if s.kind is RawKind.NUMERIC} - set(raw.typed)
     sign = convention.find(raw, numeric & raw.columns.keys(), spec)
     needed = {source.name for source in model.sources}
     gaps = ("", *spec.missing_values, *model.reading.get("missing_values", ()))
     zeros = set(model.reading.get("zero_is_missing", ()))
-    table: dict[str, list[str | None]] = {}
+    table: Cells = {}
     for name, cells in raw.columns.items():
         known: dict[str, str | None] = dict.fromkeys(gaps)
         if name in zeros:
@@ -75,7 +93,8 @@ def write(predicted: Predicted, place: str, say: Callable[[str], None]) -> None:
     elif place == STANDARD:
         _write_csv(predicted, sys.stdout)
     else:
-        with Path(place).open("w", encoding="utf-8", newline="") as stream:
+        path = Path(place)
+        with files.naming(path), path.open("w", encoding="utf-8", newline="") as stream:
             _write_csv(predicted, stream)
     for note in predicted.notes:
         say(note)
@@ -106,7 +125,8 @@ def _write_parquet(predicted: Predicted, path: Path) -> None:
     frame = pd.DataFrame(columns | {"prediction": answers})
     frame["share"] = pd.to_numeric(frame["share"])
     try:
-        frame.to_parquet(path, index=False)
+        with files.naming(path):
+            frame.to_parquet(path, index=False)
     except ImportError:
         raise UserError(
             f"{path}: Parquet needs pyarrow; install fsm_hpc[parquet], or write CSV"

@@ -6,14 +6,15 @@ import time
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.search.ladder import LengthAttempt
 from fsm_hpc.search.scan import ScanState
+from fsm_hpc.study.measures import errors_in_words, rounding_in_words
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system.terminal import LiveDisplay, clock, percent
+from fsm_hpc.system.numbers import clock, how_far, percent
+from fsm_hpc.system.terminal import LiveDisplay, styled
 
 PLAIN_EVERY_S = 30.0  # how often a length under way is told where there is no terminal
 
@@ -43,7 +44,7 @@ class FoldProgress(LiveDisplay):
     def on_trial(self, count: int, best: float) -> None:
         self._trials = f"{self._name}  trial {count}, best validation accuracy {percent(best)}"
         if not self.console.is_terminal:
-            self.console.print(escape(self._trials), soft_wrap=True)
+            self.console.print(self._trials, soft_wrap=True)
 
     def _tell(self, state: ScanState) -> None:
         """A line when a length has ended, or the part, and now and then between."""
@@ -51,10 +52,10 @@ class FoldProgress(LiveDisplay):
         if news == self._told and time.monotonic() - self._told_at < PLAIN_EVERY_S:
             return
         self._told, self._told_at = news, time.monotonic()
-        self.console.print(escape(self._line(state)), soft_wrap=True)
+        self.console.print(self._line(state), soft_wrap=True)
 
     def _render(self) -> Text:
-        return Text(self._trials or self._line(self._state))
+        return styled(self._trials or self._line(self._state))
 
     def _line(self, state: ScanState) -> str:
         parts = [self._name]
@@ -79,30 +80,42 @@ def print_result(console: Console, done: FoldResult) -> None:
         console.print(_lengths_table(done))
 
 
-def _told(done: FoldResult) -> Iterator[str]:
+def _told(done: FoldResult) -> Iterator[str | Text]:
     if done.formula is not None:
-        yield f"[bold]{escape(done.formula)}[/bold]"
-        yield escape(done.words or "")
+        yield styled((done.formula, "bold"))
+        yield done.words or ""
         proved = "proved optimal" if done.proved else f"not proved (bound {done.lower_bound})"
+        if done.before_rounding:
+            before = done.before_rounding
+            proved = f"rounded from {before['formula']}: {before['errors']}, {proved}"
+        rows = done.rows["train"] + done.rows["validation"]
+        errors = errors_in_words(done.errors or 0, rows, done.measure, done.weight)
         yield (
-            f"size {done.size} within {done.length_bound}, {done.errors} errors on "
-            f"{done.rows['train'] + done.rows['validation']} rows, {proved}; "
+            f"size {done.size} within {done.length_bound}, {errors}, {proved}; "
             f"scan ended by {done.stop_reason.replace('_', ' ')}"
         )
     elif done.model is not None:
         parameters = ", ".join(f"{k}={v}" for k, v in done.model.get("parameters", {}).items())
-        yield f"[bold]{done.method}[/bold] {escape(parameters)}"
+        yield styled((done.method, "bold"), f" {parameters}")
     accuracy = done.accuracy
+    chosen_by = "" if done.measure == "accuracy" else f" ({done.measure})"
     yield (
-        f"accuracy: fitted {percent(accuracy.train)}, validation {percent(accuracy.validation)}, "
-        f"held out {percent(accuracy.test)}; {done.seconds.total:.1f} s"
+        f"accuracy: fitted {percent(accuracy.train)}, validation {percent(accuracy.validation)}"
+        f"{chosen_by}, held out {percent(accuracy.test)}; {done.seconds.total:.1f} s"
     )
+    if done.measured is not None:
+        yield (
+            f"{done.measure}: fitted {percent(done.measured.train)}, "
+            f"held out {percent(done.measured.test)}"
+        )
+        yield from rounding_in_words(done.weight_error)
     measures = done.measures
     said = ", ".join(_measure(name, measures[name]) for name in _BESIDE)
     yield f"{said} on the held-out rows"
     if done.beats_majority is False:
         what = "the formula" if done.formula is not None else "the model"
-        yield f"[yellow]{what} does not beat always saying the more frequent class[/yellow]"
+        told = f"{what} does not beat always saying the more frequent class"
+        yield styled((told, "yellow"))
 
 
 _BESIDE = ("majority", "balanced_accuracy", "precision", "recall")  # what an accuracy hides
@@ -129,10 +142,12 @@ def _lengths_table(done: FoldResult) -> Table:
             percent(entry["validation_accuracy"]),
             f"{entry['seconds']:.2f}",
             entry["solver"],
-            escape(entry["formula"]),
+            entry["formula"],
             style="bold" if is_chosen else None,
         )
     notes = ["* chosen length"]
+    if done.measure != "accuracy":
+        notes.append(f"train and validation are {done.measure}")
     if any(not entry["proved"] for entry in done.lengths):
         notes.append("? not proved")
     table.caption = ", ".join(notes)
@@ -141,9 +156,11 @@ def _lengths_table(done: FoldResult) -> Table:
 
 
 def _attempt(attempt: LengthAttempt) -> str:
-    """`length 5  errors 20`, with the bound where one is known."""
+    """`length 5  errors 20`, with the bound where one is known, and how far the search is."""
     best = attempt.best
     if best.errors is None:
         return f"length {attempt.length}"
     bound = f"  at least {best.lower_bound}" if 0 < best.lower_bound < best.errors else ""
-    return f"length {attempt.length}  errors {best.errors}{bound}"
+    share = attempt.progress
+    far = "" if share is None else f"  {how_far(share, attempt.left_s)}"
+    return f"length {attempt.length}  errors {best.errors}{bound}{far}"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data.columns import Column, Kind, one_hot
+from fsm_hpc.data.columns import Column, Kind, gap, one_hot
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.numbers import counted
 
 _TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")
 _FALSE = ("false", "no", "n", "f", "off", "0", "0.0")
@@ -29,6 +30,7 @@ class Source:
     true_values: tuple[str, ...] = ()  # how the file says true, and false
     false_values: tuple[str, ...] = ()
     place: int | None = None  # in the array or DataFrame that it was fitted on
+    keeps_missing: bool = False  # whether a missing value says something: no comparison holds
 
     @property
     def one_hot_names(self) -> tuple[str, ...]:
@@ -37,8 +39,25 @@ class Source:
             return (self.name,)
         return tuple(f"{self.name}_{category}" for category in self.categories)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that a formula about it may name."""
+        return (*self.one_hot_names, self.name) if self.keeps_missing else self.one_hot_names
+
     def columns(self, values: Any, reading: Reading) -> list[Column]:
         """The one-hot columns of these values; what cannot be read is noted, and counts as gaps."""
+        if not self.keeps_missing:
+            return self._columns(values, reading)
+        own = Reading(reading.rows)
+        made = self._columns(values, own)
+        reading.notes += own.unknowns
+        reading.problems += own.problems
+        if self.kind is RawKind.NUMERIC and own.gaps.any():
+            known = made[0].values.astype(np.float64)
+            made = [replace(made[0], values=np.where(own.gaps, np.nan, known))]
+        return [*made, gap(self.name, own.gaps)]
+
+    def _columns(self, values: Any, reading: Reading) -> list[Column]:
         values = np.asarray(values)
         if self.kind is RawKind.NUMERIC:
             return [Column(self.name, Kind.NUMERIC, self._numbers(values, reading))]
@@ -111,6 +130,7 @@ class Reading:
     gaps: NDArray[np.bool_] = field(init=False)  # rows that have no value where one is needed
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    unknowns: list[str] = field(default_factory=list)  # the notes that are of new categories
 
     def __post_init__(self) -> None:
         self.gaps = np.zeros(self.rows, dtype=bool)
@@ -118,7 +138,7 @@ class Reading:
     def gap(self, name: str, where: NDArray[np.bool_] | None) -> None:
         if where is not None and where.any():
             self.gaps |= where
-            self.notes.append(f"column {name!r}: {int(where.sum())} rows have no value")
+            self.notes.append(f"column {name!r}: no value in {counted(int(where.sum()), 'row')}")
 
     def bad(self, name: str, expected: str, found: list[Any]) -> None:
         if found:
@@ -126,20 +146,22 @@ class Reading:
 
     def unknown(self, name: str, found: list[str]) -> None:
         if found:
-            self.notes.append(
+            self.unknowns.append(
                 f"column {name!r}: {_shown(found)} was not there when the rule was fitted, and "
                 "counts as none of its categories"
             )
+            self.notes.append(self.unknowns[-1])
 
 
 def of_dataset(dataset: Dataset, used: set[str]) -> Iterator[Source]:
     """The columns of the file that a formula over these one-hot columns needs."""
     for name, kind in dataset.kinds:
         mine = [c for c in dataset.columns if (c.source or c.name) == name]
-        if used & {column.name for column in mine}:
+        known = {name} if dataset.keeps_missing else set()
+        if used & {*known, *(column.name for column in mine)}:
             categories = tuple(str(c.category) for c in mine if c.category is not None)
             words = dataset.truth_words.get(name, ((), ()))
-            yield Source(name, kind, categories, *words)
+            yield Source(name, kind, categories, *words, keeps_missing=dataset.keeps_missing)
 
 
 def _distinct(values: NDArray[Any]) -> list[Any]:

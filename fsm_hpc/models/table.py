@@ -6,20 +6,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fsm_hpc.data import kinds
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn
 from fsm_hpc.models.source import Source
+from fsm_hpc.system.numbers import listed
+
+_EXACT = 2**53  # up to here a float holds every whole number
 
 
-def sources_of(X: Any) -> list[Source]:  # noqa: N803
+def sources_of(X: Any, keeps_missing: bool = False) -> list[Source]:  # noqa: N803
     """One for each column; a date, an id or free text is refused as in a file."""
     if not hasattr(X, "iloc"):
-        names = [f"x{number}" for number in range(X.shape[1])]
-        return [Source(name, RawKind.NUMERIC, place=at) for at, name in enumerate(names)]
-    found = [_source(str(name), X[name]) for name in X.columns]
-    return [replace(source, place=at) for at, source in enumerate(found)]
+        found = [Source(f"x{number}", RawKind.NUMERIC) for number in range(X.shape[1])]
+    else:
+        found = [_source(str(name), _known(str(name), X[name])) for name in X.columns]
+    return [replace(s, place=at, keeps_missing=keeps_missing) for at, s in enumerate(found)]
+
+
+def _known(name: str, series: Any) -> Any:
+    """The values that are there, as what they are without the others."""
+    if not series.isna().any():
+        return series
+    if series.isna().all():
+        raise ValueError(f"column {name!r}: expected values, found only missing ones; leave it out")
+    return series.dropna().infer_objects()
 
 
 def values_of(X: Any, source: Source) -> Any:  # noqa: N803
@@ -30,8 +44,26 @@ def values_of(X: Any, source: Source) -> Any:  # noqa: N803
         return X[:, source.place]
     named = {str(name): name for name in X.columns}
     if source.name not in named:
-        raise ValueError(f"expected a column {source.name!r}, found: {', '.join(named)}")
-    return X[named[source.name]].to_numpy()
+        raise ValueError(f"expected a column {source.name!r}, found: {listed(list(named))}")
+    series = X[named[source.name]]
+    is_plain = series.dtype.kind == "f" or not series.isna().any()
+    if is_plain and isinstance(series.dtype, np.dtype):
+        return series.to_numpy()
+    return (
+        series.to_numpy(dtype=object, na_value=None) if series.isna().any() else series.to_numpy()
+    )
+
+
+def _refuse_rounding(name: str, series: Any) -> None:
+    """Cuts are floats: whole numbers have to be exact in them, as those of a file have to."""
+    if series.dtype.kind not in "iu" or abs(series).max() <= _EXACT:
+        return
+    for value in series.tolist():
+        if int(float(value)) != value:
+            raise ValueError(
+                f"column {name!r}: expected whole numbers that a 64-bit float holds exactly, found "
+                f"{value}; leave it out, or, if these are codes, make them text"
+            )
 
 
 def _source(name: str, series: Any) -> Source:
@@ -42,6 +74,7 @@ def _source(name: str, series: Any) -> Source:
     if is_complex_dtype(series):
         raise ValueError(f"column {name!r}: expected real numbers, found complex ones")
     if is_numeric_dtype(series):
+        _refuse_rounding(name, series)
         return Source(name, RawKind.NUMERIC)
     texts = [str(value).strip() for value in series]
     column = TextColumn(Path("X"), name, texts, list(range(len(texts))))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -38,12 +38,18 @@ class Row:
         return self.id.method
 
     @property
+    def variant(self) -> str:
+        return self.id.variant
+
+    @property
     def fold(self) -> int:
         return self.id.fold
 
     @property
     def threads(self) -> int:
-        return int(self.result.provenance.get("threads") or 1) if self.result else 1
+        """Of all nodes together."""
+        told = self.result.provenance if self.result else {}
+        return int(told.get("nodes") or 1) * int(told.get("threads") or 1)
 
     @property
     def core_hours(self) -> float:
@@ -57,13 +63,33 @@ class Row:
         return self.result.size if self.result.model is None else self.result.model.get("nodes")
 
 
+class DatasetVariant(NamedTuple):
+    """A dataset, in one of the study's variants: what methods are compared on."""
+
+    dataset: str
+    variant: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.variant}" if self.variant else self.dataset
+
+
 @dataclass(frozen=True)
 class FoldGroup:
-    """The folds of one dataset and method."""
+    """The folds of one dataset, method and variant."""
 
     dataset: str
     method: str
     rows: tuple[Row, ...]
+    variant: str = ""
+
+    @property
+    def place(self) -> DatasetVariant:
+        return DatasetVariant(self.dataset, self.variant)
+
+    @property
+    def name(self) -> str:
+        """`bank/pivot`, `bank/pivot/seed=2`."""
+        return "/".join(filter(None, (self.dataset, self.method, self.variant)))
 
     @cached_property
     def results(self) -> tuple[FoldResult, ...]:
@@ -88,6 +114,12 @@ class FoldGroup:
             return {done.fold: done.accuracy.test for done in self.results}
         return {done.fold: getattr(done.confusion, measure) for done in self.results}
 
+    def gains_over(self, other: FoldGroup, measure: str) -> list[float]:
+        """Points by which it is above the other, for every fold in which both are defined."""
+        theirs = other.shares(measure)
+        pairs = [(share, theirs.get(fold)) for fold, share in self.shares(measure).items()]
+        return [100 * (a - b) for a, b in pairs if a is not None and b is not None]
+
     @cached_property
     def majority(self) -> float | None:
         """What always saying the more frequent class gets right, on average over the folds."""
@@ -110,11 +142,33 @@ class Study:
     rows: tuple[Row, ...]
 
     @cached_property
-    def groups(self) -> dict[tuple[str, str], FoldGroup]:
-        groups: dict[tuple[str, str], list[Row]] = {}
+    def groups(self) -> dict[tuple[str, ...], FoldGroup]:
+        """By dataset and method, and by the variant where it is not the plain one."""
+        groups: dict[tuple[str, ...], list[Row]] = {}
         for row in self.rows:
-            groups.setdefault((row.dataset, row.method), []).append(row)
-        return {key: FoldGroup(*key, tuple(rows)) for key, rows in groups.items()}
+            groups.setdefault(row.id.place, []).append(row)
+        return {
+            place: FoldGroup(rows[0].dataset, rows[0].method, tuple(rows), rows[0].variant)
+            for place, rows in groups.items()
+        }
+
+    def group(self, place: DatasetVariant, method: str) -> FoldGroup | None:
+        """The folds of a method on a dataset, in a variant."""
+        return self.groups.get(FoldId(place.dataset, method, 0, place.variant).place)
+
+    @cached_property
+    def variants(self) -> tuple[str, ...]:
+        """Those of its folds, the plain one first; only "" where nothing was varied."""
+        return tuple(sorted({row.variant for row in self.rows}))
+
+    @property
+    def has_variants(self) -> bool:
+        return any(self.variants)
+
+    @cached_property
+    def places(self) -> tuple[DatasetVariant, ...]:
+        """Every dataset in each of its variants."""
+        return tuple(sorted({DatasetVariant(row.dataset, row.variant) for row in self.rows}))
 
     @cached_property
     def datasets(self) -> tuple[str, ...]:
@@ -164,18 +218,18 @@ def label(method: str) -> str:
 
 
 def _expected(rows: Iterable[Row]) -> list[FoldId]:
-    """All folds of every dataset and method that has begun, as many as its results say."""
-    folds: dict[tuple[str, str], int] = {}
+    """All folds of every dataset, method and variant that has begun, as many as results say."""
+    folds: dict[FoldId, int] = {}
     for row in rows:
         known = row.result.settings.get("folds", 0) if row.result else 0
-        place = (row.dataset, row.method)
-        folds[place] = max(folds.get(place, 0), known)
+        first = row.id._replace(fold=0)
+        folds[first] = max(folds.get(first, 0), known)
     most = max(folds.values(), default=0)
-    return [FoldId(*place, fold) for place, count in folds.items() for fold in range(count or most)]
+    return [one._replace(fold=k) for one, count in folds.items() for k in range(count or most)]
 
 
-def _order(fold: FoldId) -> tuple[str, tuple[int, str], int]:
-    return fold.dataset, _method_order(fold.method), fold.fold
+def _order(fold: FoldId) -> tuple[str, tuple[int, str], str, int]:
+    return fold.dataset, _method_order(fold.method), fold.variant, fold.fold
 
 
 _METHODS = {method.value: number for number, method in enumerate(Method)}

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fsm_hpc.cluster import submissions
 from fsm_hpc.data import dataset as dataset_module
-from fsm_hpc.data.columns import Kind
+from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition
+from fsm_hpc.formulas.formula import Atom, Formula, Not, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import number
 from fsm_hpc.models import model as model_file
@@ -27,6 +26,7 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system.files import UnreadableError
 
 MOST_PROPOSITIONS = 12  # beyond, all assignments are too many to look for the fewest that suffice
 
@@ -54,7 +54,10 @@ def result_path(place: Path) -> Path:
 
 def load(path: Path) -> FoldResult:
     """The result with a formula that is in the file, or an error."""
-    done = result.load(path)
+    try:
+        done = result.read(path, FoldPaths(path.absolute().parent).id)
+    except UnreadableError as error:
+        raise UserError(f"{path}: {error}") from None
     if done is None:
         raise UserError(f"expected a result.json of this version, found none in {path}")
     if done.formula is None:
@@ -83,7 +86,7 @@ def table_of_model(path: Path, model: Model, words: Sequence[str]) -> Dataset:
         name = [] if "dataset" in given else ["dataset=csv"]
         own = {"target": model.target, "negative": model.classes[0], "positive": model.classes[1]}
         stated = [
-            f"dataset.{key}={_quoted(value)}"
+            f"dataset.{key}={hydra.quoted(str(value))}"
             for key, value in own.items()
             if "dataset" not in given and f"dataset.{key}" not in given
         ]
@@ -91,12 +94,6 @@ def table_of_model(path: Path, model: Model, words: Sequence[str]) -> Dataset:
     else:
         raise UserError(f"{path}: nothing says where its table is; add dataset.path=FILE")
     return dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
-
-
-def _quoted(value: Any) -> str:
-    """A value as a word of the command line."""
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _config(paths: FoldPaths, done: FoldResult, words: Sequence[str]) -> Config:
@@ -128,10 +125,6 @@ def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
 def of_model(model: Model, dataset: Dataset, row: int) -> Iterator[str]:
     """The same of a rule that was fitted on all rows."""
     _check_row(dataset, row)
-    known = {column.name for column in dataset.columns}
-    absent = [p.column for p in model.formula.propositions() if p.column not in known]
-    if absent:
-        raise UserError(f"the rule asks for {absent[0]}, which {dataset.path} does not have")
     answers = tuple(f"{model.target} = {value}" for value in model.classes)
     is_fitted = dataset.digest == model.settings.get("data")
     role = "one of those it was fitted on" if is_fitted else "of another table"
@@ -147,6 +140,10 @@ def truth_on_row(
     formula: Formula, answers: tuple[str, str], dataset: Dataset, row: int, role: str
 ) -> Iterator[str]:
     """Lines that tell a formula's truth on a row, which of its parts decide, and what suffices."""
+    known = {column.name for column in dataset.columns}
+    absent = [p.column for p in formula.propositions() if not p.is_known_in(known)]
+    if absent:
+        raise UserError(f"the rule asks for {absent[0]}, which {dataset.path} does not have")
     table = {column.name: column.values[row : row + 1] for column in dataset.columns}
     values = {p: bool(p.evaluate(table)[0]) for p in formula.propositions()}
     truth = truth_of(formula, values)
@@ -192,11 +189,7 @@ def truth_of(formula: Formula, values: Values, flipped: Formula | None = None) -
     if isinstance(formula, Atom):
         truth = values[formula.proposition]
     else:
-        parts = [truth_of(part, values, flipped) for part in formula.parts]
-        if isinstance(formula, Not):
-            truth = not parts[0]
-        else:
-            truth = all(parts) if isinstance(formula, And) else any(parts)
+        truth = formula.joined([truth_of(part, values, flipped) for part in formula.parts])
     return truth != (formula is flipped)
 
 
@@ -247,9 +240,19 @@ def _is_atom(formula: Formula) -> bool:
     return isinstance(formula, Atom)
 
 
+def _of_source(name: str, dataset: Dataset) -> Column:
+    """Some category of a column, to say which one a row has."""
+    return next(c for c in dataset.columns if c.source == name and not c.is_gap)
+
+
 def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
     """`albumin = 3.5`, `job = services`: what the row says about the proposition's column."""
-    column = next(c for c in dataset.columns if c.name == proposition.column)
+    named = (c for c in dataset.columns if c.name == proposition.column)
+    column = next(named, None) or _of_source(proposition.column, dataset)
+    source = column.source or column.name
+    gaps = (c.values[row] for c in dataset.columns if c.is_gap and c.source == source)
+    if next(gaps, False):
+        return f"{source} is missing"
     if column.kind is Kind.NUMERIC:
         return f"{column.name} = {number(float(column.values[row]))}"
     if column.source is None or column.category is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.mixture import Mixture, fold_list
+from fsm_hpc.system.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +20,14 @@ class Finding:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.kind:<13}  {self.where}" + (f": {self.text}" if self.text else "")
+        text = self.text.replace("\n", "\n" + " " * 15)  # below where it begins
+        return f"{self.kind:<13}  {self.where}" + (f": {text}" if text else "")
 
 
 def summary(study: Study) -> str:
     """`paper: 350 folds: 340 done, 10 missing`."""
     said = [f"{study.counts[s]} {s.value}" for s in Verdict if study.counts[s]]
-    return f"{study.name}: {len(study.rows)} folds: {', '.join(said)}"
+    return f"{study.name}: {counted(len(study.rows), 'fold')}: {', '.join(said)}"
 
 
 _URGENCY = (
@@ -37,15 +39,14 @@ _URGENCY = (
 
 def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
     """What is wrong or missing, the worst first; folds of one cell with one reason together."""
-    found = [Finding("mixed", f"{m.dataset}/{m.method or 'all methods'}", m.text) for m in mixtures]
-    groups: dict[tuple[Verdict, str, str, str], list[int]] = {}
+    found = [Finding("mixed", m.where("all methods"), m.text) for m in mixtures]
+    groups: dict[tuple[Verdict, tuple[str, ...], str], list[int]] = {}
     for row in study.rows:
         if row.verdict is not Verdict.DONE:
-            place = (row.verdict, row.dataset, row.method, row.reason)
-            groups.setdefault(place, []).append(row.fold)
+            groups.setdefault((row.verdict, row.id.place, row.reason), []).append(row.fold)
     for verdict in _URGENCY:
-        for (kind, dataset, method, reason), folds in groups.items():
+        for (kind, place, reason), folds in groups.items():
             if kind is verdict:
-                where = f"{dataset}/{method} {fold_list(folds)}"
+                where = f"{'/'.join(place)} {fold_list(folds)}"
                 found.append(Finding(verdict.value, where, reason))
     return sorted(found, key=lambda finding: finding.kind != Verdict.FAILED.value)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fsm_hpc.report.collect import FoldGroup, Study, label
+from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Study, label
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system.terminal import number_ranges
+from fsm_hpc.system.numbers import number_ranges
 
 _OF_BASELINES = ("optuna", "scikit-learn", "xgboost")
 _SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
@@ -21,15 +21,25 @@ class Mixture:
     dataset: str
     method: str | None  # None: the methods differ from each other
     text: str
+    variant: str = ""
 
     def __str__(self) -> str:
-        return f"{self.dataset}/{self.method or '*'} mixes {self.text}"
+        return f"{self.where('*')} mixes {self.text}"
+
+    def where(self, methods: str) -> str:
+        """`bank/pivot`, with `methods` said of several."""
+        return "/".join(filter(None, (self.dataset, self.method or methods, self.variant)))
+
+    def is_of(self, group: FoldGroup) -> bool:
+        """Whether it is to be told with figures of these folds."""
+        is_there = (self.dataset, self.variant) == group.place
+        return is_there and self.method in (None, group.method)
 
 
 def find(study: Study) -> tuple[Mixture, ...]:
     """Everything that is mixed in a study."""
     inside = [m for group in study.groups.values() for m in _in_group(group)]
-    return (*inside, *(m for name in study.datasets for m in _in_dataset(study, name)))
+    return (*inside, *(m for place in study.places for m in _in_dataset(study, place)))
 
 
 def _in_group(group: FoldGroup) -> Iterable[Mixture]:
@@ -43,7 +53,7 @@ def _in_group(group: FoldGroup) -> Iterable[Mixture]:
             folds.setdefault(_short(aspects.get(name)), []).append(fold)
         if len(folds) > 1:
             parts = [f"{name} {value} ({fold_list(numbers)})" for value, numbers in folds.items()]
-            yield Mixture(group.dataset, group.method, " and ".join(parts))
+            yield Mixture(group.dataset, group.method, " and ".join(parts), group.variant)
 
 
 def _aspects(done: FoldResult) -> dict[str, Any]:
@@ -60,9 +70,9 @@ def _aspects(done: FoldResult) -> dict[str, Any]:
     }
 
 
-def _in_dataset(study: Study, dataset: str) -> Iterable[Mixture]:
+def _in_dataset(study: Study, place: DatasetVariant) -> Iterable[Mixture]:
     """The methods of a dataset are compared in one row, so they need the same folds."""
-    groups = [g for g in study.groups.values() if g.dataset == dataset and g.results]
+    groups = [g for g in study.groups.values() if g.place == place and g.results]
     for name in _SHARED_BY_METHODS:
         methods: dict[str, list[str]] = {}
         for group in groups:
@@ -70,7 +80,7 @@ def _in_dataset(study: Study, dataset: str) -> Iterable[Mixture]:
             methods.setdefault(value, []).append(label(group.method))
         if len(methods) > 1:
             parts = [f"{name} {value} ({', '.join(who)})" for value, who in methods.items()]
-            yield Mixture(dataset, None, " and ".join(parts))
+            yield Mixture(place.dataset, None, " and ".join(parts), place.variant)
 
 
 def fold_list(numbers: list[int]) -> str:

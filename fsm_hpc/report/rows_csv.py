@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.report.collect import Row, Study
+from fsm_hpc.study.fold_id import PLAIN
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import files
 
@@ -27,9 +28,12 @@ _OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
     "size": lambda r: r.size,
     "length_bound": lambda r: r.length_bound,
     "errors": lambda r: r.errors,
+    "measure": lambda r: r.measure,
+    "weight": lambda r: r.weight,
     "lower_bound": lambda r: r.lower_bound,
     "proved": lambda r: r.proved if r.formula is not None else None,
     "stop_reason": lambda r: r.stop_reason,
+    "alternatives": lambda r: r.alternatives and r.alternatives.get("count"),
     "trees": lambda r: r.model and r.model.get("trees"),
     "nodes": lambda r: r.model and r.model.get("nodes"),
     "trials": lambda r: r.model and r.model.get("trials"),
@@ -61,9 +65,9 @@ _LENGTH = (
 def write(study: Study, folds_csv: Path, lengths_csv: Path) -> list[Path]:
     """One line per fold, and one per length of every fold."""
     folds = (_fold_line(row) for row in study.rows)
-    _write(folds_csv, (*_PLACE, "reason", *_OF_RESULT), folds)
+    _write(folds_csv, (*_PLACE, "reason", *_OF_RESULT, "variant"), folds)
     lengths = (line for row in study.rows for line in _length_lines(row))
-    _write(lengths_csv, (*_PLACE, *_LENGTH, "chosen"), lengths)
+    _write(lengths_csv, (*_PLACE, *_LENGTH, "chosen", "variant"), lengths)
     return [folds_csv, lengths_csv]
 
 
@@ -78,13 +82,14 @@ def _place(row: Row) -> list[Any]:
 def _fold_line(row: Row) -> list[Any]:
     done = row.result
     values = [None] * len(_OF_RESULT) if done is None else [f(done) for f in _OF_RESULT.values()]
-    return [*_place(row), row.reason, *values]
+    return [*_place(row), row.reason, *values, row.variant or PLAIN]
 
 
 def _length_lines(row: Row) -> Iterable[list[Any]]:
     chosen = row.result.length_bound if row.result else None
     for entry in row.lengths:
-        yield [*_place(row), *(entry.get(name) for name in _LENGTH), entry.get("length") == chosen]
+        values = (entry.get(name) for name in _LENGTH)
+        yield [*_place(row), *values, entry.get("length") == chosen, row.variant or PLAIN]
 
 
 def _write(path: Path, header: Iterable[str], lines: Iterable[list[Any]]) -> None:

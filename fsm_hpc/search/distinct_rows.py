@@ -16,7 +16,10 @@ WORD = 64  # Booleans that are compared at a time
 
 @dataclass(frozen=True, slots=True)
 class DistinctRows:
-    """A representative of each kind of row, the first one, and the labels that its kind has."""
+    """A representative of each kind of row, the first one, and the labels that its kind has.
+
+    Where rows have weights, those of the rows with each label.
+    """
 
     first: NDArray[np.int64]
     positives: NDArray[np.int64]
@@ -24,7 +27,10 @@ class DistinctRows:
 
 
 def merge(
-    truths: Sequence[NDArray[np.bool_]], numbers: Sequence[NDArray[Any]], labels: NDArray[np.bool_]
+    truths: Sequence[NDArray[np.bool_]],
+    numbers: Sequence[NDArray[Any]],
+    labels: NDArray[np.bool_],
+    weights: NDArray[np.int64] | None = None,
 ) -> DistinctRows:
     """Linear in the table: rows are compared by a hash of all their values, which is verified."""
     words = [_word(truths[at : at + WORD]) for at in range(0, len(truths), WORD)]
@@ -37,8 +43,9 @@ def merge(
     representative = first[kinds]
     if any((values[representative] != values).any() for values in columns):
         first, kinds = _exactly(columns, len(labels))  # two kinds of rows share a hash
-    positives = np.bincount(kinds, weights=labels).astype(np.int64)
-    negatives = np.bincount(kinds) - positives
+    # sums of whole numbers that a float holds exactly
+    positives = np.bincount(kinds, labels if weights is None else labels * weights).astype(np.int64)
+    negatives = np.bincount(kinds, weights).astype(np.int64) - positives
     order = np.argsort(first)
     return DistinctRows(first[order].astype(np.int64), positives[order], negatives[order])
 

@@ -49,6 +49,20 @@ class LengthAttempt:
     end: End | None = None  # None: not ended, to be taken up again
     solver: str = ""
 
+    @property
+    def progress(self) -> float | None:
+        """The share of the length that is searched, where the solver can tell."""
+        frontier = self.best.frontier
+        if frontier is None:
+            return None
+        return frontier.share if frontier.size == self.length else 0.0
+
+    @property
+    def left_s(self) -> float | None:
+        """About how long it takes on, where the solver can tell."""
+        frontier = self.best.frontier
+        return None if frontier is None or frontier.size != self.length else frontier.left_s
+
     def aged(self, seconds: float) -> LengthAttempt:
         return replace(self, seconds=self.seconds + seconds)
 
@@ -114,7 +128,7 @@ def describe_length(
         length=attempt.length,
         formula=formula,
         errors=errors,
-        train_accuracy=1.0 - errors / split.train.rows,
+        train_accuracy=1.0 - errors / split.train.weight,
         validation_accuracy=split.validation.accuracy(formula),
         proved=proved,
         seconds=attempt.seconds,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from fsm_hpc.search.checking import checked
 from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split, describe_length, means
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.rounding import snapped, written
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.system import clock
 
 _FORCED = {End.TIMEOUT: StopReason.TIMEOUT, End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY}
 
@@ -65,7 +67,9 @@ class StoppingRule:
     max_length: int | None = None
     plateau: int | None = None
 
-    def reason_to_stop(self, lengths: tuple[Length, ...], is_perfect: bool) -> StopReason | None:
+    def reason_to_stop(
+        self, lengths: tuple[Length, ...], is_perfect: bool, is_exhausted: bool = False
+    ) -> StopReason | None:
         """Why to look at no further length, if there is a reason."""
         if not lengths:
             return None
@@ -76,6 +80,8 @@ class StoppingRule:
             return StopReason.EARLY_STOPPING
         if is_perfect:
             return StopReason.PERFECT
+        if is_exhausted:
+            return StopReason.EXHAUSTED
         if self.plateau is not None and len(lengths) - 1 - accuracies.index(best) >= self.plateau:
             return StopReason.PLATEAU
         if self.max_length is not None and lengths[-1].length >= self.max_length:
@@ -163,17 +169,17 @@ def _reason(
         ladder.lengths[-1].errors == split.train.fewest_errors
         for ladder, split in zip(ladders, splits, strict=True)
     )
-    return rule.reason_to_stop(means([ladder.lengths for ladder in ladders]), is_perfect)
+    lengths = means([ladder.lengths for ladder in ladders])
+    largest = [split.train.largest_size for split in splits]
+    is_exhausted = all(size is not None and size <= lengths[-1].length for size in largest)
+    return rule.reason_to_stop(lengths, is_perfect, is_exhausted)
 
 
 def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
     """A formula to beat: the best of the scan whose cuts are also cuts of these rows."""
-    found = [
-        entry.formula
-        for ladder in state.ladders
-        for entry in ladder.lengths
-        if entry.length == length and problem.admits(entry.formula)
-    ]
+    entries = [e for ladder in state.ladders for e in ladder.lengths if e.length == length]
+    known = [snapped(problem, entry.formula) for entry in entries]
+    found = [formula for formula in known if problem.admits(formula)]
     if not found:
         return Incumbent()
     best = min(found, key=lambda formula: (problem.errors(formula), formula.size))
@@ -216,17 +222,25 @@ def _attempt(
     watch: Callable[[LengthAttempt], None],
 ) -> tuple[LengthAttempt, Outcome]:
     """Solve one length, counting the seconds that earlier attempts at it took."""
-    started = time.monotonic()
+    started = clock.monotonic()
 
     def attempt(best: Incumbent) -> LengthAttempt:
-        seconds = before.seconds + time.monotonic() - started
+        seconds = before.seconds + clock.monotonic() - started
         return replace(before, best=best, seconds=seconds, end=None)
 
     deadline = None if budget_s is None else started + budget_s - before.seconds
     control = replace(limits.control, deadline=deadline, report=lambda best: watch(attempt(best)))
     watch(attempt(before.best))
     outcome = solver.solve(problem, before.length, before.best, control)
-    best = Incumbent(outcome.formula, outcome.errors, outcome.proved_length, outcome.lower_bound)
+    outcome = replace(outcome, formula=written(problem, outcome.formula))
+    outcome = checked(problem, before.length, outcome)
+    best = Incumbent(
+        outcome.formula,
+        outcome.errors,
+        outcome.proved_length,
+        outcome.lower_bound,
+        outcome.frontier,
+    )
     return replace(attempt(best), solver=outcome.solver), outcome
 
 

@@ -10,6 +10,7 @@ class StopReason(Enum):
 
     EARLY_STOPPING = "early_stopping"  # validation accuracy below the best, patience times
     PERFECT = "perfect"  # no formula of any size makes fewer training errors
+    EXHAUSTED = "exhausted"  # no longer formula can say anything new
     PLATEAU = "plateau"  # so many lengths in a row brought no new best validation accuracy
     MAX_LENGTH = "max_length"
     TIMEOUT = "timeout"  # the budget is spent: the best finished length is taken

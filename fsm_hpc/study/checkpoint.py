@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import fsm_hpc
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.checking import errors_of
+from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split
+from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import scan_file
-from fsm_hpc.system import files
+from fsm_hpc.system import clock, files
+from fsm_hpc.system.files import UnreadableError
 
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
@@ -33,17 +36,23 @@ def key(splits: Sequence[Split]) -> str:
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
     """Write the state; a reader sees the old one or the new one, never half of it."""
-    files.write_json(
-        path, {"format": scan_file.FORMAT, "fingerprint": fingerprint, **to_dict(state)}
-    )
+    head = {
+        "format": scan_file.FORMAT,
+        "version": fsm_hpc.__version__,
+        "fingerprint": fingerprint,
+    }
+    files.write_json(path, head | to_dict(state))
 
 
 def load(path: Path, fingerprint: str) -> ScanState:
     """The state on disk; a fresh one where there is none, or it belongs to another problem."""
     saved = scan_file.read(path)
-    if saved is None or saved.get("fingerprint") != fingerprint:
+    if saved is None or saved["fingerprint"] != fingerprint:
         return ScanState()
-    return from_dict(saved)
+    try:
+        return from_dict(saved)
+    except ValueError as error:  # a formula that cannot be read
+        raise UnreadableError(f"{path.name} is not understood: {error}") from None
 
 
 def to_dict(state: ScanState) -> dict[str, Any]:
@@ -106,13 +115,27 @@ def length_from_dict(saved: dict[str, Any]) -> Length:
 def _attempt_to_dict(attempt: LengthAttempt | None) -> dict[str, Any] | None:
     if attempt is None:
         return None
-    best = asdict(attempt.best) | {"formula": _text(attempt.best.formula)}
-    return {
+    best, frontier = attempt.best, attempt.best.frontier
+    found = {
+        "formula": _text(best.formula),
+        "errors": best.errors,
+        "proved_length": best.proved_length,
+        "lower_bound": best.lower_bound,
+    }
+    saved = {
         "length": attempt.length,
-        "best": best,
+        "best": found,
         "seconds": attempt.seconds,
         "end": attempt.end.value if attempt.end else None,
         "solver": attempt.solver,
+    }
+    if frontier is None:
+        return saved
+    progress, left_s = attempt.progress, attempt.left_s
+    return saved | {
+        "progress": None if progress is None else round(progress, 4),
+        "left_s": None if left_s is None else round(left_s, 1),
+        "frontier": frontier.to_dict(),
     }
 
 
@@ -121,12 +144,39 @@ def _attempt_from_dict(saved: dict[str, Any] | None) -> LengthAttempt | None:
         return None
     best = dict(saved["best"])
     best["formula"] = parse(best["formula"]) if best["formula"] is not None else None
+    best["frontier"] = Frontier.from_dict(saved.get("frontier"))
     end = End(saved["end"]) if saved["end"] else None
     return LengthAttempt(saved["length"], Incumbent(**best), saved["seconds"], end, saved["solver"])
 
 
 def _text(formula: Formula | None) -> str | None:
     return None if formula is None else str(formula)
+
+
+def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str:
+    """What a state from disk says that does not hold on these rows; nothing where all does."""
+    return next(_wrong_in(state, splits, fitted), "")
+
+
+def _wrong_in(state: ScanState, splits: Sequence[Split], fitted: Problem) -> Iterator[str]:
+    for ladder, split in zip(state.ladders, splits, strict=False):
+        for number, entry in enumerate(ladder.whole.lengths, 1):
+            if entry.length != number or not entry.proved or entry.size > number:
+                yield f"scan.json: length {number} is not the one that stands in its place"
+            if errors_of(split.train, entry.formula) != entry.errors:
+                yield f"scan.json: {entry.formula} does not make {entry.errors} errors"
+        yield from _wrong_attempt(split.train, ladder.under_way)
+    yield from _wrong_attempt(fitted, state.final)
+
+
+def _wrong_attempt(problem: Problem, attempt: LengthAttempt | None) -> Iterator[str]:
+    if attempt is None or attempt.best.formula is None:
+        return
+    best, errors = attempt.best, errors_of(problem, attempt.best.formula)
+    if errors is None or errors != best.errors:
+        yield f"scan.json: {attempt.best.formula} does not make {best.errors} errors"
+    elif best.lower_bound > errors or attempt.best.formula.size > attempt.length:
+        yield f"scan.json: {best.formula} contradicts its own bounds"
 
 
 class Keeper:
@@ -161,14 +211,14 @@ class Keeper:
     def note(self, state: ScanState) -> None:
         """Something is better in the step under way: to disk with the next beat."""
         with self._lock:
-            self._latest, self._noted_at = state, time.monotonic()
+            self._latest, self._noted_at = state, clock.monotonic()
         self._watch(state)
 
     def _beat(self) -> None:
         while not self._closed.wait(HEARTBEAT_S):
             with self._lock:
                 if self._latest is not None:
-                    passed_s = time.monotonic() - self._noted_at
+                    passed_s = clock.monotonic() - self._noted_at
                     with suppress(OSError):  # a full disk may have room at the next beat
                         self._save(self._latest.aged(passed_s))
 

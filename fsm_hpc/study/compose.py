@@ -12,13 +12,19 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
 from fsm_hpc.study.config import ClusterKind, Config, build
 from fsm_hpc.study.hydra import key_of
+from fsm_hpc.study.resources import by_dataset_and_method
 
 
 def compose(words: Sequence[str]) -> Config:
     """The one fold that these words name."""
+    _refuse_variant(words)
     several = [word for word in words if hydra.is_sweep(word)]
     if several:
         raise UserError(f"{several[0]} names several folds; add -m to run them all")
+    return by_dataset_and_method(_composed(words))
+
+
+def _composed(words: Sequence[str]) -> Config:
     config = _built(words)
     return config if config.cluster.kind is not ClusterKind.AUTO else _built(_on_site(words))
 
@@ -30,18 +36,20 @@ def compose_any(words: Sequence[str]) -> Config:
 
 def show(words: Sequence[str]) -> str:
     """The composed config as YAML."""
-    from omegaconf import OmegaConf
+    import yaml
 
-    return OmegaConf.to_yaml(_plain(words))
+    return str(yaml.safe_dump(_plain(words), allow_unicode=True, sort_keys=False))
 
 
 def expand(words: Sequence[str]) -> list[Config]:
     """All folds of a sweep: lists, ranges and globs multiply out, and folds do so by themselves."""
+    _refuse_variant(words)
     sweep = {key_of(word): word for word in _sweep_words(words)}
     sweep.setdefault("fold", "fold=range(0,folds)")
     folds = sweep.pop("fold")
     configs: list[Config] = []
-    for first in _compose_all(hydra.batches(list(sweep.values()))):
+    composed = _compose_all(hydra.batches(list(sweep.values())))
+    for first in map(by_dataset_and_method, composed):
         values = folds.replace("range(0,folds)", f"range(0,{first.folds})")
         configs += (_with_fold(first, fold) for (fold,) in hydra.batches([values]))
     return configs
@@ -49,6 +57,15 @@ def expand(words: Sequence[str]) -> list[Config]:
 
 def _built(words: Sequence[str]) -> Config:
     return build(Config, _plain(words))
+
+
+def _refuse_variant(words: Sequence[str]) -> None:
+    for word in words:
+        if key_of(word) == "variant":
+            raise UserError(
+                f"{word} names folds that have begun, for `status` and its like; to begin a "
+                "variant, give the setting that makes it: seed=2"
+            )
 
 
 def _plain(words: Sequence[str]) -> dict[str, Any]:
@@ -68,7 +85,7 @@ def _on_site(words: Sequence[str]) -> list[str]:
 def _compose_all(batches: list[list[str]]) -> list[Config]:
     """The config of every batch. Hydra takes a tenth of a second for each, so where datasets and
     methods multiply out, each choice is composed once and its section put together with others."""
-    first = compose(batches[0])
+    first = _composed(batches[0])
     if _built(batches[0]).cluster.kind is ClusterKind.AUTO:
         batches = [_on_site(batch) for batch in batches]
     sections: dict[str, dict[str, Any]] = {}  # of every word that varies, what it sets
@@ -76,10 +93,10 @@ def _compose_all(batches: list[list[str]]) -> list[Config]:
         for word in dict.fromkeys(batch[place] for batch in batches):
             if all(batch[place] == before for batch in batches):
                 continue
-            variant = compose([*batches[0][:place], word, *batches[0][place + 1 :]])
+            variant = _composed([*batches[0][:place], word, *batches[0][place + 1 :]])
             sections[word] = _differences(first, variant)
             if not sections[word].keys() <= {key_of(word)}:
-                return [compose(batch) for batch in batches]
+                return [_composed(batch) for batch in batches]
     return [replace(first, **_merged(sections.get(word, {}) for word in b)) for b in batches]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,11 +15,19 @@ from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.near_optimal.choices import RuleChoice
+from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
+from fsm_hpc.study.checks import at_least as _at_least
+from fsm_hpc.study.checks import one_line as _one_line
+from fsm_hpc.study.checks import one_word as _one_word
+from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.language_settings import LanguageSettings
 from fsm_hpc.system.files import conf_dir
 
 T = TypeVar("T")
+AFTER = ("collect", "report")  # what a job can do when a sweep is through
 
 
 class ClusterKind(Enum):
@@ -73,6 +81,7 @@ class ScanSettings:
     max_length: int | None
     splits: int
     budget_h: float
+    alternatives: float | None
 
     def __post_init__(self) -> None:
         _at_least("scan.patience", self.patience, 1)
@@ -98,6 +107,9 @@ class FitSettings:
 
     folds: int
     budget_h: float
+    choose: RuleChoice
+    slack: float
+    given: str | None
 
     def __post_init__(self) -> None:
         if self.folds != 0:
@@ -110,8 +122,9 @@ class ClusterSettings:
     """conf/cluster: where jobs run and what each is given."""
 
     kind: ClusterKind
-    cpus: int
-    mem_gb: float
+    nodes: int  # that one fold is searched on
+    cpus: int  # of each
+    mem_gb: float  # of each
     memory_share: float  # of mem_gb that the solver may use
     timeout_h: float  # of one attempt
     signal_delay_s: int  # before the limit: save, requeue
@@ -126,14 +139,21 @@ class ClusterSettings:
     sbatch: dict[str, Any] | None  # any other sbatch option
     setup: tuple[str, ...]  # shell lines before the job
     python: str | None  # None: the one that submits
+    by: dict[str, Any]  # other values for some datasets and methods
+    guess: bool  # cores and memory by the size of each table
 
     def __post_init__(self) -> None:
+        _at_least("cluster.nodes", self.nodes, 1)
         _at_least("cluster.cpus", self.cpus, 1)
         _at_least("cluster.mem_gb", self.mem_gb, 0.25)
         _at_least("cluster.timeout_h", self.timeout_h, 1 / 60)
         _at_least("cluster.signal_delay_s", self.signal_delay_s, 1)
         _at_least("cluster.max_parallel", self.max_parallel, 1)
         _at_least("cluster.max_retries", self.max_retries, 0)
+        for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type"):
+            _one_word(f"cluster.{name}", getattr(self, name) or "-")
+        for name, value in (self.sbatch or {}).items():
+            _one_line(f"cluster.sbatch.{name}", f"{name}{value}")
         if not 0 < self.memory_share <= 1:
             found = self.memory_share
             raise UserError(f"cluster.memory_share: expected between 0 and 1, found {found}")
@@ -145,7 +165,10 @@ class Config:
 
     dataset: DatasetSpec
     method: MethodSettings
+    language: LanguageSettings
     solver: SolverSettings
+    cuts: CutSettings
+    objective: Objective
     cluster: ClusterSettings
     scan: ScanSettings
     final: FinalSettings
@@ -161,6 +184,9 @@ class Config:
     seed: int
     validation_fraction: float
     wait: bool
+    after: tuple[str, ...]
+    notify: str | None
+    variant: str  # given by `study/variants.py`: the name of a folder
 
     def __post_init__(self) -> None:
         _at_least("folds", self.folds, 2)
@@ -171,13 +197,26 @@ class Config:
             raise UserError(f"validation_fraction: expected between 0 and 1, found {found}")
         if not 0 <= self.seed < 2**32:
             raise UserError(f"seed: expected 0 to {2**32 - 1}, found {self.seed}")
+        if self.nodes > 1 and self.solver.name is SolverName.CLINGO_DL:
+            raise UserError(
+                f"cluster.nodes={self.nodes}: solver=clingo_dl runs on one machine; several share "
+                "a search with solver=native or solver=portfolio (its native part)"
+            )
+        for verb in self.after:
+            if verb not in AFTER:
+                raise UserError(f"after: expected one of {', '.join(AFTER)}, found {verb!r}")
         for key, name in (("study", self.study), ("dataset.name", self.dataset.name)):
             if not name or name.startswith(".") or "/" in name:
                 raise UserError(f"{key}: expected the name of one folder, found {name!r}")
 
     @property
     def id(self) -> FoldId:
-        return FoldId(self.dataset.name, self.method.name.value, self.fold)
+        return FoldId(self.dataset.name, self.method.name.value, self.fold, self.variant)
+
+    @property
+    def nodes(self) -> int:
+        """Machines that the fold is searched on; a baseline takes one."""
+        return self.cluster.nodes if self.method.name.finds_formula else 1
 
     @property
     def folding(self) -> Folding:
@@ -187,15 +226,22 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `build(Config, ...)` turns back into an equal Config."""
-        return typing.cast(dict[str, Any], _plain(asdict(self)))
+        return typing.cast(dict[str, Any], _plain(self))
 
 
 # What version 0.1 did where it had no setting: a config that it wrote means that.
 BEFORE: dict[str, Any] = {
-    "scan": {"plateau": None, "splits": 1},
+    "objective": {"name": "accuracy"},
+    "scan": {"plateau": None, "splits": 1, "alternatives": None},
+    "cuts": {"name": "observed"},
+    "language": {"name": "paper"},
     "fold_kind": "kfold",
-    "fit": {"folds": 10, "budget_h": 0.25},
+    "fit": {"folds": 10, "budget_h": 0.25, "choose": "optimum", "slack": 0.01, "given": None},
     "out": None,
+    "variant": "",
+    "after": (),
+    "notify": None,
+    "cluster": {"nodes": 1, "by": {}, "guess": False},
 }
 
 
@@ -203,8 +249,9 @@ def of_any_version(saved: Mapping[str, Any]) -> Config:
     """The config that this version or an older one wrote down."""
     values = {**BEFORE, **saved}
     for section, defaults in BEFORE.items():
-        if isinstance(defaults, dict):
-            values[section] = {**defaults, **saved.get(section, {})}
+        given = saved.get(section, {})
+        if isinstance(defaults, dict) and isinstance(given, Mapping):
+            values[section] = {**defaults, **given}
     return build(Config, values)
 
 
@@ -216,9 +263,30 @@ def stated_default(key: str) -> Any:
     return yaml.safe_load((conf_dir() / "config.yaml").read_text(encoding="utf-8"))[key]
 
 
+_hints: Callable[[Any], dict[str, Any]] = cache(typing.get_type_hints)
+
+
+@lru_cache(maxsize=256)  # folds of a sweep share their sections, and there may be thousands
+def _built_once(kind: typing.Hashable, values: _Same, where: str) -> Any:
+    return build(typing.cast(type[Any], kind), values.of, where)
+
+
+class _Same:
+    """A mapping that is found again by what it says."""
+
+    def __init__(self, of: Mapping[str, Any]) -> None:
+        self.of, self._text = of, repr(of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
 def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
     """A dataclass from plain values; wrong names and types are the user's to mend."""
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     unknown = sorted(set(values) - set(hints))
     if unknown:
         known = ", ".join(hints)
@@ -246,7 +314,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if origin is dict and isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(hint) and isinstance(value, Mapping):
-        return build(typing.cast(type[Any], hint), value, where + ".")
+        return _built_once(typing.cast(typing.Hashable, hint), _Same(value), where + ".")
     return _scalar(hint, value, where)
 
 
@@ -256,6 +324,8 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         if value in names:
             return hint(value)
         raise UserError(f"{where}: expected one of {', '.join(names)}, found {value!r}")
+    if isinstance(value, str) and "\0" in value:
+        raise UserError(f"{where}: expected text without NUL, found {value!r}")
     if hint is Path and isinstance(value, (str, Path)):
         return Path(value).expanduser()
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -269,6 +339,8 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -276,8 +348,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     return str(value) if isinstance(value, Path) else value
-
-
-def _at_least(name: str, value: float, least: float) -> None:
-    if not value >= least:
-        raise UserError(f"{name}: expected at least {least}, found {value}")

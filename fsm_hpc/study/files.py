@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.fold_id import FoldId, RuleId
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,18 +17,34 @@ class StudyPaths:
     root: Path
 
     def fold(self, fold: FoldId) -> FoldPaths:
-        return FoldPaths(self.root / fold.dataset / fold.method / f"fold-{fold.fold}")
+        return FoldPaths(self.root.joinpath(*fold.place, f"fold-{fold.fold}"))
 
     def folds_on_disk(self) -> Iterator[tuple[FoldId, FoldPaths]]:
         """Every fold folder, in order."""
-        found = []
-        for folder in self.root.glob("*/*/fold-*"):
-            number = folder.name.removeprefix("fold-")
-            if number.isdigit() and folder.is_dir():
-                method = folder.parent
-                fold = FoldId(method.parent.name, method.name, int(number))
-                found.append((fold, FoldPaths(folder)))
-        yield from sorted(found)
+        found = [*self.root.glob("*/*/fold-*"), *self.root.glob("*/*/*=*/fold-*")]
+        folders = [FoldPaths(folder) for folder in found if folder.is_dir()]
+        folds = {fold: paths for paths in folders if (fold := paths.id) is not None}
+        yield from sorted(folds.items(), key=lambda item: item[0].order)
+
+    @property
+    def settings(self) -> Path:
+        """What the study began with: whatever differs from it is a variant."""
+        return self.root / "study.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the command that submits or cancels."""
+        return self.root / ".lock"
+
+    def rule(self, dataset: str, method: str) -> RulePaths:
+        """The rule that `fit` makes when no other folder is named."""
+        return RulePaths(self.root / dataset / method / "model")
+
+    def rules_on_disk(self) -> Iterator[tuple[RuleId, RulePaths]]:
+        """Every rule that was asked for, in order."""
+        for folder in sorted(self.root.glob("*/*/model")):
+            dataset, method = folder.parts[-3:-1]
+            yield RuleId.of(dataset, method), self.rule(dataset, method)
 
     @property
     def folds_csv(self) -> Path:
@@ -57,13 +74,29 @@ class StudyPaths:
 
 @dataclass(frozen=True, slots=True, order=True)
 class FoldPaths:
-    """The files of one fold: results/<study>/<dataset>/<method>/fold-<k>/..."""
+    """The files of one fold: results/<study>/<dataset>/<method>/[<variant>/]fold-<k>/..."""
 
     folder: Path
 
     @property
+    def _method(self) -> Path:
+        """A variant is one folder in between, with a sign that no method has in its name."""
+        above = self.folder.parent
+        return above.parent if "=" in above.name else above
+
+    @property
     def study(self) -> StudyPaths:
-        return StudyPaths(self.folder.parent.parent.parent)
+        return StudyPaths(self._method.parent.parent)
+
+    @property
+    def id(self) -> FoldId | None:
+        """The fold that the folder is called after; None where it is none of a fold."""
+        number = re.fullmatch(r"fold-(0|[1-9][0-9]{0,8})", self.folder.name)
+        method = self._method
+        variant = "" if method == self.folder.parent else self.folder.parent.name
+        if number is None:
+            return None
+        return FoldId(method.parent.name, method.name, int(number[1]), variant)
 
     @property
     def scan(self) -> Path:
@@ -73,6 +106,16 @@ class FoldPaths:
     @property
     def result(self) -> Path:
         return self.folder / "result.json"
+
+    @property
+    def alternatives(self) -> Path:
+        """All formulas that are about as good, where `scan.alternatives` asked for them."""
+        return self.folder / "alternatives.json"
+
+    @property
+    def unfinished_alternatives(self) -> Path:
+        """How far the search for them has come."""
+        return self.folder / ".result.alternatives.json"
 
     @property
     def log(self) -> Path:
@@ -92,3 +135,20 @@ class FoldPaths:
     def trials(self) -> Path:
         """Optuna's journal of a baseline."""
         return self.folder / "trials.log"
+
+
+class RulePaths(FoldPaths):
+    """The files of one rule; while it is searched they are those of a fold."""
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "model.json"
+
+    @property
+    def card(self) -> Path:
+        return self.folder / "model.html"
+
+    @property
+    def judging(self) -> StudyPaths:
+        """The folds that tell what to expect of it."""
+        return StudyPaths(self.folder / "folds")

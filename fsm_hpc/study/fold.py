@@ -18,8 +18,9 @@ from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import machine
+from fsm_hpc.system import files, machine
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,18 @@ class Fold:
         return result.settings_that_matter(self.config, self.dataset.digest)
 
     def problem(self, rows: Rows) -> Problem:
-        method = self.config.method.name
-        return Problem.build(self.dataset.columns, self.dataset.labels, method, rows)
+        return problem_of(self.dataset, self.config, rows)
 
     @property
     def splits(self) -> list[Split]:
         return [Split(self.problem(t), self.problem(v)) for t, v in self.rows.splits]
+
+
+def problem_of(dataset: Dataset, config: Config, rows: Rows) -> Problem:
+    """Some rows of a table as a solver sees them under this config."""
+    method = config.method.name
+    wanted = (config.cuts.of(method), config.language.name, config.objective, dataset.weights)
+    return Problem.build(dataset.columns, dataset.labels, method, rows, *wanted)
 
 
 def prepare(config: Config) -> Fold:
@@ -55,7 +62,7 @@ def prepare(config: Config) -> Fold:
 def refuse_other_table(config: Config, digest: str) -> None:
     """Two tables of one file name would overwrite each other's results."""
     paths, table = fold_paths(config), config.dataset.own_path
-    done = result.load(paths.result) if table else None
+    done = result.load(paths.result, config.id) if table else None
     before = done.provenance.get("table") if done else None
     if done is None or before is None or done.settings.get("data") == digest:
         return
@@ -92,15 +99,22 @@ def unfinished_business(config: Config, done: FoldResult) -> str | None:
 
 def final_result(fold: Fold) -> FoldResult | None:
     """The result on disk, if it is the answer to this very fold and nothing is left to do."""
-    done = result.load(fold.paths.result)
+    done = result.load(fold.paths.result, fold.config.id)
     if done is None or done.fingerprint != result.fingerprint(fold.settings):
         return None
     return None if unfinished_business(fold.config, done) else done
 
 
+def make_room(paths: FoldPaths, fold: FoldId, say: Callable[[str], None]) -> None:
+    """Before a fold is computed: keep aside, and name, what is in the place of its result."""
+    told = files.make_room(paths.result, lambda path: result.read(path, fold))
+    if told:
+        say(told)
+
+
 def tell_change(fold: Fold, say: Callable[[str], None]) -> None:
     """Say why a fold that has a result is computed again."""
-    done = result.load(fold.paths.result)
+    done = result.load(fold.paths.result, fold.config.id)
     if done is None:
         return
     changed = result.differences(done.settings, fold.settings)
@@ -112,8 +126,12 @@ def tell_change(fold: Fold, say: Callable[[str], None]) -> None:
 
 
 def threads(config: Config) -> int:
-    """Threads of the solver: as configured, else the cores that this process may use."""
-    return config.solver.threads or machine.available_cores()
+    """Threads of the solver: as configured, else the cores that this process may use.
+
+    Of several nodes each has the cores that were asked for: on one machine they share it.
+    """
+    cores = machine.available_cores()
+    return config.solver.threads or (min(config.cluster.cpus, cores) if config.nodes > 1 else cores)
 
 
 def memory_mb(config: Config) -> float:

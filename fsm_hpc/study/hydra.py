@@ -6,17 +6,20 @@ tests/study/test_hydra.py fails when a new Hydra changes them.
 
 from __future__ import annotations
 
+import copy
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.system.files import conf_dir
 
-GROUPS = ("dataset", "method", "solver", "cluster", "experiment")
+GROUPS = ("dataset", "method", "language", "solver", "cuts", "cluster", "experiment")
 
 
 def key_of(word: str) -> str:
@@ -32,11 +35,36 @@ def parse(words: Sequence[str]) -> list[Any]:
     for word in words:
         if "=" not in word and not word.startswith("~"):
             raise UserError(f"expected key=value, found {word!r}")
+        _literal(word)
     with _loader() as loader:
         try:
             return list(OverridesParser.create(config_loader=loader).parse_overrides(list(words)))
         except HydraException as error:
             raise UserError(f"{first_line(error)}; {_how_to_quote(words)}") from None
+
+
+def quoted(value: str) -> str:
+    """A value as it has to stand in a word, so that Hydra reads it as that very text."""
+    inner = re.sub(r'(\\*)(")', r"\1\1\\\2", value)
+    return '"' + re.sub(r"(\\+)$", r"\1\1", inner) + '"'
+
+
+def _literal(word: str) -> str:
+    """The word with `${` as that text: a file may be called so, and interpolation is for conf/."""
+    if re.match(r"[^=]*=[^\"']*\$\{", word):
+        raise UserError(_how_to_quote([word]))
+    return re.sub(r"(?<!\\)\$\{", r"\\${", word)
+
+
+def as_said(value: Any) -> Any:
+    """What a parsed value is once it is composed: Hydra's way to write `${` is undone."""
+    if isinstance(value, str):
+        return value.replace("\\${", "${")
+    if isinstance(value, list):
+        return [as_said(item) for item in value]
+    if isinstance(value, dict):
+        return {as_said(key): as_said(item) for key, item in value.items()}
+    return value
 
 
 def is_sweep(word: str) -> bool:
@@ -63,12 +91,19 @@ def composed(words: Sequence[str]) -> Any:
     path = [f"hydra.searchpath=[{','.join(own)}]"] if own else []
     try:
         with _loader():
-            return compose("config", overrides=[*path, *words], return_hydra_config=True)
+            overrides = [*path, *(_may_be_new(_literal(word)) for word in words)]
+            return compose("config", overrides=overrides, return_hydra_config=True)
     except YAMLError as error:
         told = " ".join(str(error).split())
         raise UserError(f"a config file is not YAML: {told}") from None
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(_explained(error, words)) from None
+
+
+def _may_be_new(word: str) -> str:
+    """`cluster.by` and `cuts.given` have whatever names the user's tables have."""
+    open_ones = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=")
+    return f"++{word}" if word.startswith(open_ones) else word
 
 
 def plain(words: Sequence[str]) -> dict[str, Any]:
@@ -88,13 +123,22 @@ def plain(words: Sequence[str]) -> dict[str, Any]:
 
 def updated(values: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
     """Plain values with what the words say put in, each word read as Hydra reads it."""
-    from omegaconf import OmegaConf
+    changed = copy.deepcopy(values)
+    for key, value in _said(tuple(words)):
+        *sections, name = key.split(".")
+        holder = changed
+        for section in sections:
+            inner = holder.get(section)
+            holder[section] = inner if isinstance(inner, dict) else {}
+            holder = holder[section]
+        holder[name] = copy.deepcopy(value)
+    return changed
 
-    config = OmegaConf.create(values)
-    for override in parse(words):
-        OmegaConf.update(config, override.key_or_group, override.value(), force_add=True)
-    changed: Any = OmegaConf.to_container(config)
-    return {str(key): value for key, value in changed.items()}
+
+@lru_cache(maxsize=8)  # the words of a command are the same for all its folds
+def _said(words: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The key and the plain value of each word."""
+    return [(override.key_or_group, as_said(override.value())) for override in parse(words)]
 
 
 def names_in(group: str) -> list[str]:
@@ -131,7 +175,8 @@ def first_line(error: Exception) -> str:
 def _how_to_quote(words: Sequence[str]) -> str:
     word = max(words, key=lambda word: sum(not c.isalnum() for c in word))
     key, _, value = word.partition("=")
-    return f"cannot read {word}; a value with blanks or signs needs quotes: '{key}=\"{value}\"'"
+    advice = shlex.quote(f"{key}={quoted(value)}")
+    return f"cannot read {word}; a value with blanks or signs needs quotes: {advice}"
 
 
 def _explained(error: Exception, words: Sequence[str]) -> str:

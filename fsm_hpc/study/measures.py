@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
+
+from fsm_hpc.system.numbers import counted, percent
+from fsm_hpc.system.typed import Count
 
 _Z = 1.959963984540054  # of a 95 % interval
 
@@ -13,10 +16,10 @@ _Z = 1.959963984540054  # of a 95 % interval
 class Confusion:
     """Rows by label and prediction."""
 
-    true_positive: int
-    false_positive: int
-    true_negative: int
-    false_negative: int
+    true_positive: Count
+    false_positive: Count
+    true_negative: Count
+    false_negative: Count
 
     @property
     def rows(self) -> int:
@@ -122,3 +125,22 @@ def _balanced_interval(matrix: Confusion) -> tuple[float, float] | None:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+def errors_in_words(errors: int, rows: int, measure: str, weight: int | None) -> str:
+    """`12 errors on 200 rows`; where rows have weights, what share of all weight is right."""
+    if weight is None:
+        return f"{counted(errors, 'error')} on {counted(rows, 'row')}"
+    share = percent(1 - errors / weight)
+    return (
+        f"errors of weight {errors:,} of {weight:,} ({measure} {share}) on {counted(rows, 'row')}"
+    )
+
+
+def rounding_in_words(error: float) -> Iterator[str]:
+    """Where weights could not be made whole numbers exactly: by how much they are off."""
+    if error:
+        yield (
+            f"the weights of rows were rounded, which moves at most {100 * error:.2g} % of all "
+            "weight"
+        )

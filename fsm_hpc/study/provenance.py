@@ -41,6 +41,7 @@ def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[st
         },
         "host": platform.node(),
         "cpu": machine.cpu_model(),
+        "nodes": config.nodes,
         "threads": threads,
         "memory_mb": memory_mb,
         "config": hashlib.sha256(json.dumps(config.to_dict()).encode()).hexdigest(),

@@ -6,32 +6,105 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
-from fsm_hpc.errors import UserError
+from fsm_hpc.data.fold_kind import FoldKind
+from fsm_hpc.formulas.parser import parse
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion
-from fsm_hpc.system import files
+from fsm_hpc.study.scan_file import Lengths
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import (
+    Between,
+    Count,
+    Length,
+    Like,
+    Positive,
+    Readable,
+    Share,
+    SpentSeconds,
+)
 
 FORMAT = 1
+FoldNumber = Annotated[int, Between(0, 100_000)]
+Seed = Annotated[int, Between(0, 2**32 - 1)]
+
+
+class FoldSettings(TypedDict):
+    """What every result has been made with."""
+
+    data: str
+    folds: FoldNumber
+    fold: FoldNumber
+    seed: Seed
+    validation_fraction: Share
+    method: str
+
+
+class Settings(FoldSettings, total=False):
+    """What readers of `settings` rely on."""
+
+    fold_kind: Annotated[str, Readable(FoldKind)]
+
+
+class Origin(TypedDict, total=False):
+    """What readers of `provenance` rely on."""
+
+    table: str | None
+    version: str | None
+    commit: str | None
+    code: str | None
+    packages: dict[str, str | None] | None
+    host: str | None
+    threads: Positive | None
+    memory_mb: Annotated[float, Between(0, 1e12)] | None
+    job_ids: list[str]
+    warnings: list[str]
+    requeues: Count | None
+
+
+class GoodSetRow(TypedDict, total=False):
+    """What readers of `alternatives` rely on; the set itself is in a file beside."""
+
+    slack: Count
+    count: Count
+    families: Count
+    complete: bool
+
+
+class TreesRow(TypedDict, total=False):
+    """What readers of a baseline's `model` rely on."""
+
+    parameters: dict[str, Any]
+    trees: Count
+    nodes: Count
+    trials: Count
+
+
+class Rounded(TypedDict):
+    """A formula before its cuts were rounded."""
+
+    formula: Annotated[str, Readable(parse)]
+    errors: Count
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """Shares of rows classified rightly, 0 to 1."""
 
-    train: float  # of the final model on all rows that it was fitted on
-    validation: float  # the best of the scan, or of the trials: what the length was chosen by
-    test: float  # on the held-out rows
+    train: Share  # of the final model on all rows that it was fitted on
+    validation: Share  # the best of the scan, or of the trials: what the length was chosen by
+    test: Share  # on the held-out rows
 
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
     """Wall-clock seconds, all attempts together."""
 
-    scan: float
-    final: float
+    scan: SpentSeconds
+    final: SpentSeconds
 
     @property
     def total(self) -> float:
@@ -44,37 +117,48 @@ class FoldResult:
 
     dataset: str
     method: str
-    fold: int
+    fold: FoldNumber
     solver: str  # the one configured; `lengths` tell whose each proof is
-    seed: int
-    accuracy: Accuracy
+    seed: Seed
+    accuracy: Accuracy  # validation: in the measure
     confusion: Confusion
-    rows: dict[str, int]  # train, validation, test
+    rows: dict[str, Count]  # train, validation, test
     stop_reason: str
     proved: bool
     seconds: Seconds
     fingerprint: str
-    settings: dict[str, Any]  # what the fingerprint covers, by name
-    provenance: dict[str, Any]
-    formula: str | None = None  # None for a baseline
+    settings: Annotated[dict[str, Any], Like(Settings)]  # what the fingerprint covers, by name
+    provenance: Annotated[dict[str, Any], Like(Origin)]
+    formula: Annotated[str | None, Readable(parse)] = None  # None for a baseline
     latex: str | None = None
     words: str | None = None
-    size: int | None = None
-    length_bound: int | None = None
-    errors: int | None = None  # of the final formula on the rows that it was fitted on
+    size: Length | None = None
+    length_bound: Length | None = None
+    errors: Count | None = None  # of the final formula on the fitted rows, each with its weight
+    measure: str = "accuracy"  # what the objective makes of errors; `lengths` are in it
+    weight: Count | None = None  # of all fitted rows together; None: their number
+    weight_error: Share = 0.0  # the share of it that rounding to whole weights may have moved
+    measured: Accuracy | None = None  # in that measure, where it is not the share of rows
     final_end: str | None = None  # proved, timeout, out_of_memory: why the final solve ended
-    lower_bound: int | None = None  # what no formula of that bound goes below
-    lengths: list[dict[str, Any]] = field(default_factory=list)
-    model: dict[str, Any] | None = None  # a baseline: parameters, trees, nodes, trials
+    lower_bound: Count | None = None  # what no formula of that bound goes below
+    lengths: Lengths = field(default_factory=list)
+    # of a formula whose rounder cuts cost errors: the proved one, and its errors
+    before_rounding: Annotated[dict[str, Any] | None, Like(Rounded)] = None
+    model: Annotated[dict[str, Any] | None, Like(TreesRow)] = (
+        None  # a baseline: parameters, trees, nodes, trials
+    )
     target: str = ""
     positive: str = "1"
     negative: str = "0"
     phrases: dict[str, list[str]] = field(default_factory=dict)  # columns of the formula in words
-    peak_rss_mb: float = 0.0
+    peak_rss_mb: Annotated[float, Between(0, 1e12)] = 0.0
+    # how many formulas are about as good, where scan.alternatives asked
+    alternatives: Annotated[dict[str, Any] | None, Like(GoodSetRow)] = None
+    variant: str = ""  # the settings in which it differs from those that the study began with
 
     @property
     def id(self) -> FoldId:
-        return FoldId(self.dataset, self.method, self.fold)
+        return FoldId(self.dataset, self.method, self.fold, self.variant)
 
     @property
     def measures(self) -> dict[str, float | None]:
@@ -90,6 +174,14 @@ class FoldResult:
     def to_dict(self) -> dict[str, Any]:
         values = asdict(self)
         values["seconds"]["total"] = self.seconds.total
+        if not self.variant:
+            del values["variant"]
+        for name in ("before_rounding", "alternatives"):
+            if values[name] is None:
+                del values[name]
+        if self.measure == "accuracy":
+            for name in ("measure", "weight", "weight_error", "measured"):
+                del values[name]
         return {"format": FORMAT, **values}
 
 
@@ -103,38 +195,31 @@ def save(path: Path, result: FoldResult) -> None:
     files.write_json(path, result.to_dict() | {"measures": result.measures})
 
 
-class UnreadableError(UserError):
-    """A file that is there but is not what it should be."""
-
-
-def load(path: Path) -> FoldResult | None:
-    """The result on disk, where there is one that can be used."""
+def load(path: Path, fold: FoldId) -> FoldResult | None:
+    """The result of this fold, if it can be used; one of a newer format is refused."""
     try:
-        return read(path)
-    except UnreadableError:
+        return read(path, fold)
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
         return None
 
 
-def read(path: Path) -> FoldResult | None:
-    """The result on disk; None where there is no file."""
-    saved = files.read_json(path)
+def read(path: Path, fold: FoldId | None = None) -> FoldResult | None:
+    """The result on disk, of this fold where one is named; None where there is no file."""
+    saved = records.read(path)
     if saved is None:
-        if path.exists():
-            raise UnreadableError(f"{path.name} cannot be read")
         return None
-    if saved.pop("format", None) != FORMAT:
-        raise UnreadableError(f"{path.name} is of another format")
-    saved.pop("measures", None)  # they follow from the matrix, and version 0.1 had none
-    try:
-        seconds = {name: saved["seconds"][name] for name in ("scan", "final")}
-        parts = {
-            "accuracy": Accuracy(**saved["accuracy"]),
-            "confusion": Confusion(**saved["confusion"]),
-            "seconds": Seconds(**seconds),
-        }
-        return FoldResult(**{**saved, **parts})
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UnreadableError(f"{path.name} is not one of this version: {error!r}") from None
+    values = records.of_format(saved, path.name, FORMAT)
+    values.pop("measures", None)  # they follow from the matrix, and version 0.1 had none
+    if isinstance(values.get("seconds"), dict):
+        values["seconds"].pop("total", None)  # it follows from the others
+    done = records.decode(FoldResult, values, path.name)
+    if fold is not None and done.id != fold:
+        raise UnreadableError(f"its {path.name} is of {done.id}")
+    if not done.fold == done.settings["fold"] < done.settings["folds"]:
+        raise UnreadableError(f"{path.name} is not understood: its settings are of another fold")
+    return done
 
 
 # ------------------------------------------------------------------------------------ fingerprint
@@ -154,18 +239,65 @@ def settings_that_matter(config: Config, data_digest: str) -> dict[str, Any]:
         settings |= {"patience": config.scan.patience, "max_length": config.scan.max_length}
     else:
         settings |= {"trials": config.method.trials}
-    return settings | _later_settings(config)
+    later = _later_settings(config)
+    return settings | {name: v for name, v in later.items() if v != BEFORE[name]}
+
+
+BEFORE: dict[str, Any] = {
+    "fold_kind": "kfold",
+    "group": None,
+    "plateau": None,
+    "splits": 1,
+    "cuts": "observed",
+    "cuts_n": None,
+    "cuts_given": None,
+    "cuts_slack": None,
+    "language": "paper",
+    "weight": None,
+    "objective": "accuracy",
+    "false_positive": None,
+    "false_negative": None,
+}
+KEYS = {  # the word that sets it, where that is not its name
+    "patience": "scan.patience",
+    "max_length": "scan.max_length",
+    "plateau": "scan.plateau",
+    "splits": "scan.splits",
+    "trials": "method.trials",
+    "group": "dataset.group",
+    "cuts_n": "cuts.n",
+    "cuts_given": "cuts.given",
+    "cuts_slack": "cuts.slack",
+    "weight": "dataset.weight",
+    "false_positive": "objective.false_positive",
+    "false_negative": "objective.false_negative",
+}
 
 
 def _later_settings(config: Config) -> dict[str, Any]:
-    """Settings that version 0.1 did not have, where they are not what it did without them."""
-    later: dict[str, tuple[Any, Any]] = {  # name -> value, what 0.1 did
-        "fold_kind": (config.fold_kind.value, "kfold"),
-        "group": (config.dataset.group, None),
+    """Settings that version 0.1 did not have; what it did without them stands in BEFORE."""
+    objective = config.objective
+    later: dict[str, Any] = {
+        "fold_kind": config.fold_kind.value,
+        "group": config.dataset.group,
+        "weight": config.dataset.weight,
+        "objective": objective.name.value,
+        "false_positive": objective.false_positive,
+        "false_negative": objective.false_negative,
     }
     if config.method.name.finds_formula:
-        later |= {"plateau": (config.scan.plateau, None), "splits": (config.scan.splits, 1)}
-    return {name: value for name, (value, before) in later.items() if value != before}
+        later |= {"plateau": config.scan.plateau, "splits": config.scan.splits}
+        later |= config.cuts.that_matter(config.method.name)
+        later |= {"language": config.language.name.value}
+    return later
+
+
+def by_key(settings: dict[str, Any], finds_formula: bool) -> dict[str, Any]:
+    """Settings by the word that sets each, those of version 0.1 filled up; not which fold it is."""
+    of_search = ("plateau", "splits", "language", "cuts", "cuts_n", "cuts_given", "cuts_slack")
+    before = {n: v for n, v in BEFORE.items() if finds_formula or n not in of_search}
+    filled = {**before, **settings}
+    return {KEYS.get(n, n): v for n, v in filled.items() if n not in ("data", "fold", "method")}
 
 
 def fingerprint(settings: dict[str, Any]) -> str:

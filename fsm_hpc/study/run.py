@@ -7,33 +7,41 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsm_hpc.baselines import OnTrial
 from fsm_hpc.data.dataset import Dataset
-from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.formulas.formula import Formula, Truth, missing_name
+from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split, describe_length
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, End, Solver
-from fsm_hpc.study import checkpoint, result
+from fsm_hpc.study import alternatives, checkpoint, result
 from fsm_hpc.study.checkpoint import Keeper, MayWrite, Watch
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.fold import Fold, final_result, memory_mb, prepare, threads
+from fsm_hpc.study.fold import Fold, final_result, make_room, memory_mb, prepare, threads
 from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.provenance import provenance
 from fsm_hpc.study.result import Accuracy, FoldResult, Seconds
-from fsm_hpc.system import machine
+from fsm_hpc.system import files, machine
+from fsm_hpc.system.files import UnreadableError
+
+if TYPE_CHECKING:
+    from fsm_hpc.search.solvers.native.spread import Helpers
 
 History = Callable[[], dict[str, Any]]
+Say = Callable[[str], None]
 SolverOf = Callable[[Config], Solver]
 
 
-def configured_solver(config: Config) -> Solver:
-    return make_solver(config.solver.name, threads(config), **config.solver.options)
+def configured_solver(config: Config, helpers: Helpers | None = None) -> Solver:
+    """The solver of a config; with `helpers` on other nodes for what it can share with them."""
+    return make_solver(config.solver.name, threads(config), helpers, **config.solver.options)
 
 
 def run_fold(
@@ -44,20 +52,23 @@ def run_fold(
     may_write: MayWrite = lambda: True,
     history: History = dict,
     solver_of: SolverOf = configured_solver,
+    say: Say = lambda text: None,
 ) -> FoldResult | None:
     """Run one fold to its end; None when `stop` was set, and the next run goes on from there.
 
-    `history` tells what the result's provenance says about the jobs that worked on it.
+    `history` tells what the result's provenance says about the jobs that worked on it; `say` hears
+    of files that were not understood, and where they are kept.
     """
     fold = prepare(config)
     done = final_result(fold)
     if done is not None:
         return done
+    make_room(fold.paths, config.id, say)
     stop = stop or threading.Event()
     if not config.method.name.finds_formula:
-        made = _run_baseline(fold, stop, on_trial)
+        made = _run_baseline(fold, stop, on_trial, say)
     else:
-        made = _run_formula(fold, solver_of(config), stop, watch, may_write)
+        made = _run_formula(fold, solver_of(config), stop, watch, may_write, say)
     if made is None or not may_write():
         return None
     made = replace(made, provenance=made.provenance | history())
@@ -66,13 +77,20 @@ def run_fold(
 
 
 def _run_formula(
-    fold: Fold, solver: Solver, stop: threading.Event, watch: Watch, may_write: MayWrite
+    fold: Fold, solver: Solver, stop: threading.Event, watch: Watch, may_write: MayWrite, say: Say
 ) -> FoldResult | None:
     splits = fold.splits
     limits = limits_of(fold.config, stop)
     fitted = fold.problem(fold.rows.fitted)
-    state = search_formula(fold.paths.scan, splits, fitted, solver, limits, watch, may_write)
-    return _describe(fold, state, splits) if state.is_finished else None
+    alternatives.check(fold, fitted)
+    state = search_formula(fold.paths.scan, splits, fitted, solver, limits, watch, may_write, say)
+    if not state.is_finished:
+        return None
+    done = _describe(fold, state, splits)
+    found = alternatives.beside(fold, fitted, done, stop, may_write)
+    if found is None and fold.config.scan.alternatives is not None and stop.is_set():
+        return None
+    return replace(done, alternatives=found)
 
 
 def search_formula(
@@ -83,10 +101,11 @@ def search_formula(
     limits: Limits,
     watch: Watch = lambda state: None,
     may_write: MayWrite = lambda: True,
+    say: Say = lambda text: None,
 ) -> ScanState:
     """Scan the lengths, then find the final formula, from and to the state in the file."""
     rows = checkpoint.key(splits)
-    state = checkpoint.load(path, rows)
+    state = _state_on_disk(path, rows, splits, fitted, say)
     with Keeper(path, rows, watch, may_write) as keep, closing(solver):
         limits = replace(limits, watch=keep.note)
         for state in scan(splits, solver, state, limits):  # noqa: B020
@@ -97,23 +116,46 @@ def search_formula(
     return state
 
 
+def _state_on_disk(
+    path: Path, rows: str, splits: Sequence[Split], fitted: Problem, say: Say
+) -> ScanState:
+    """Where to go on from; a file that is not understood, or says what is not so, is kept aside."""
+    try:
+        state = checkpoint.load(path, rows)
+        wrong = checkpoint.complaint(state, splits, fitted)
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
+        wrong = str(error)
+    if not wrong:
+        return state
+    say(f"{wrong}; begins anew, and what was there is kept as {files.keep_aside(path).name}")
+    return ScanState()
+
+
 def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResult:
     assert state.final is not None
     assert state.final.best.formula is not None
     assert state.stop_reason is not None
-    final, formula = state.final, state.final.best.formula
+    final, found = state.final, state.final.best.formula
     fitted, test = fold.problem(fold.rows.fitted), fold.problem(fold.rows.test)
+    formula = within_slack(fitted, found)
+    validation = state.best_validation
+    if not state.lengths:
+        validation = splits[0].validation.accuracy(formula)
     return replace(
         _common(
             fold,
             formula.evaluate(test.table),
             Seconds(round(state.scan_s, 3), round(final.seconds, 3)),
         ),
-        accuracy=Accuracy(
-            fitted.accuracy(formula),
-            state.best_validation if state.lengths else splits[0].validation.accuracy(formula),
-            test.accuracy(formula),
-        ),
+        accuracy=Accuracy(fitted.share_of_rows(formula), validation, test.share_of_rows(formula)),
+        measure=fitted.measure,
+        weight=None if fitted.weights is None else fitted.weight,
+        weight_error=fitted.weight_error,
+        measured=None
+        if fitted.weights is None
+        else Accuracy(fitted.accuracy(formula), validation, test.accuracy(formula)),
         stop_reason=state.stop_reason.value,
         proved=final.end is End.PROVED,
         final_end=final.end.value if final.end else None,
@@ -126,6 +168,7 @@ def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResu
         lower_bound=final.best.lower_bound,
         lengths=length_rows(state, splits),
         phrases=_phrases(fold.dataset, formula),
+        before_rounding=rounding.before(fitted, found, formula),
     )
 
 
@@ -151,7 +194,9 @@ def length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any
     return rows
 
 
-def _run_baseline(fold: Fold, stop: threading.Event, on_trial: OnTrial) -> FoldResult | None:
+def _run_baseline(
+    fold: Fold, stop: threading.Event, on_trial: OnTrial, say: Say
+) -> FoldResult | None:
     from fsm_hpc.baselines import tuning
 
     config = fold.config
@@ -166,6 +211,8 @@ def _run_baseline(fold: Fold, stop: threading.Event, on_trial: OnTrial) -> FoldR
         journal=fold.paths.trials,
         stop=stop,
         on_trial=on_trial,
+        say=say,
+        objective=config.objective,
     )
     if fitted is None:
         return None
@@ -177,6 +224,7 @@ def _run_baseline(fold: Fold, stop: threading.Event, on_trial: OnTrial) -> FoldR
             fitted.validation_accuracy,
             float(np.mean(fitted.test == labels[fold.rows.test])),
         ),
+        measure=config.objective.measure(fold.dataset.weights is not None),
         model=fitted.model,
     )
 
@@ -209,12 +257,14 @@ def _common(fold: Fold, predicted: Truth, seconds: Seconds) -> FoldResult:
         positive=dataset.positive,
         negative=dataset.negative,
         peak_rss_mb=machine.peak_rss_mb(),
+        variant=config.variant,
     )
 
 
 def _phrases(dataset: Dataset, formula: Formula) -> dict[str, list[str]]:
     known = dataset.phrases()
-    used = {p.column for p in formula.propositions()}
+    columns = {p.column for p in formula.propositions()}
+    used = columns | set(map(missing_name, columns))
     return {column: list(known[column]) for column in sorted(used) if column in known}
 
 

@@ -2,13 +2,92 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
-from fsm_hpc.system import files
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.system import records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import (
+    Between,
+    Count,
+    Length,
+    Like,
+    Matches,
+    Readable,
+    Share,
+    SpentSeconds,
+)
 
 FORMAT = 1
+_ENDS = "proved|timeout|stopped|out_of_memory"
+
+
+class LengthRow(TypedDict):
+    """One finished length, as scan.json and result.json have it."""
+
+    length: Length
+    size: Length
+    formula: str
+    errors: Count
+    train_accuracy: Share
+    validation_accuracy: Share
+    proved: bool
+    seconds: SpentSeconds
+    solver: str
+
+
+class IncumbentRow(TypedDict):
+    """The best formula of a length under way."""
+
+    formula: Annotated[str | None, Readable(parse)]
+    errors: Count | None
+    proved_length: Annotated[int, Between(0, 10_000)]
+    lower_bound: Count
+
+
+class _Attempt(TypedDict):
+    length: Length
+    best: Annotated[dict[str, Any], Like(IncumbentRow)]
+    seconds: SpentSeconds
+    end: Annotated[str | None, Matches(_ENDS, "how a search ends")]
+    solver: str
+
+
+class AttemptRow(_Attempt, total=False):
+    """A length under way, and how far it is where its solver can tell."""
+
+    progress: Share | None
+    left_s: SpentSeconds | None
+
+
+Lengths = list[Annotated[dict[str, Any], Like(LengthRow)]]
+Attempt = Annotated[dict[str, Any] | None, Like(AttemptRow)]
+
+
+class LadderRow(TypedDict):
+    """The lengths of one split."""
+
+    lengths: Lengths
+    spare: Lengths
+    under_way: Attempt
+
+
+class _Scan(LadderRow):
+    fingerprint: str
+    scan_s: SpentSeconds
+    stop_reason: Annotated[str | None, Readable(StopReason)]
+    final: Attempt
+
+
+class ScanRow(_Scan, total=False):
+    """The whole state; the first split's ladder stands in it, those of others in `splits`."""
+
+    splits: list[Annotated[dict[str, Any], Like(LadderRow)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,34 +98,70 @@ class ScanFacts:
     length: int | None = None  # under way
     best_validation: float | None = None
     seconds: float = 0.0
+    scan_s: float = 0.0  # without those of the final formula
+    progress: float | None = None  # of the length under way, where its solver can tell
+    left_s: float | None = None
     in_final: bool = False
     lengths: tuple[dict[str, Any], ...] = ()  # those that are finished
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """The state as it was written; None where there is none, or one of another format."""
-    saved = files.read_json(path)
-    return saved if saved is not None and saved.get("format") == FORMAT else None
+    """The state as it was written, every value of its type; None where there is none."""
+    saved = records.read(path)
+    if saved is None:
+        return None
+    return records.like(ScanRow, records.of_format(saved, path.name, FORMAT), path.name)
 
 
-def facts(path: Path) -> ScanFacts:
+_TIMES = frozenset(["seconds", "scan_s", "left_s", "seal"])
+
+
+def progress(saved: dict[str, Any] | None) -> str:
+    """A digest of all that a state says but its times: another one means that it came further;
+    empty where there is no state."""
+    if saved is None:
+        return ""
+    return hashlib.sha256(json.dumps(_timeless(saved), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _timeless(item) for key, item in value.items() if key not in _TIMES}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """The state as it was written; None also where it is not understood."""
+    try:
+        return read(path)
+    except UnreadableError:
+        return None
+
+
+def facts(saved: dict[str, Any] | None) -> ScanFacts:
     """The length under way, the best validation accuracy so far, and the seconds spent."""
-    saved = read(path)
     if saved is None:
         return ScanFacts()
-    try:
-        lengths = saved["lengths"]
-        final, under_way = saved["final"], saved["under_way"]
-        return ScanFacts(
-            exists=True,
-            length=_length(lengths, final, under_way),
-            best_validation=max((e["validation_accuracy"] for e in lengths), default=None),
-            seconds=saved["scan_s"] + (final["seconds"] if final else 0.0),
-            in_final=final is not None or saved["stop_reason"] is not None,
-            lengths=tuple(lengths),
-        )
-    except (KeyError, TypeError):  # not a state of ours: it starts anew
-        return ScanFacts()
+    lengths = saved["lengths"]
+    final, under_way = saved["final"], _under_way(saved)
+    current = final or under_way or {}
+    return ScanFacts(
+        exists=True,
+        length=_length(lengths, final, under_way),
+        best_validation=max((e["validation_accuracy"] for e in lengths), default=None),
+        seconds=saved["scan_s"] + (final["seconds"] if final else 0.0),
+        scan_s=saved["scan_s"],
+        progress=current.get("progress"),
+        left_s=current.get("left_s"),
+        in_final=final is not None or saved["stop_reason"] is not None,
+        lengths=tuple(lengths),
+    )
+
+
+def _under_way(saved: dict[str, Any]) -> dict[str, Any] | None:
+    """Of the split that is being searched."""
+    ladders = (saved, *saved.get("splits", ()))
+    return next((one["under_way"] for one in ladders if one["under_way"] is not None), None)
 
 
 def _length(lengths: list[Any], final: Any, under_way: Any) -> int:

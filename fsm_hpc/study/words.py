@@ -13,6 +13,7 @@ from fsm_hpc.study import hydra
 # another number or for a truth value.
 _ITEM = r"(?!(?i:true|false|null|inf|nan)(?:,|$))(?:(?:\.{0,2}/|[A-Za-z_])[\w./+-]*|0|[1-9]\d*)"
 _PLAIN = re.compile(f"{_ITEM}(?:,{_ITEM})*")
+_NAMES = re.compile(r"[\w./+=~%,-]+")  # of variants
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Word:
 
     @property
     def _is_plain(self) -> bool:
-        return _PLAIN.fullmatch(self._right) is not None
+        plain = _NAMES if self.key == "variant" else _PLAIN  # no setting: Hydra never sees it
+        return plain.fullmatch(self._right) is not None
 
     @property
     def _right(self) -> str:
@@ -60,4 +62,4 @@ class Word:
     @staticmethod
     def _text_of(value: Any) -> str:
         text = str(getattr(value, "text", value))  # a quoted string knows its text
-        return text.lower() if isinstance(value, bool) else text
+        return text.lower() if isinstance(value, bool) else str(hydra.as_said(text))

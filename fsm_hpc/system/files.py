@@ -1,13 +1,23 @@
-"""Files: where the package keeps its own, atomic writes, and JSON."""
+"""Files: where the package keeps its own, writes that lose nothing, reads that cannot hang."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from fsm_hpc.errors import UserError
 
 PACKAGE = Path(__file__).parent.parent
+WRITERS = 16  # threads that write files side by side
 SOURCE = PACKAGE.parent  # the checkout, or the folder that packages are installed in
 
 
@@ -37,29 +47,149 @@ def child_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """The file has the old text or the new one, whenever the process or the machine dies."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(draft, path)  # noqa: PTH105 - the word of the promise
-    finally:
-        draft.unlink(missing_ok=True)
+class UnreadableError(UserError):
+    """A file that is there but is not what it should be."""
+
+    is_newer = False  # a newer version wrote it: not this one's to replace
+
+
+# --------------------------------------------------------------------------------------- writing
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """The file has the old content or the new one, whenever the process or the machine dies.
+
+    A link in its place is replaced, never followed; so is nobody else's draft.
+    """
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        token = f"{os.uname().nodename}.{os.getpid()}.{secrets.token_hex(4)}"
+        draft = path.with_name(f".{path.name}.{token}")
+        try:
+            with os.fdopen(_create(draft), "wb") as stream:
+                stream.write(_bytes(content))
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(draft, path)  # noqa: PTH105 - the word of the promise
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _bytes(content: str | bytes) -> bytes:
+    """As UTF-8; bytes of a name that were no text are escaped, which JSON reads back."""
+    return content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
 
 
 def write_json(path: Path, value: Any) -> None:
     write_atomically(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in the file; None where there is no file or it is not whole."""
+def write_each(tasks: Iterable[Callable[[], None]]) -> None:
+    """Write many files side by side: each waits for the disk, and a disk takes several at once."""
+    with ThreadPoolExecutor(WRITERS) as pool:
+        for done in [pool.submit(task) for task in tasks]:
+            done.result()
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """The file, to write at its end; what is there and is no file of ours is kept aside."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with naming(path):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            keep_aside(path)
+        return os.fdopen(os.open(path, flags, 0o666), "ab")
+
+
+def keep_aside(path: Path) -> Path:
+    """Move what is not understood out of the way; where it is now."""
+    now = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    kept = path.with_name(f".damaged-{path.name}-{now}")
+    with naming(path):
+        os.rename(path, kept)  # noqa: PTH104 - a link itself, not what it leads to
+    return kept
+
+
+def make_room(path: Path, read: Callable[[Path], object]) -> str:
+    """Before something is written: keep aside what `read` does not understand, and say so.
+
+    What is unreadable because it is newer stays, as an error.
+    """
     try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - half the time of Path.read_text
-            value = json.loads(stream.read())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None
+        read(path)
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
+        return f"{error}; kept as {keep_aside(path).name}"
+    return ""
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors of the system name this file, as a full disk does not."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def _create(draft: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(draft, flags, 0o666)
+
+
+# --------------------------------------------------------------------------------------- reading
+
+_ODD = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes | None:
+    """The content; None where there is no file. Nothing that could block or never end is read."""
+    with _opened(path) as number:
+        if number is None:
+            return None
+        if os.fstat(number).st_size > most_bytes:
+            raise UnreadableError(f"{path.name} cannot be read: larger than {most_bytes:,} bytes")
+        with os.fdopen(number, "rb", closefd=False) as stream:
+            return stream.read(most_bytes)
+
+
+def read_end(path: Path, most_bytes: int) -> bytes:
+    """The last bytes of a file; none where there is no file that can be read."""
+    try:
+        with _opened(path) as number:
+            if number is None:
+                return b""
+            with os.fdopen(number, "rb", closefd=False) as stream:
+                stream.seek(max(0, os.fstat(number).st_size - most_bytes))
+                return stream.read(most_bytes)
+    except (OSError, UnreadableError):
+        return b""
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int | None]:
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise UnreadableError(f"{path.name} cannot be read: a link to nothing") from None
+        yield None
+        return
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):
+            what = "a link to itself" if error.errno == errno.ELOOP else "a socket"
+            raise UnreadableError(f"{path.name} cannot be read: it is {what}") from None
+        raise
+    try:
+        kind = stat.S_IFMT(os.fstat(number).st_mode)
+        if kind != stat.S_IFREG:
+            raise UnreadableError(f"{path.name} cannot be read: it is {_ODD.get(kind, 'no file')}")
+        yield number
+    finally:
+        os.close(number)

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import resource
+import subprocess
 import sys
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def peak_rss_mb() -> float:
 
 def is_running(pid: int, since: float) -> bool:
     """Whether the process of this id that had begun by then still runs; ids are used again."""
+    if not 0 < pid < 2**31:
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -49,6 +52,22 @@ def is_running(pid: int, since: float) -> bool:
         pass  # another user's
     begun = _begun_at(pid)
     return begun is None or begun <= since + CLOCK_S
+
+
+def command_line(pid: int) -> list[str]:
+    """The words that a process was started with; none where the system does not tell."""
+    try:
+        content = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return [os.fsdecode(word) for word in content.split(b"\0")[:-1]]
+    except FileNotFoundError:
+        asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]  # without /proc
+    except OSError:
+        return []
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=10)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return []
+    return done.stdout.split()
 
 
 def _begun_at(pid: int) -> float | None:

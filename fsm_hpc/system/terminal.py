@@ -1,11 +1,14 @@
-"""Words for a person: where they go, and how numbers are said in them."""
+"""Where words for a person go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import codecs
+import io
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -13,10 +16,59 @@ if TYPE_CHECKING:
 NO_EDGE = 10_000  # columns, more than any line has
 
 
-def console(markup: bool = True) -> Console:
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+_VISIBLE = {code: text for code, text in _CONTROLS.items() if chr(code) != "\n"}
+
+
+def visible(text: str) -> str:
+    """The text with what would steer a terminal written out: a name cannot colour or clear it."""
+    return text.translate(_VISIBLE)
+
+
+class PlainConsole(Console):
+    """Prints every text as it is: brackets are brackets, `:x:` is no picture."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
+
+def console() -> Console:
     """Nothing is broken or cut where there is no terminal, however long a path is."""
-    here = Console(highlight=False, markup=markup)
-    return here if here.is_terminal else Console(highlight=False, markup=markup, width=NO_EDGE)
+    here = PlainConsole()
+    return here if here.is_terminal else PlainConsole(width=NO_EDGE)
+
+
+def styled(*parts: str | tuple[str, str]) -> Text:
+    """One line of texts, each as it is or with a style."""
+    made = Text()
+    for part in parts:
+        text, style = (part, "") if isinstance(part, str) else part
+        made.append(visible(text), style)
+    return made
+
+
+def print_anything() -> None:
+    """Let standard output take every name of a file, whatever its bytes or the encoding here."""
+    codecs.register_error("as_it_is", _as_it_is)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="as_it_is")
+
+
+def _as_it_is(error: UnicodeError) -> tuple[bytes, int]:
+    """Bytes that were no text come out as those bytes, all else that cannot be said as \\uXXXX."""
+    assert isinstance(error, UnicodeEncodeError)
+    wrong = error.object[error.start : error.end]
+    return b"".join(
+        bytes([ord(c) - 0xDC00]) if 0xDC80 <= ord(c) <= 0xDCFF else c.encode("ascii", _ESCAPED)
+        for c in wrong
+    ), error.end
+
+
+_ESCAPED = "backslashreplace"
 
 
 class LiveDisplay:
@@ -36,27 +88,3 @@ class LiveDisplay:
     def __exit__(self, *_: object) -> None:
         if self.console.is_terminal:
             self.live.stop()
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def clock(seconds: float) -> str:
-    """`1:02:03`."""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-def number_ranges(numbers: Iterable[int]) -> str:
-    """`0-3, 7, 8`: in order, runs of three or more drawn together."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = [
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(str(n) for n in run) for run in runs
-    ]
-    return ", ".join(parts)

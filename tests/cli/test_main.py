@@ -101,6 +101,19 @@ def test_no_words_show_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> Non
     assert "python -m fsm_hpc" in capsys.readouterr().out
 
 
+def test_ctrl_c_in_a_library_that_fails_at_cleaning_up_is_still_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(words: list[str]) -> int:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise AttributeError("of a half-made object")
+
+    monkeypatch.setattr("fsm_hpc.cli.main._run", interrupted)
+    assert main(["status"]) == 130
+
+
 def test_a_signal_keeps_the_finished_lengths_and_the_same_command_goes_on(tmp_path: Path) -> None:
     words = ["dataset=heart_disease", "method=interval", "solver=clingo_dl", "scan.max_length=9"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}

@@ -63,7 +63,7 @@ def sweep(tmp_path: Path) -> Any:
     process.communicate()
 
 
-def test_ctrl_c_saves_the_folds_and_the_command_again_goes_on(
+def test_ctrl_c_saves_the_folds_and_resume_goes_on_with_a_shorter_scan(
     tmp_path: Path, sweep: subprocess.Popen[str]
 ) -> None:
     wait(tmp_path, some_run_at_length_4)
@@ -73,7 +73,7 @@ def test_ctrl_c_saves_the_folds_and_the_command_again_goes_on(
     stopped = states(tmp_path)
     assert {s["state"] for s in stopped} <= {"partial", "missing"}
     assert any("resumes at length" in s["why"] for s in stopped)
-    again = run(tmp_path, *LONG, *PLAIN, "scan.max_length=3")
+    again = run(tmp_path, "resume", "cluster=local", "scan.max_length=3")
     assert "3 done" in again
     assert "resumes at length" in again
 
@@ -107,7 +107,7 @@ def test_a_fold_in_the_foreground_is_seen_and_resumed_with_its_own_settings(
 def test_a_fold_that_a_job_works_on_is_not_run_in_the_foreground_as_well(tmp_path: Path) -> None:
     found = wait(tmp_path, lambda found: any(s["state"] == "running" for s in found))
     fold = next(s["fold"] for s in found if s["state"] == "running")
-    again = start(tmp_path, *LONG[:2], f"fold={fold}", "solver=clingo_dl", "scan.max_length=1")
+    again = start(tmp_path, *LONG[:2], f"fold={fold}", LONG[3], PLAIN[0])
     told, _ = again.communicate(timeout=60)
     assert again.returncode == 2, told
     assert f"fold-{fold} is running" in told
@@ -115,7 +115,7 @@ def test_a_fold_that_a_job_works_on_is_not_run_in_the_foreground_as_well(tmp_pat
     assert not (tmp_path / f"results/default/heart_disease/median/fold-{fold}/result.json").exists()
 
 
-def test_a_fold_that_cannot_be_read_is_told_and_does_not_hide_the_others(tmp_path: Path) -> None:
+def test_what_stands_in_the_place_of_a_result_is_kept_aside_and_named(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10)
     words = ["dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median"]
     common = ["solver=clingo_dl", "cluster=local", "scan.max_length=1", "fold=0,1", "-m"]
@@ -123,5 +123,8 @@ def test_a_fold_that_cannot_be_read_is_told_and_does_not_hide_the_others(tmp_pat
     blocked.mkdir(parents=True)  # a folder where the result should go
     (blocked / "file").touch()
     told = run(tmp_path, *words, *common)
-    assert "1 done, 1 unknown" in told, told
-    assert "Is a directory" in told
+    assert "result.json cannot be read: it is a folder" in told, told
+    assert "2 done" in told, told
+    (kept,) = blocked.parent.glob(".damaged-result.json-*")
+    assert (kept / "file").exists()
+    assert f"kept as {kept.name}" in told

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.watch import evidence, progress
 from fsm_hpc.cluster.watch.progress import SweepProgress
 from fsm_hpc.cluster.watch.verdict import Verdict
@@ -20,14 +19,16 @@ from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.made_studies import fold_result, put
 from tests.support.screens import HIDE_CURSOR, SHOW_CURSOR, lines_of, said, screen
+from tests.support.submissions import submission
 
 
 def begin(study: StudyPaths, fold: int, end: AttemptEnd | None = None) -> None:
     """A fold that this process works on, or that has ended so."""
     paths = study.fold(FoldId("bank", "pivot", fold))
-    submissions.save(paths, Submission("t", "local", {}, {}, "", 0.0, "local"))
+    submissions.save(paths, submission())
     now = time.time()
-    mine = Attempt("t", "local", 0, platform.node(), os.getpid(), now, end=end, message="on fire")
+    job_id = f"local/{platform.node()}/{os.getpid()}"
+    mine = Attempt("t", job_id, 0, platform.node(), os.getpid(), now, end=end, message="on fire")
     attempts.save(paths, mine)
 
 

@@ -20,7 +20,7 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.system import files
+from fsm_hpc.system import records
 from tests.support.slurm_stand_ins import fake_slurm
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def test_a_job_requeues_itself_where_no_signal_comes(
         job.kill()
         job.wait()
     assert ended.end is AttemptEnd.TIMEOUT
-    assert files.read_json(paths.scan)
+    assert records.read(paths.scan)
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core cannot be too few")
@@ -72,7 +72,7 @@ def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
     paths = submit(tmp_path, ClusterKind.LOCAL, "scan.max_length=1", "cluster.cpus=2")
     core = min(os.sched_getaffinity(0))
     assert start(paths, "taskset", "-c", str(core)).wait(60) == 0
-    done = files.read_json(paths.result)
+    done = records.read(paths.result)
     assert done is not None
     assert done["provenance"]["warnings"][0].startswith("asked for 2 cores, may use 1")
     assert done["provenance"]["threads"] == 1
@@ -82,7 +82,7 @@ def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
 def test_a_fold_left_at_once_is_stopped_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaving: type[BaseException]
 ) -> None:
-    def leave(*_: object) -> None:
+    def leave(*_: object, **__: object) -> None:
         raise leaving
 
     monkeypatch.setattr("fsm_hpc.study.run.run_fold", leave)
@@ -101,7 +101,7 @@ def test_whoever_works_without_slurm_shows_signs_of_life(
     config = compose([*LONG, f"results_dir={tmp_path}"])
     paths = fold_paths(config)
 
-    def long_work(*_: object) -> None:
+    def long_work(*_: object, **__: object) -> None:
         os.utime(paths.attempt, (0, 0))
         deadline = time.monotonic() + 20
         while paths.attempt.stat().st_mtime == 0:
@@ -147,7 +147,8 @@ def test_the_newest_claim_owns_the_fold(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_attempt_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
-    values: dict[str, Any] = {"warnings": ("few cores",), "earlier": ({"job_id": "6"},)}
+    earlier = {"token": "s", "job_id": "6", "end": None, "progress_s": 0.0}
+    values: dict[str, Any] = {"warnings": ("few cores",), "earlier": (earlier,)}
     attempt = Attempt("t", "7", 1, "n1", 5, 1.0, 2.0, AttemptEnd.TIMEOUT, "after 3 s", **values)
     paths = FoldPaths(tmp_path)
     attempts.save(paths, attempt)

@@ -196,3 +196,15 @@ def test_lost_attempts_are_counted_and_ordinary_time_outs_are_not() -> None:
     assert attempts.retries(attempt(earlier=(*worked, entry(AttemptEnd.PREEMPTED, 130.0)))) == 1
     assert attempts.retries(attempt(earlier=(*worked, entry(AttemptEnd.TIMEOUT, 120.0)))) == 1
     assert attempts.retries(attempt(earlier=(entry(None, 0.0, token="older"),))) == 0
+
+
+def test_a_fold_that_runs_tells_how_far_it_is() -> None:
+    rows = tuple({"length": n, "formula": "a" if n < 2 else "b"} for n in range(1, 5))
+    scan = replace(SCAN, progress=0.25, left_s=600.0, scan_s=1800.0, lengths=rows)
+    sent = replace(submission(), config={"scan": {"budget_h": 2.0}})
+    one = judge(Evidence(REF, submission=sent, attempt=attempt(), scan=scan), hints("RUNNING"))
+    assert "25 % searched, 3 min to 30 min left" in one.why
+    assert "unchanged since length 2" in one.why
+    assert "1.5 h of its budget left" in one.why
+    told = one.to_dict()
+    assert (told["progress"], told["left_s"], told["unchanged_since"]) == (0.25, 600.0, 2)

@@ -18,7 +18,6 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files
-from fsm_hpc.system.terminal import number_ranges
 from tests.support.command_line import run_verb
 from tests.support.slurm_stand_ins import fake_slurm, some_config
 
@@ -85,7 +84,8 @@ def test_resume_finds_the_study_of_an_experiment_with_its_settings(
 ) -> None:
     config = replace(some_config(), study="paper", results_dir=tmp_path, seed=7)
     submit(config)
-    (found,), _ = resume.configs([*words, f"results_dir={tmp_path}", "scan.budget_h=71"])
+    words = [*words, f"results_dir={tmp_path}", "scan.budget_h=71"]
+    (found,) = resume.configs(words).configs
     assert found == replace(config, scan=replace(config.scan, budget_h=71))
 
 
@@ -93,7 +93,7 @@ def test_resume_follows_a_study_that_was_moved(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path / "here")
     submit(config)
     (tmp_path / "here").rename(tmp_path / "there")
-    (found,), _ = resume.configs([f"results_dir={tmp_path}/there"])
+    (found,) = resume.configs([f"results_dir={tmp_path}/there"]).configs
     assert found == replace(config, results_dir=tmp_path / "there")
 
 
@@ -104,17 +104,14 @@ def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
         run_verb("resume", f"results_dir={tmp_path}")
     known = replace(config, fold=1)
     submit(known)
-    found, others = resume.configs([f"results_dir={tmp_path}"])
+    resumed = resume.configs([f"results_dir={tmp_path}"])
+    found, others = resumed.configs, resumed.unknown
     assert (found, [ref.id.fold for ref in others]) == ([known], [0])
 
 
 def test_resume_refuses_what_is_not_a_setting() -> None:
     with pytest.raises(UserError, match="budget is not a setting"):
         resume.changed(some_config(), {}, ["scan.budget=144"])
-
-
-def test_folds_are_shown_as_ranges() -> None:
-    assert number_ranges([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7, 8"
 
 
 def test_squeue_and_sacct_are_read_together(

@@ -72,7 +72,7 @@ def test_all_problems_of_a_table_are_told_at_once(tmp_path: Path) -> None:
     starts = [
         "expected 8 cells in line 6 as in the header, found 7",
         "expected each column once, found 'born' twice",
-        "dataset.missing: expected drop or error, found 'fill'",
+        "dataset.missing: expected drop, error or keep, found 'fill'",
         "dataset.numeric: column 'weight' is not in bad.csv; its columns are: id, born, price",
         "dataset.drop: column 'hight' is not in bad.csv",
         "expected one decimal sign in the whole file",

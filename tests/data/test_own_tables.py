@@ -418,6 +418,13 @@ def test_a_constant_column_is_flagged(tmp_path: Path) -> None:
     assert any(note.startswith("z is constant (k)") for note in table.notes)
 
 
+def test_numbers_with_a_unit_are_not_taken_for_categories_in_silence(tmp_path: Path) -> None:
+    rows = "".join(f"{i} %,{'ab'[i % 2]},{i % 2}\n" for i in range(20))
+    table = own_table(tmp_path, "rate,z,y\n" + rows)
+    (told,) = [note for note in table.notes if note.startswith("warning: rate counts as 20")]
+    assert "remove the unit" in told
+
+
 def test_spellings_that_differ_only_in_case_are_flagged(tmp_path: Path) -> None:
     table = own_table(tmp_path, "z,y\nRed,1\nred,0\n")
     assert any("Red and red count as different" in note for note in table.notes)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import escape_latex, number
 
@@ -15,6 +17,7 @@ NAMES = st.one_of(
     st.sampled_from(
         ["age", "job_self-employed", "and", "x.y", "Größe", "a b", "1st", "`", ">=", "inf"]
     ),
+    st.sampled_from(["xor", "iff", "implies", "at", "least", "of", "at least", "2", ","]),
     st.text(min_size=1, max_size=6),
 )
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -32,6 +35,12 @@ FORMULAS: st.SearchStrategy[Formula] = st.recursive(
         st.builds(Not, part),
         st.lists(part, min_size=2, max_size=4).map(lambda parts: And(*parts)),
         st.lists(part, min_size=2, max_size=4).map(lambda parts: Or(*parts)),
+        st.lists(part, min_size=2, max_size=4).map(lambda parts: Xor(*parts)),
+        st.builds(Iff, part, part),
+        st.builds(Implies, part, part),
+        st.lists(part, min_size=2, max_size=4).flatmap(
+            lambda parts: st.builds(lambda k: AtLeast(k, *parts), st.integers(1, len(parts)))
+        ),
     ),
     max_leaves=8,
 )
@@ -49,8 +58,7 @@ def test_every_formula_reads_back_from_its_own_text(formula: Formula) -> None:
 
 @given(FORMULAS)
 def test_the_size_counts_propositions_and_connectives(formula: Formula) -> None:
-    leaves = len(list(formula.propositions()))
-    assert formula.size == 2 * leaves - 1 + _negations(formula)
+    assert formula.size == len(list(formula.propositions())) + _connectives(formula)
 
 
 @given(FORMULAS)
@@ -80,6 +88,12 @@ def test_sizes_are_the_papers(text: str, size: int) -> None:
         "25 <= age <= 60 or glucose > 128.5",
         "not age >= 29",
         "poutcome_success or duration >= 767",
+        "(a or b) xor not c",
+        "not (a xor b) and c",
+        "(a iff b) iff c",
+        "(a implies b) implies c",
+        "at least 2 of (a, not b, age >= 3) or c",
+        "not at least 2 of (a, b xor c)",
     ],
 )
 def test_only_the_brackets_that_are_needed_are_printed(text: str) -> None:
@@ -97,6 +111,13 @@ def test_only_the_brackets_that_are_needed_are_printed(text: str) -> None:
         ("n >= 2.5", [0, 1, 1, 1]),
         ("1 <= n <= 2.5", [1, 1, 1, 0]),
         ("not (a and n >= 2)", [1, 0, 1, 1]),
+        ("a xor b", [0, 1, 1, 0]),
+        ("a xor b xor n >= 4", [0, 1, 1, 1]),
+        ("a iff b", [1, 0, 0, 1]),
+        ("a implies b", [1, 0, 1, 1]),
+        ("at least 2 of (a, b, n >= 4)", [1, 0, 0, 0]),
+        ("at least 1 of (a, not b)", [1, 1, 0, 1]),
+        ("at least 2 of (a, a, b)", [1, 1, 0, 0]),
     ],
 )
 def test_truth_is_computed_for_all_rows_at_once(text: str, truth: list[int]) -> None:
@@ -109,6 +130,58 @@ def test_latex_is_in_the_papers_notation() -> None:
     assert formula.latex(letters) == (
         r"(p \lor q_{\geq 767}) \land \neg r \land s_{[25,60]} \land t_{m}"
     )
+
+
+def test_connectives_beyond_the_papers_have_their_signs_in_latex() -> None:
+    letters = {name: name for name in "pqr"}
+    assert parse("(p xor q) implies (p iff r)").latex(letters) == (
+        r"(p \oplus q) \rightarrow (p \leftrightarrow r)"
+    )
+    assert parse("at least 2 of (p, not q, r)").latex(letters) == (
+        r"{\geq}2 \textrm{ of } (p, \neg q, r)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"), [("xor and iff", [0, 0]), ("at xor not of", [1, 1]), ("implies", [1, 0])]
+)
+def test_columns_named_like_newer_connectives_are_still_read(text: str, truth: list[int]) -> None:
+    no, yes = np.array([False, False]), np.array([True, False])
+    table = {"xor": yes, "iff": no, "at": yes, "of": yes, "implies": yes}
+    assert parse(text).evaluate(table).tolist() == [bool(value) for value in truth]
+
+
+@given(FORMULAS)
+def test_renaming_columns_changes_nothing_else(formula: Formula) -> None:
+    names = {p.column: p.column for p in formula.propositions()}
+    assert formula.renamed(names) == formula
+    longer = formula.renamed({name: f"{name}!" for name in names})
+    assert longer.size == formula.size
+    assert {p.column for p in longer.propositions()} == {f"{name}!" for name in names}
+
+
+LANGUAGES = {
+    "a": set(Language),
+    "not a": set(Language),
+    "a and not b": {*Language} - {Language.DISJUNCTION, Language.AT_LEAST},
+    "a or b": {*Language} - {Language.CONJUNCTION, Language.AT_LEAST},
+    "a and b or not c": {Language.PAPER, Language.XOR, Language.IMPLIES, Language.DNF},
+    "(a or b) and not c": {Language.PAPER, Language.XOR, Language.IMPLIES, Language.CNF},
+    "not (a or b)": {Language.PAPER, Language.XOR, Language.IMPLIES},
+    "not not a": {Language.PAPER, Language.XOR, Language.IMPLIES},
+    "(a and b or c) and a": {Language.PAPER, Language.XOR, Language.IMPLIES},
+    "a xor b": {Language.XOR},
+    "a or (b iff c)": {Language.XOR},
+    "a implies b and c": {Language.IMPLIES},
+    "at least 2 of (a, not b, c)": {Language.AT_LEAST},
+    "at least 1 of (a, b and c)": set(),
+    "not at least 1 of (a, b)": set(),
+}
+
+
+@pytest.mark.parametrize("text", LANGUAGES)
+def test_a_language_has_the_formulas_that_are_made_as_it_says(text: str) -> None:
+    assert {language for language in Language if language.has(parse(text))} == LANGUAGES[text]
 
 
 def test_latex_without_letters_writes_the_names_out_escaped() -> None:
@@ -130,6 +203,16 @@ def test_latex_without_letters_writes_the_names_out_escaped() -> None:
         ("not (a or b)", "neither a is true nor b is true"),
         ("not (a and b)", "not both a is true and b is true"),
         ("not (a or b or c)", "none of (a is true, b is true or c is true)"),
+        ("a xor not b", "exactly one of (a is true, b is not true)"),
+        ("not (a xor b)", "both or neither of (a is true, b is true)"),
+        ("a xor b xor c", "an odd number of (a is true, b is true, c is true)"),
+        ("a iff b", "both or neither of (a is true, b is true)"),
+        ("c and not (a iff b)", "c is true and exactly one of (a is true, b is true)"),
+        ("a implies b", "a is not true or b is true"),
+        ("c and (a implies b)", "c is true and either a is not true or b is true"),
+        ("not (a implies b)", "a is true and b is not true"),
+        ("at least 2 of (a, not b, c)", "at least 2 of (a is true, b is not true, c is true)"),
+        ("not at least 2 of (a, b)", "fewer than 2 of (a is true, b is true)"),
     ],
 )
 def test_words_are_plain_english(text: str, words: str) -> None:
@@ -151,6 +234,13 @@ def test_numbers_keep_their_value(value: float) -> None:
         ("3 <= a", "expected '<='"),
         ("a >= b", "expected a number"),
         ("a ? b", "cannot read formula"),
+        ("a xor b iff c", "expected the end"),
+        ("a iff b iff c", "expected the end"),
+        ("at least 2 (a, b)", "expected 'of'"),
+        ("at least 3 of (a, b)", "asks for at least 3 of 2"),
+        ("at least 1.5 of (a, b)", "asks for at least 1.5 of 2"),
+        ("at least 1 of (a)", "asks for at least 1 of 1"),
+        ("at least 1 of (a, b", "expected ')'"),
     ],
 )
 def test_text_that_is_not_a_formula_is_refused_with_the_place(text: str, complaint: str) -> None:
@@ -163,14 +253,12 @@ def test_a_chain_needs_two_parts() -> None:
         And(Atom(Proposition("a")))
 
 
-def _negations(formula: Formula) -> int:
-    return isinstance(formula, Not) + sum(map(_negations, formula.parts))
+def _connectives(formula: Formula) -> int:
+    """One for each sign that is written down."""
+    own = {Atom: 0, Not: 1, AtLeast: 1}.get(type(formula), len(formula.parts) - 1)
+    return own + sum(map(_connectives, formula.parts))
 
 
 def _reversed(formula: Formula) -> Formula:
-    if isinstance(formula, Atom):
-        return formula
-    if isinstance(formula, Not):
-        return Not(_reversed(formula.part))
-    parts = [_reversed(part) for part in reversed(formula.parts)]
-    return And(*parts) if isinstance(formula, And) else Or(*parts)
+    parts = [_reversed(part) for part in formula.parts]
+    return formula.over(parts if isinstance(formula, Implies) else parts[::-1])

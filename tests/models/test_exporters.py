@@ -23,14 +23,22 @@ from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import exporters
-from fsm_hpc.models.exporters import LANGUAGES, export
+from fsm_hpc.models.exporters import FORMATS, export
 from fsm_hpc.models.exporters.conditions import TRUE
 from fsm_hpc.models.exporters.excel import export_excel
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.method import Method
 from tests.support.latex import compile_latex, needs_latex
-from tests.support.rules import GUESSED, Case, guessed_case, make_model, random_case, shipped_case
+from tests.support.rules import (
+    GUESSED,
+    Case,
+    guessed_case,
+    make_model,
+    missing_case,
+    random_case,
+    shipped_case,
+)
 from tests.support.tables import SHARED, SHIPPED
 
 THERE = (*SHIPPED, "diabetes", *(["student_dropout"] if SHARED.is_dir() else []))
@@ -47,7 +55,16 @@ CASES: dict[str, Callable[[], Case]] = {
         for is_text in (False, True)
     },
     **{f"random-{seed}": partial(random_case, seed) for seed in range(50)},
+    **{f"missing-{seed}": partial(missing_case, seed) for seed in range(40)},
+    **{f"connectives-{seed}": partial(random_case, seed, has_more=True) for seed in range(25)},
     **{f"guessed-{word}": partial(guessed_case, word) for word in GUESSED},
+}
+CONNECTIVES: dict[str, Callable[[Sequence[bool]], bool]] = {
+    "and": all,
+    "or": any,
+    "xor": lambda parts: parts[0] != parts[1],
+    "iff": lambda parts: parts[0] == parts[1],
+    "implies": lambda parts: parts[1] or not parts[0],
 }
 SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "BOOLEAN"}
 needs_node = pytest.mark.skipif(
@@ -121,7 +138,7 @@ def test_the_json_tree_means_what_the_formula_means(case: Case) -> None:
 
 def test_every_language_has_its_module() -> None:
     modules = {path.stem for path in Path(exporters.__path__[0]).glob("*.py")}
-    assert modules - {"__init__", "conditions"} == set(LANGUAGES)
+    assert modules - {"__init__", "conditions"} == set(FORMATS)
 
 
 def _example() -> Model:
@@ -193,7 +210,7 @@ proved   yes: no formula of size 6 or less makes fewer errors on these rows""",
 }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", FORMATS)
 def test_an_export_reads_like_its_language(language: str) -> None:
     assert export(_example(), language).startswith(EXPORTS[language])
 
@@ -367,6 +384,8 @@ def _compute(folder: Path, columns: list[list[str]], is_text: list[bool]) -> lis
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     return str(value).upper() if isinstance(value, bool) else str(value)
 
 
@@ -386,10 +405,14 @@ def _holds(tree: dict[str, Any], model: Model, row: dict[str, Any]) -> bool:
     """An interpreter as a user would write it."""
     if "not" in tree:
         return not _holds(tree["not"], model, row)
-    for connective, joined in (("and", all), ("or", any)):
+    if "at_least" in tree:
+        return bool(sum(_holds(part, model, row) for part in tree["of"]) >= tree["at_least"])
+    for connective, joined in CONNECTIVES.items():
         if connective in tree:
-            return joined(_holds(part, model, row) for part in tree[connective])
+            return joined([_holds(part, model, row) for part in tree[connective]])
     value = row[tree["column"]]
+    if "is missing" in tree or value is None:
+        return "is missing" in tree and value is None
     if "in" in tree:
         return _is_in(value, tree["in"], model, tree["column"])
     if "between" in tree:

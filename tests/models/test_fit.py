@@ -13,6 +13,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import fit, model
 from fsm_hpc.models.model import Model
 from fsm_hpc.study import measures
@@ -58,6 +59,27 @@ def _fitted(table: Path, *more: str) -> Model:
     return model.load(table.parent / "rule" / "model.json")
 
 
+def test_a_rule_in_another_language_says_so_wherever_it_goes(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_csv(table)
+    either = (frame["age"] >= 50) ^ (frame["member"] == "yes")
+    labels = np.where(either, "in", "out")
+    frame.assign(label=labels).to_csv(table, index=False)
+    rule = _fitted(table, "language=xor", "fit.folds=0")
+    assert rule.language is Language.XOR
+    assert str(rule.formula) == "age >= 50 iff member"
+    assert rule.settings["language"] == "xor"
+    place = table.parent / "rule"
+    assert "no formula of the language xor of size 3 or less" in (place / "model.html").read_text()
+    assert main(["predict", str(place / "model.json"), str(table), "--out", str(place / "p")]) == 0
+    assert pd.read_csv(place / "p")["prediction"].tolist() == labels.tolist()
+    capsys.readouterr()
+    words = ["dataset=csv", f"dataset.path={table}", "dataset.target=label"]
+    assert main(["explain", str(place / "model.json"), "--row", "0", *words]) == 0
+    assert "both or neither of (age is at least 50, member is true)" in capsys.readouterr().out
+
+
 def test_one_rule_comes_with_what_to_expect_of_it(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,6 +123,39 @@ def test_a_rule_that_does_not_beat_the_majority_is_warned_about(tmp_path: Path) 
     frame.to_csv(tmp_path / "my.csv", index=False)
     rule = _fitted(tmp_path / "my.csv")
     assert any(note.startswith("warning: ") for note in rule.notes)
+
+
+def test_a_rule_that_always_says_the_same_is_called_so(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"x": range(60), "label": ["rare" if n in (20, 40) else "b" for n in range(60)]}
+    )
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    rule = _fitted(tmp_path / "my.csv", "method=median")
+    assert rule.errors == 2
+    assert "it says label = b on each of its rows" in " ".join(rule.notes)
+
+
+def test_what_the_table_made_known_is_told_once(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = _fitted(table)
+    said = capsys.readouterr().out
+    assert "categorical: job" in rule.reading["notes"]
+    assert "categorical: job" not in rule.notes
+    assert said.count("categorical: job") == 1
+
+
+def test_a_table_too_small_for_its_folds_is_refused_before_the_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame({"x": range(6), "label": ["a", "b"] * 3})
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    assert main(["fit", *_words(tmp_path / "my.csv")]) == 2
+    told = capsys.readouterr()
+    assert "at least 10 rows for 10 folds, found 6" in told.err
+    assert "fit.folds=" in told.err
+    assert "length 1" not in told.out
+    assert main(["fit", *_words(tmp_path / "my.csv", "fit.folds=0")]) == 0
 
 
 def test_a_stopped_fit_goes_on(table: Path) -> None:
@@ -215,7 +270,7 @@ def test_a_damaged_model_is_told_in_one_line(tmp_path: Path, text: str) -> None:
 def test_a_newer_model_is_refused_with_the_version_that_wrote_it(tmp_path: Path) -> None:
     saved = _rule().to_dict() | {"format": 2, "provenance": {"version": "9.0"}}
     (tmp_path / "model.json").write_text(json.dumps(saved))
-    with pytest.raises(UserError, match=r"format 1, found 2, written by fsm_hpc 9\.0"):
+    with pytest.raises(UserError, match=r"is of format 2, written by fsm_hpc 9\.0"):
         model.load(tmp_path / "model.json")
 
 
@@ -348,3 +403,18 @@ def test_answers_that_do_not_fit_the_table_are_refused(
     (table.parent / "answers.csv").write_text(text)
     assert main(["fit", *_words(table, f"labels={table.parent}/answers.csv")]) == 2
     assert complaint in capsys.readouterr().err
+
+
+def test_the_card_fits_a_phone_and_says_why_it_looked_no_further(table: Path) -> None:
+    from tests.support.browser import browser
+
+    _fitted(table)
+    card = table.parent / "rule" / "model.html"
+    with browser() as opened:
+        page = opened.new_page(viewport={"width": 390, "height": 900})
+        page.goto(card.as_uri())
+        cut = "found => found.filter(e => e.scrollWidth > e.clientWidth + 1).length"
+        assert page.eval_on_selector_all(".scroll", cut) == 0
+        assert "It looked no further, as " in page.inner_text(".fsm-card")
+        page.get_by_text("How its table was read").click()
+        assert "categorical: job" in page.inner_text(".fsm-card")

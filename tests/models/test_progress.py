@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import progress
 from fsm_hpc.models.progress import FoldProgress, print_result
+from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.ladder import Length, LengthAttempt
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import Incumbent
@@ -47,6 +50,16 @@ def test_a_bound_that_says_nothing_is_not_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(progress, "PLAIN_EVERY_S", 0.0)
     state = scan_state(under_way=LengthAttempt(1, Incumbent(parse("x"), 25, 0, 0)))
     assert lines(state) == [f"{NAME}  length 1  errors 25"]
+
+
+def test_how_far_a_length_is_stands_beside_its_errors() -> None:
+    frontier = Frontier("digest", 2, None, None, (), None, 0.25, 60.0)
+    attempt = LengthAttempt(2, Incumbent(parse("x"), 19, 1, 0, frontier))
+    (line,) = lines(scan_state(lengths=(ONE,), under_way=attempt))
+    assert "length 2  errors 19  25 % searched, 60 s to 9 min left" in line
+    other = replace(attempt, length=3)  # the frontier is that of a smaller size still
+    (line,) = lines(scan_state(lengths=(ONE,), under_way=other))
+    assert "0 % searched  best" in line
 
 
 def test_nothing_new_is_not_told_again_at_once() -> None:

@@ -15,7 +15,6 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.errors import UserError
@@ -27,10 +26,11 @@ from fsm_hpc.search.ladder import Length
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system import files
+from fsm_hpc.system import records
 from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 from tests.support.scans import scan_state
+from tests.support.submissions import submission
 
 
 def study_with(folder: Path, **changes: Any) -> StudyPaths:
@@ -124,7 +124,7 @@ def test_a_failed_attempt_is_told_with_its_reason(
 ) -> None:
     study = study_with(tmp_path)
     paths = study.fold(FoldId("hepatitis", "pivot", 1))
-    submissions.save(paths, Submission("t", "slurm", {}, {}, "", 0.0, "17_1"))
+    submissions.save(paths, submission("slurm"))
     gone = Attempt("t", "17_1", 0, "node-1", 1, 0.0, 1.0, end, "disk on fire")
     attempts.save(paths, gone)
     row = only(study, fold=1)
@@ -136,8 +136,8 @@ def test_a_failed_attempt_is_told_with_its_reason(
 def test_a_fold_whose_process_lives_is_running(tmp_path: Path) -> None:
     study = study_with(tmp_path)
     paths = study.fold(FoldId("hepatitis", "pivot", 1))
-    submissions.save(paths, Submission("t", "local", {}, {}, "", 0.0, "local"))
-    alive = Attempt("t", "local", 0, platform.node(), os.getpid(), time.time())
+    submissions.save(paths, submission())
+    alive = Attempt("t", "local/here/77", 0, platform.node(), os.getpid(), time.time())
     attempts.save(paths, alive)
     assert only(study, fold=1).verdict is Verdict.RUNNING
 
@@ -221,9 +221,10 @@ def test_alike_folds_are_no_mixture(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("setting", ["seed", "patience", "validation_fraction", "data"])
 def test_a_setting_that_differs_is_named_with_its_folds(tmp_path: Path, setting: str) -> None:
-    found = mixtures(tmp_path, settings={setting: 5})
+    other: Any = {"validation_fraction": 0.5, "data": "abc"}.get(setting, 5)
+    found = mixtures(tmp_path, settings={setting: other})
     assert len(found) == 1
-    assert found[0].endswith(f"(folds 0-2) and {setting} 5 (fold 3)")
+    assert found[0].endswith(f"(folds 0-2) and {setting} {other} (fold 3)")
 
 
 def test_solvers_that_differ_are_named(tmp_path: Path) -> None:
@@ -344,7 +345,7 @@ def test_collecting_again_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_result_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
     study = study_with(tmp_path)
-    saved = files.read_json(study.fold(FoldId("hepatitis", "pivot", 0)).result)
+    saved = records.read(study.fold(FoldId("hepatitis", "pivot", 0)).result)
     row = only(study)
     assert row.result is not None
     assert saved is not None

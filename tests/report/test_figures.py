@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from functools import partial
 from pathlib import Path
@@ -105,6 +106,22 @@ def test_bars_of_a_method_without_results_leave_no_gap(tmp_path: Path) -> None:
         bars = figures.accuracy(collect.read(paths), paper_beside=True).axes[0].patches
     middles = [bar.get_y() + bar.get_height() / 2 for bar in bars]
     assert middles == pytest.approx([-0.8 / 6, 0.8 / 6])
+
+
+def test_bars_of_pgfplots_are_centred_on_the_label_of_their_dataset(study: Study) -> None:
+    text = accuracy_source(study, figures.COLOURS)
+    assert "bar shift=0pt" in text  # or pgfplots would set the bars apart itself
+    rows = re.findall(r"^ +[\d.]+ (-?[\d.]+) [\d.]+$", text, re.MULTILINE)
+    fourth = 1 / 4  # three methods, and a gap between datasets
+    middles = sorted(float(place) for place in rows)
+    assert middles == pytest.approx([-fourth / 2, fourth / 2, 1 - fourth, 1, 1 + fourth])
+
+
+def test_times_are_centred_on_the_label_of_their_dataset(study: Study) -> None:
+    with plots._styled():
+        lines = figures.runtime(study).axes[0].lines
+    places = sorted({round(float(x), 3) for line in lines for x in line.get_xdata()})
+    assert places == pytest.approx([-0.175, 0.175, 0.65, 1, 1.35])
 
 
 def test_datasets_are_told_apart_by_shape_and_methods_by_colour(study: Study) -> None:

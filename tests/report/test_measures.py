@@ -258,7 +258,7 @@ def test_a_fold_that_was_asked_for_alone_leaves_none_missing(
     study = study_of(tmp_path, GOOD, GOOD)
     run_verb("collect", *place_of(study), *words)
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("measured: 1 folds: 1 ")
+    assert first.startswith("measured: 1 fold: 1 ")
     assert "missing" not in first
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import clingo
+import numpy as np
 import pytest
 
+from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.clingo.parts import HYPOTHESIS
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Job, Message, solve
+from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.system.files import encodings_dir
 
 ENTRIES = [p for p in sorted(encodings_dir().glob("*.lp")) if p.stem != "input"]
@@ -33,9 +42,9 @@ def facts_for(entry: Path) -> str:
     return FACTS if "median" in entry.name else FACTS + NUMERIC
 
 
-def test_every_method_has_a_shipped_and_a_plain_entry() -> None:
-    methods = ["interval", "median", "pivot"]
-    assert [entry.stem for entry in ENTRIES] == [*methods, *(f"plain_{m}" for m in methods)]
+def test_every_method_and_other_languages_have_a_shipped_and_a_plain_entry() -> None:
+    shipped = ["interval", "median", "open", "pivot"]
+    assert [entry.stem for entry in ENTRIES] == [*shipped, *(f"plain_{one}" for one in shipped)]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=names(ENTRIES))
@@ -61,10 +70,15 @@ def test_the_glossary_of_a_part_is_aligned(part: Path) -> None:
 @pytest.mark.parametrize("part", PARTS, ids=names(PARTS))
 def test_every_part_is_included_somewhere(part: Path) -> None:
     included = {name for entry in ENTRIES for name in re.findall(r'"(.+)"', read(entry))}
+    of_languages = {n for some in HYPOTHESIS.values() for names in some.values() for n in names}
+    included |= {f"hypothesis/{name}.lp" for name in of_languages}
     assert str(part.relative_to(encodings_dir())) in included
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=names(ENTRIES))
+WHOLE = [entry for entry in ENTRIES if not entry.stem.endswith("open")]
+
+
+@pytest.mark.parametrize("entry", WHOLE, ids=names(WHOLE))
 def test_an_entry_solves_without_a_warning(entry: Path, capfd: pytest.CaptureFixture[str]) -> None:
     messages: list[Message] = []
     constants = {"l": 4}
@@ -75,6 +89,23 @@ def test_an_entry_solves_without_a_warning(entry: Path, capfd: pytest.CaptureFix
     assert isinstance(messages[-1], Exhausted)
     assert isinstance(messages[0], AnswerSet)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("encoding", Encoding, ids=lambda encoding: encoding.value)
+@pytest.mark.parametrize("language", Language, ids=lambda language: language.value)
+def test_a_language_solves_without_a_warning(
+    language: Language, encoding: Encoding, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for method in (Method.MEDIAN, Method.PIVOT, Method.INTERVAL):
+        x, labels = np.array([1.0, 1.0, 2.0, 3.0]), np.array([True, True, False, True])
+        columns = [Column("x", Kind.NUMERIC, x), Column("b", Kind.BOOLEAN, labels)]
+        problem = Problem.build(columns, labels, method, language=language)
+        solver, messages = ClingoDl(encoding=encoding), list[Message]()
+        job = solver.job(solver.instance(problem), 4, None)
+        solve(replace(job, constants={"l": 4}), messages.append)
+        assert isinstance(messages[-1], Exhausted)
+        assert isinstance(messages[0], AnswerSet)
+        assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(("attributes", "size"), [(2, 11), (3, 10), (4, 9), (5, 7)])

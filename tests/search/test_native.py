@@ -5,31 +5,45 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fsm_hpc.data.columns import Column
+from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
-from fsm_hpc.search.solvers.native import Native, box_engine, search, solver, table
+from fsm_hpc.search.solvers.native import Native, bit_engine, box_engine, search, solver, table
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.functions import Tree, functions
 from fsm_hpc.search.solvers.native.kernels import boxes
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, pair, single
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, single
 from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
 from fsm_hpc.search.solvers.native.kernels.order import PAUSED
-from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Question, Scratch
+from fsm_hpc.search.solvers.native.kernels.profiles import sort_rows, weigh
+from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, Question, Scratch, View
 from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
+from fsm_hpc.search.solvers.native.kernels.tables import pair_of_pivots, pair_with_point
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
 
 by_method = pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda m: m.value)
+by_engine = pytest.mark.parametrize("engine", ["bits", "boxes"], indirect=True)
+LOW = -1000  # a goal that every literal reaches
 PAIR_TRUTHS = {f: [values >> i & 1 for i in range(4)] for values, f in PAIRS.items()}
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Small tables have few values, which are kept as bits unless that is forbidden."""
+    if request.param == "boxes":
+        monkeypatch.setattr(solver, "FEW_VALUES", 0)
+    return str(request.param)
 
 
 def tiny_problem(seed: int, method: Method) -> Problem:
@@ -179,14 +193,35 @@ def random_hole(seed: int) -> tuple[Any, Any, Any, int, int, int]:
 
 def asked(
     x: Any, y: Any, weights: Any, kinds: tuple[int, int], cards: tuple[int, int], mask: int
-) -> tuple[Question, BoxMemory, Scratch]:
+) -> tuple[Question, Data, BoxMemory, Scratch]:
     """The columns 0 and 1 as a question, with all the room that an answer may need."""
+    order = np.argsort(weights <= 0, kind="stable")  # rows that are gained come first
+    x, y, weights = x[order], y[order], weights[order]
+    gains, losses = int(weights[weights > 0].sum()), int(-weights[weights < 0].sum())
+    gained, rows = int((weights > 0).sum()), len(x)
+    numbers: dict[str, Any] = dict.fromkeys(Data._fields, np.zeros(4, np.int32))
+    starts, kind = np.array([0, 40], np.int64), np.array(kinds, np.int32)
+    data = Data(**numbers | {"starts": starts, "kinds": kind, "widest": 0, "many": 0})
     arrays = dict.fromkeys(BoxMemory._fields, np.zeros(4, np.int32))
-    memory = BoxMemory(**arrays | {"row_weights": weights, "where": np.zeros(2, np.int32)})
+    arrays |= {"row_weights": weights, "where": np.zeros(2, np.int32)}
+    arrays |= {"cards": np.array(cards, np.int32), "roles": np.zeros((2, 2), np.int32)}
+    memory = BoxMemory(**arrays | {"limits": np.zeros((2, 4), np.int32)})
     room = {name: np.zeros(100, np.int32) for name in Scratch._fields}
     tables = {"tree": np.zeros((40, 6), np.int32), "ends": np.zeros((64, 4), np.int32)}
-    scratch = Scratch(**room | tables | {"local": np.stack([x, y])})
-    return Question(0, 1, len(x), *kinds, *cards, mask, -1000, False), memory, scratch
+    tables |= {"local": np.stack([x, y]), "ordered": np.zeros((2, rows), np.int32)}
+    scratch = Scratch(**room | tables)
+    view = View(0, 0, 0, 0, gains, losses, rows, gained, 0)
+    for column in range(2):
+        weigh(data, memory, scratch, column, view, LOW + 1)
+        sort_rows(data, memory, scratch, column, rows)
+    question = Question(0, 1, rows, gained, *kinds, *cards, 0, 0, mask, LOW, False, gains, losses)
+    return question, data, memory, scratch
+
+
+def pair(question: Question, data: Data, memory: BoxMemory, scratch: Scratch) -> int:
+    """The pair in the way that fits its columns."""
+    how = pair_with_point if question.kind_x == POINT else pair_of_pivots
+    return int(how(question, data, memory, scratch))
 
 
 @pytest.mark.parametrize(
@@ -205,8 +240,9 @@ def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
     for seed in range(100):
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         cuts = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
-        question = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
-        assert sweep(*question, np.zeros(1, np.int32)) == best_pair(*cuts, weights, mask)
+        question_and_room = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
+        question, _, *room = question_and_room
+        assert sweep(question, *room, np.zeros(1, np.int32)) == best_pair(*cuts, weights, mask)
 
 
 def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
@@ -226,12 +262,12 @@ def test_a_single_scores_what_the_best_literal_scores(kind: int) -> None:
         for truth in truths_of(x, kind, card):
             scores += [weights[truth].sum()] * (mask & 1)
             scores += [weights[~truth].sum()] * (mask >> 1)
-        question = asked(x, x, weights, (kind, kind), (card, card), mask)
-        assert single(*question, True) == max(scores)
+        question, _, *room = asked(x, x, weights, (kind, kind), (card, card), mask)
+        assert single(question, *room, True) == max(scores)
 
 
 def test_kernels_do_not_count_references() -> None:
-    solve(tiny_problem(0, Method.PIVOT), 5)
+    solve(random_problem(np.random.default_rng(0), Method.PIVOT, 40, 3, 3, 30), 5)
     (compiled,) = boxes.search.inspect_asm().values()
     assert "NRT_incref" not in compiled
 
@@ -239,21 +275,28 @@ def test_kernels_do_not_count_references() -> None:
 # -------------------------------------------------------------------------------------- optima
 
 
+@by_engine
 @by_method
-def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force(method: Method) -> None:
+def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force(
+    method: Method, engine: str
+) -> None:
     for seed in range(100):
         assert_optima_of_every_bound(tiny_problem(seed, method), 9)
 
 
 @pytest.mark.slow
+@by_engine
 @by_method
-def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force_on_many(method: Method) -> None:
+def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force_on_many(
+    method: Method, engine: str
+) -> None:
     for seed in range(1000, 1600):
         assert_optima_of_every_bound(tiny_problem(seed, method), 9)
 
 
+@by_engine
 @by_method
-def test_errors_and_sizes_are_those_of_clingo_dl(method: Method) -> None:
+def test_errors_and_sizes_are_those_of_clingo_dl(method: Method, engine: str) -> None:
     rng = np.random.default_rng(7)
     other = ClingoDl(2)
     for _ in range(12):
@@ -267,6 +310,7 @@ def test_errors_and_sizes_are_those_of_clingo_dl(method: Method) -> None:
 def test_pairs_too_wide_to_ask_are_boxed_with_the_same_optima(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(solver, "FEW_VALUES", 0)
     monkeypatch.setattr(table, "WIDE_PAIR", 8)
     for seed in range(30):
         assert_optima_of_every_bound(tiny_problem(seed, Method.INTERVAL), 8)
@@ -275,10 +319,47 @@ def test_pairs_too_wide_to_ask_are_boxed_with_the_same_optima(
 def test_row_lists_that_cannot_be_shortened_give_the_same_formula(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    problem = random_problem(np.random.default_rng(3), Method.INTERVAL, 80, 2, 3, 9)
+    problem = random_problem(np.random.default_rng(3), Method.INTERVAL, 80, 2, 3, 12)
     expected = solve(problem, 7).formula
     monkeypatch.setattr(box_engine, "LIVE_ROWS", 0)
     assert solve(problem, 7).formula == expected
+
+
+@by_method
+def test_units_of_few_holes_have_the_same_optima(
+    method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solver, "FEW_VALUES", 0)
+    monkeypatch.setattr(box_engine, "MOST_HOLES", 2)
+    monkeypatch.setattr(bit_engine, "PAIRS_OF_A_UNIT", 12)
+    for seed in range(40):
+        assert_optima_of_every_bound(tiny_problem(seed, method), 8)
+
+
+@by_engine
+@pytest.mark.parametrize("method", [Method.PIVOT, Method.INTERVAL])
+@pytest.mark.parametrize("copies", [2, 3])
+def test_columns_that_put_the_rows_in_one_order_have_a_cut_each(
+    copies: int, method: Method, engine: str
+) -> None:
+    values = np.array([2.0, -1.0, 0.5, 3.5, 1.0, 3.0])
+    named = _columns("a", "numeric", values)
+    columns = [replace(c, name=f"a{n}", values=c.values**3) for n in range(copies) for c in named]
+    for labels in ([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 0, 1]):
+        assert_optima_of_every_bound(Problem.build(columns, np.array(labels) > 0, method), 7)
+
+
+@by_engine
+@pytest.mark.parametrize("method", [Method.PIVOT, Method.INTERVAL])
+def test_a_column_that_alone_can_hold_nowhere_is_no_copy_of_another(
+    method: Method, engine: str
+) -> None:
+    """Rows 3 and 4 agree but for their label and leave the search, and with them a value of a."""
+    a = _columns("a", "numeric", np.array([0, 1, 2, 2]))
+    b = _columns("b", "numeric", np.array([0, 1, 1, 1]))
+    labels = np.array([False, False, True, False])
+    for columns in (a + b, b + a):
+        assert_optima_of_every_bound(Problem.build(columns, labels, method), 5)
 
 
 def test_labels_that_all_conflict_are_proved_at_once() -> None:
@@ -298,8 +379,9 @@ def test_heavy_rows_count_as_often_as_they_occur() -> None:
 # ----------------------------------------------------------------------------- canonical answers
 
 
+@by_engine
 @by_method
-def test_the_formula_is_the_same_for_any_number_of_threads(method: Method) -> None:
+def test_the_formula_is_the_same_for_any_number_of_threads(method: Method, engine: str) -> None:
     rng = np.random.default_rng(11)
     for _ in range(6):
         problem = random_problem(rng, method, 60, 4, 3, 6)
@@ -307,8 +389,11 @@ def test_the_formula_is_the_same_for_any_number_of_threads(method: Method) -> No
         assert len(formulas) == 1
 
 
+@by_engine
 @by_method
-def test_the_formula_is_the_same_from_a_fresh_start_and_resumed(method: Method) -> None:
+def test_the_formula_is_the_same_from_a_fresh_start_and_resumed(
+    method: Method, engine: str
+) -> None:
     rng = np.random.default_rng(13)
     for _ in range(6):
         problem = random_problem(rng, method, 50, 3, 3, 5)
@@ -318,8 +403,9 @@ def test_the_formula_is_the_same_from_a_fresh_start_and_resumed(method: Method) 
         assert solve(problem, 7, resumed).formula == fresh.formula
 
 
+@by_engine
 @by_method
-def test_a_formula_to_beat_does_not_change_the_answer(method: Method) -> None:
+def test_a_formula_to_beat_does_not_change_the_answer(method: Method, engine: str) -> None:
     rng = np.random.default_rng(17)
     for _ in range(6):
         problem = random_problem(rng, method, 50, 3, 3, 5)
@@ -353,10 +439,12 @@ def test_a_stop_before_a_large_table_is_read_still_gives_a_formula(
     monkeypatch.setattr(solver.Knowledge, "of", lambda problem, threads: never.wait())
     stop.set()
     problem = tiny_problem(1, Method.PIVOT)
-    outcome = Native(1).solve(problem, 3, Incumbent(), Control(stop=stop))
+    frontier = Frontier("digest", 3, None, None, ())
+    outcome = Native(1).solve(problem, 3, Incumbent(frontier=frontier), Control(stop=stop))
     never.set()
     assert (outcome.end, outcome.proved_length) == (End.STOPPED, 0)
     assert outcome.errors == problem.errors(outcome.formula)
+    assert outcome.frontier == frontier  # how far it had come is not lost either
 
 
 def test_a_large_table_is_read_in_the_background_with_the_same_answer(

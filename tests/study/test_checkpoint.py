@@ -14,6 +14,7 @@ from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.checkpoint import Keeper
+from fsm_hpc.system.files import UnreadableError
 from tests.support.scans import scan_state
 
 ENTRY = Length(1, parse("`a b` >= 2.5"), 3, 0.9, 0.8, True, 1.25, "native")
@@ -40,11 +41,12 @@ def test_a_state_of_another_problem_is_not_taken_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40, 200])
-def test_half_a_file_counts_as_none(tmp_path: Path, cut: int) -> None:
+def test_half_a_file_is_none_to_go_on_from(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "scan.json"
     checkpoint.save(path, STATES[3], "f")
     path.write_text(path.read_text()[:cut])
-    assert checkpoint.load(path, "f") == ScanState()
+    with pytest.raises(UnreadableError, match=r"scan\.json cannot be read"):
+        checkpoint.load(path, "f")
 
 
 def test_a_step_is_on_disk_when_the_keeper_comes_back(tmp_path: Path) -> None:

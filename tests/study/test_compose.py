@@ -42,7 +42,7 @@ def test_folds_expand_by_themselves() -> None:
 
 
 def test_lists_and_globs_multiply_out() -> None:
-    configs = expand(["dataset=glob(h*)", "method=pivot,median", "fold=0"])
+    configs = expand(["dataset=glob(he*)", "method=pivot,median", "fold=0"])
     assert [str(config.id) for config in configs] == [
         "heart_disease/pivot/fold-0",
         "heart_disease/median/fold-0",

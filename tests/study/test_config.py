@@ -40,7 +40,7 @@ def test_a_setting_has_no_default_besides_that_of_conf(kind: type[Any]) -> None:
 
 def test_conf_states_a_value_for_every_setting() -> None:
     values = stated("config.yaml")
-    groups = {"dataset", "method", "solver", "cluster"}
+    groups = {"dataset", "method", "language", "objective", "solver", "cuts", "cluster"}
     assert {f.name for f in fields(Config)} == (values.keys() - {"defaults", "hydra"}) | groups
     assert {f.name for f in fields(ScanSettings)} == values["scan"].keys()
     assert {f.name for f in fields(FinalSettings)} == values["final"].keys()

@@ -81,7 +81,7 @@ def test_a_fold_ends_in_a_result_that_says_everything(config: Config) -> None:
     done = run_fold(config)
     assert done is not None
     assert done.formula is not None
-    assert done == result.load(fold.fold_paths(config).result)
+    assert done == result.load(fold.fold_paths(config).result, config.id)
     assert done.proved
     assert done.length_bound is not None
     assert done.size is not None

@@ -120,7 +120,7 @@ def test_the_partial_fold_is_resumed_with_its_finished_lengths(
     old: StudyPaths, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths, before = old.fold(PARTIAL), results(old)
-    then = scan_file.facts(paths.scan).lengths
+    then = scan_file.facts(scan_file.read(paths.scan)).lengths
     assert len(then) == 8
     words = [f"dataset={PARTIAL.dataset}", f"method={PARTIAL.method}", "solver=clingo_dl"]
     assert run(old, "resume", *words, "scan.patience=2", "final.budget_h=1") == 0

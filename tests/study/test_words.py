@@ -130,8 +130,8 @@ def test_a_study_with_an_awkward_name_is_found_as_it_was_named(
     submissions.save(fold_paths(config), submissions.new_submission(config, ClusterKind.LOCAL))
     put(StudyPaths(tmp_path / name), fold_result("bank", "pivot", 0))
     assert run_verb("status", *words) == 0
-    assert "1 folds: 1 done" in capsys.readouterr().out
+    assert "1 fold: 1 done" in capsys.readouterr().out
     assert run_verb("collect", *words) == 0
     assert capsys.readouterr().out.startswith(f"{name}: 10 folds: 1 done, 9 missing")
-    found, others = resume.configs(words)
-    assert ([one.study for one in found], others) == ([name], [])
+    found = resume.configs(words)
+    assert ([one.study for one in found.configs], found.unknown) == ([name], [])

@@ -391,7 +391,7 @@ WRONG_CELLS = [
         "row 2",
         overrides=("dataset.missing=error",),
     ),
-    bad("a rule that is none", GOOD, "drop or error", overrides=("dataset.missing=fill",)),
+    bad("a rule that is none", GOOD, "drop, error or keep", overrides=("dataset.missing=fill",)),
     bad(
         "a decimal sign that is none",
         GOOD,

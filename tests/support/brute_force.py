@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from fsm_hpc.formulas.formula import Proposition
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import NumericFeature, Problem
+
+Join = Callable[[int, int, int], int]
+AND: Join = lambda a, b, full: a & b  # noqa: E731
+OR: Join = lambda a, b, full: a | b  # noqa: E731
+CONNECTIVES: dict[Language, list[Join]] = {
+    Language.PAPER: [AND, OR],
+    Language.XOR: [AND, OR, lambda a, b, full: a ^ b, lambda a, b, full: full ^ a ^ b],
+    Language.IMPLIES: [AND, OR, lambda a, b, full: (full ^ a) | b],
+}
+LAYERS = {  # the innermost first
+    Language.DNF: [AND, OR],
+    Language.CNF: [OR, AND],
+    Language.CONJUNCTION: [AND],
+    Language.DISJUNCTION: [OR],
+}
 
 
 def fewest_errors(problem: Problem, length: int) -> list[int]:
     """For every bound 1..length the fewest errors of any formula within it."""
-    best = [problem.rows] * length
+    best = [problem.weight] * length
+    weights = [1] * problem.rows if problem.weights is None else problem.weights.tolist()
+    places = dict(enumerate(weights))
     for cuts in itertools.product(*map(_cuts, problem.numerics)):
         fixed = [b.proposition for b in problem.booleans]
         for size, masks in enumerate(_truths(problem, [*fixed, *cuts], length)):
             for mask in masks:
-                best[size] = min(best[size], (mask ^ _mask(problem.labels)).bit_count())
+                best[size] = min(best[size], _weight(mask ^ _mask(problem.labels), places))
     return [min(best[: size + 1]) for size in range(length)]
+
+
+def _weight(wrong: int, weights: dict[int, int]) -> int:
+    return sum(weight for row, weight in weights.items() if wrong >> row & 1)
 
 
 def smallest_size(problem: Problem, length: int) -> int:
@@ -40,16 +62,62 @@ def _cuts(feature: NumericFeature) -> Iterator[Proposition]:
 def _truths(problem: Problem, propositions: list[Proposition], length: int) -> list[set[int]]:
     """By size, the truth vectors that need that size: those of smaller formulas are left out."""
     full = (1 << problem.rows) - 1
-    by_size = [{_mask(p.evaluate(problem.table)) for p in propositions}]
-    seen = set(by_size[0])
+    atoms = {_mask(p.evaluate(problem.table)) for p in propositions}
+    literals = [atoms, {full ^ mask for mask in atoms}]
+    language = problem.language
+    if language is Language.AT_LEAST:
+        return _thresholds(literals, problem.rows, length)
+    if language in LAYERS:
+        chains = literals
+        for join in LAYERS[language]:
+            chains = _chains(chains, join, length)
+        return chains
+    return _nested(atoms, full, CONNECTIVES[language], length)
+
+
+def _nested(atoms: set[int], full: int, joins: list[Join], length: int) -> list[set[int]]:
+    """Connectives within each other as one likes."""
+    by_size = [atoms]
+    seen = set(atoms)
     for size in range(2, length + 1):
         new = {full ^ mask for mask in by_size[size - 2]}
-        for left in range(1, (size - 1) // 2 + 1):
+        for left in range(1, size - 1):
             for a in by_size[left - 1]:
                 for b in by_size[size - 2 - left]:
-                    new |= {a & b, a | b}
+                    new |= {join(a, b, full) for join in joins}
         by_size.append(new - seen)
         seen |= new
+    return by_size
+
+
+def _chains(parts: list[set[int]], join: Join, length: int) -> list[set[int]]:
+    """One part, or several with one connective between them."""
+    by_size: list[set[int]] = []
+    for size in range(1, length + 1):
+        new = set(parts[size - 1]) if size <= len(parts) else set()
+        for left in range(1, size - 1):
+            for a in by_size[left - 1]:
+                for b in parts[size - 2 - left] if size - 1 - left <= len(parts) else ():
+                    new.add(join(a, b, 0))
+        by_size.append(new)
+    return by_size
+
+
+def _thresholds(literals: list[set[int]], rows: int, length: int) -> list[set[int]]:
+    """A literal, or at least k of n: by what the literals cost, how many hold on each row."""
+    by_size: list[set[int]] = [*literals, *(set() for _ in range(length))][:length]
+    listed: list[set[tuple[int, ...]]] = [{(0,) * (rows + 1)}]  # the last entry: how many
+    for cost in range(1, length):
+        longer = set()
+        for own in (1, 2)[:cost]:
+            for mask in literals[own - 1]:
+                more = (*((mask >> row) & 1 for row in range(rows)), 1)
+                for sums in listed[cost - own]:
+                    longer.add(tuple(a + b for a, b in zip(sums, more, strict=True)))
+        listed.append(longer)
+        for *held, number in (one for one in longer if one[-1] >= 2):
+            for count in range(1, number + 1):
+                by_size[cost].add(sum((some >= count) << row for row, some in enumerate(held)))
     return by_size
 
 

@@ -18,7 +18,9 @@ AWKWARD = r"50%_a&b#1$^{x}~\é"  # a dataset's name with all that LaTeX and Mark
 AWKWARD_COLUMN = r"a_b%c&d#e$f^g{h}~i\j|k<l>µ名"
 
 
-def fold_result(dataset: str, method: str, fold: int, **changes: Any) -> FoldResult:
+def fold_result(
+    dataset: str, method: str, fold: int, variant: str = "", **changes: Any
+) -> FoldResult:
     """A finished fold, proved; `changes` replace its fields."""
     settings = {
         "data": "0123456789abcdef" * 4,
@@ -62,6 +64,7 @@ def fold_result(dataset: str, method: str, fold: int, **changes: Any) -> FoldRes
         positive="lives",
         negative="dies",
         peak_rss_mb=321.5,
+        variant=variant,
     )
     made = _with_formula(common) if finds_formula else _with_model(common)
     return replace(made, **changes)
@@ -142,7 +145,7 @@ def _put_awkward(study: StudyPaths) -> None:
     text = f"`{AWKWARD_COLUMN}` >= 3.5 or not `job=x_1`"
     phrases = {"job=x_1": ("job", "x_1")}
     words = f"Predict outcome = lives when {parse(text).words(phrases)}; otherwise outcome = dies."
-    own = {
+    own: dict[str, Any] = {
         "formula": text,
         "words": words,
         "size": 4,
@@ -150,9 +153,11 @@ def _put_awkward(study: StudyPaths) -> None:
     }
     for fold in range(4):
         put(study, fold_result(AWKWARD, "pivot", fold, **own))
-    unproved = {"proved": False, "errors": 14, "lower_bound": 11}
-    timed_out = {"stop_reason": "timeout"}
-    says_no = {"confusion": Confusion(0, 0, 11, 2)}  # never positive: no better than the majority
+    unproved: dict[str, Any] = {"proved": False, "errors": 14, "lower_bound": 11}
+    timed_out: dict[str, Any] = {"stop_reason": "timeout"}
+    says_no: dict[str, Any] = {
+        "confusion": Confusion(0, 0, 11, 2)
+    }  # never positive: no better than the majority
     put(
         study,
         fold_result(AWKWARD, "pivot", 4, **own, **unproved),

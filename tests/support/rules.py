@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from fsm_hpc.data.dataset import load
 from fsm_hpc.data.kinds import RawKind
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, missing_name
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.source import Source, of_dataset
 from fsm_hpc.search.method import Method
@@ -127,9 +128,12 @@ def _typed(cells: list[Any]) -> list[Any]:
 
 
 @cache
-def random_case(seed: int) -> Case:
-    """Columns with hostile names and contents, and a formula over some of them."""
-    made = _Maker(random.Random(seed))
+def random_case(seed: int, has_more: bool = False) -> Case:
+    """Columns with hostile names and contents, and a formula over some of them.
+
+    `has_more`: with connectives beyond the paper's.
+    """
+    made = _Maker(random.Random(seed), has_more)
     for name in made.names(made.rng.randint(3, 8)):
         made.rng.choice((made.numeric, made.boolean, made.categorical))(name)
     formula = made.telling_formula()
@@ -137,7 +141,23 @@ def random_case(seed: int) -> Case:
     sources = [source for source in made.sources if used & made.columns_of[source.name]]
     model = make_model(formula, sources, CLASSES[seed % len(CLASSES)])
     answers = model.answers(formula.evaluate(made.truths)).tolist()
-    return Case(f"random-{seed}", model, made.stored, answers, frozenset(made.guessed))
+    title = f"{'connectives' if has_more else 'random'}-{seed}"
+    return Case(title, model, made.stored, answers, frozenset(made.guessed))
+
+
+@cache
+def missing_case(seed: int) -> Case:
+    """The same with cells that have no value, and a formula that may ask for that."""
+    made = _Maker(random.Random(seed), has_more=seed % 2 == 1)
+    for name in made.names(made.rng.randint(2, 6)):
+        made.rng.choice((made.numeric, made.boolean, made.categorical))(name)
+    made.lose_values()
+    formula = made.telling_formula()
+    used = {proposition.column for proposition in formula.propositions()}
+    sources = [source for source in made.sources if used & set(source.names)]
+    model = make_model(formula, sources, CLASSES[seed % len(CLASSES)])
+    answers = model.answers(formula.evaluate(made.truths)).tolist()
+    return Case(f"missing-{seed}", model, made.stored, answers, frozenset())
 
 
 GUESSED = ("01", "2.50", "1e5", "True", "false", "x")
@@ -154,8 +174,9 @@ def guessed_case(word: str) -> Case:
 class _Maker:
     """A table in the making: what is stored, and what the formula is to see."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, has_more: bool = False) -> None:
         self.rng = rng
+        self.has_more = has_more
         self.sources: list[Source] = []
         self.stored: dict[str, list[Any]] = {}
         self.truths: dict[str, Any] = {}
@@ -207,6 +228,20 @@ class _Maker:
         cells = self._numbers_or_text(values) if is_coded else values
         self._keep(Source(name, RawKind.CATEGORICAL, tuple(categories)), cells, seen)
 
+    def lose_values(self) -> None:
+        """Some cells of most columns, but for the first row, by which databases tell its type."""
+        self.sources = [replace(source, keeps_missing=True) for source in self.sources]
+        for source in self.sources:
+            share = self.rng.choice((0.0, 0.2, 0.4))
+            holes = np.array([False, *(self.rng.random() < share for _ in range(ROWS - 1))])
+            cells = zip(self.stored[source.name], holes, strict=True)
+            self.stored[source.name] = [None if hole else cell for cell, hole in cells]
+            for name in self.columns_of[source.name]:
+                values = self.truths[name]
+                lost = False if values.dtype == bool else np.nan
+                self.truths[name] = np.where(holes, lost, values)
+            self.truths[missing_name(source.name)] = holes
+
     def telling_formula(self) -> Formula:
         """One that is true on some rows and false on others, if it finds one."""
         for _ in range(20):
@@ -220,17 +255,25 @@ class _Maker:
         if parts == 1:
             atom = Atom(self._proposition())
             return Not(atom) if self.rng.random() < 0.3 else atom
-        left = self.rng.randint(1, parts - 1)
-        chain = self.rng.choice((And, Or))(self.formula(left), self.formula(parts - left))
-        return Not(chain) if self.rng.random() < 0.2 else chain
+        if self.has_more and self.rng.random() < 0.3:
+            joined: Formula = AtLeast(
+                self.rng.randint(1, parts), *(self.formula(1) for _ in range(parts))
+            )
+        else:
+            left = self.rng.randint(1, parts - 1)
+            kinds = (And, Or, Xor, Iff, Implies) if self.has_more else (And, Or)
+            joined = self.rng.choice(kinds)(self.formula(left), self.formula(parts - left))
+        return Not(joined) if self.rng.random() < 0.2 else joined
 
     def _proposition(self) -> Proposition:
         source = self.rng.choice(self.sources)
+        if source.keeps_missing and self.rng.random() < 0.3:
+            return Proposition.missing(source.name)
         column = self.rng.choice(sorted(self.columns_of[source.name]))
         values = self.truths[column]
         if values.dtype == bool:
             return Proposition(column)
-        low, high = sorted(self.rng.choices(values.tolist(), k=2))
+        low, high = sorted(self.rng.choices(values[~np.isnan(values)].tolist(), k=2))
         if self.rng.random() < 0.3:
             return Proposition.within(column, low, high)
         return self.rng.choice((Proposition.above, Proposition.at_least))(column, low)

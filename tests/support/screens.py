@@ -7,11 +7,13 @@ import re
 
 from rich.console import Console
 
+from fsm_hpc.system.terminal import PlainConsole
+
 SHOW_CURSOR, HIDE_CURSOR = "\x1b[?25h", "\x1b[?25l"
 
 
 def screen(is_terminal: bool, width: int = 150) -> Console:
-    return Console(file=io.StringIO(), force_terminal=is_terminal, width=width, highlight=False)
+    return PlainConsole(file=io.StringIO(), force_terminal=is_terminal, width=width)
 
 
 def said(console: Console) -> str:

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import argparse
 
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help="do it")
+    options.shared_flag(parser)
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
+    from fsm_hpc.cluster import trust
     from fsm_hpc.cluster.submit.cancel import cancel
-    from fsm_hpc.cluster.watch.selection import select
+    from fsm_hpc.cluster.watch.selection import select_with_rules
 
-    return cancel(select(words), flags.yes)
+    folds, rules = select_with_rules(words)
+    chosen = [*folds, *rules]
+    if not flags.shared:
+        trust.refuse_shared([ref.paths for ref in chosen], "cancel")
+    return cancel(chosen, flags.yes)
 
 
 VERB = Verb(
     Group.STEER,
     "End queued and running folds; shows them only, unless -y.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [-y]",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-y] [--shared]",
     ("cancel dataset=bank", "cancel study=paper -y"),
     main,
     add_arguments,

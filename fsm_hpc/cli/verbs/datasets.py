@@ -18,6 +18,7 @@ from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import terminal
+from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +49,7 @@ def _list(overrides: Sequence[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps([summary(entry) for entry in entries], indent=1, ensure_ascii=False))
         return
-    console = terminal.console(markup=False)
+    console = terminal.console()
     console.print(_overview(entries))
     console.print()
     console.print(_origins(entries))
@@ -66,7 +67,7 @@ def _show(name: str, overrides: Sequence[str], as_json: bool) -> None:
         full = {**summary(entry), "columns_in_file": columns(dataset), "notes": list(dataset.notes)}
         print(json.dumps(full, indent=1, ensure_ascii=False))
         return
-    console = terminal.console(markup=False)
+    console = terminal.console()
     console.print(_facts(entry, dataset))
     console.print()
     console.print(_column_table(dataset))
@@ -86,7 +87,7 @@ def _fetch(names: Sequence[str], overrides: Sequence[str]) -> None:
             raise UserError(str(entry.problem))
         path = fetch.fetch(config.dataset)
         rows = load(config.dataset, path.parent).rows
-        print(f"{name}: {rows} rows, SHA-256 as expected, kept at {path}")
+        print(f"{name}: {counted(rows, 'row')}, SHA-256 as expected, kept at {path}")
 
 
 def _named() -> list[str]:

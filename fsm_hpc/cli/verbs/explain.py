@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the formula as a sentence and, with --row, why a row gets its answer."""
-    from fsm_hpc.models import model
+    from fsm_hpc.models import model, several
     from fsm_hpc.report import explain
 
     named = [word for word in words if "=" not in word or Path(word).exists()]
@@ -24,6 +24,8 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         raise UserError(f"expected one result.json, or the folder of a fold, found: {found}")
     path = explain.result_path(Path(named[0]))
     overrides = [word for word in words if word not in named]
+    if several.is_several(path):
+        return _explain_several(path, flags.row)
     if model.is_model(path):
         return _explain_model(path, flags.row, overrides)
     done = explain.load(path)
@@ -32,6 +34,19 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     if flags.row is not None:
         dataset = explain.table_of(path, done, overrides)
         print("\n" + "\n".join(explain.on_row(done, dataset, flags.row)))
+    return 0
+
+
+def _explain_several(path: Path, row: int | None) -> int:
+    from fsm_hpc.models import several
+    from fsm_hpc.models.exporters import export
+
+    if row is not None:
+        raise UserError(
+            f"{path} has a rule for each of several classes; explain one of them: "
+            f"{path.parent}/classes/CLASS/model.json --row {row}"
+        )
+    print(export(several.load(path), "text"))
     return 0
 
 

@@ -10,21 +10,19 @@ from fsm_hpc.errors import UserError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from fsm_hpc.models.exporters import LANGUAGES
+    from fsm_hpc.models.exporters import FORMATS
 
-    parser.add_argument(
-        "--to", choices=LANGUAGES, required=True, help="what the rule is written in"
-    )
+    parser.add_argument("--to", choices=FORMATS, required=True, help="what the rule is written in")
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the rule in a language."""
-    from fsm_hpc.models import model
+    from fsm_hpc.models import model, several
     from fsm_hpc.models.exporters import export
 
     if len(words) != 1:
         raise UserError(f"expected one model.json, found: {' '.join(words) or 'none'}")
-    print(export(model.load(model.place(Path(words[0]))), flags.to).rstrip("\n"))
+    print(export(several.load(model.place(Path(words[0]))), flags.to).rstrip("\n"))
     return 0
 
 

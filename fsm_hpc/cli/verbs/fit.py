@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli.usage import Group, Verb
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from fsm_hpc.models.model import Model
     from fsm_hpc.study.config import Config
+    from fsm_hpc.study.files import RulePaths
 
 
 # One rule is worth more care than one of many folds: a mean over splits does not fall for one lucky
@@ -29,6 +30,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Fit the rule here, or send it to SLURM."""
     from fsm_hpc.cluster.node import fitting
     from fsm_hpc.cluster.submit.plan import kind_of
+    from fsm_hpc.models import fit_several
     from fsm_hpc.study.compose import compose
     from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.study.hydra import key_of
@@ -41,17 +43,30 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
     console = terminal.console()
+    classes = fit_several.classes_of(config)
+    if classes and flags.multirun:
+        raise UserError(
+            f"{config.dataset.target} has {len(classes)} classes, whose rules are fitted here; for "
+            "a job of one against the rest add dataset.positive=CLASS dataset.negative=rest"
+        )
+    if classes:
+        return _fit_several(config, classes, console, fitting.Here)
     if flags.multirun and kind_of(config) is ClusterKind.SLURM:
-        from fsm_hpc.cluster.submit.sbatch import send_fit
+        from fsm_hpc.cluster import study_lock
+        from fsm_hpc.cluster.submit.transaction import send_fit
 
-        job_id, out = send_fit(config)
-        console.print(f"job {job_id} fits the rule; it will be in {out}", soft_wrap=True)
+        with study_lock.held([config.results_dir / config.study]):
+            job_id, out = send_fit(config)
+        told = f"job {job_id} fits the rule; it will be in {out}"
+        console.print(f"{told}; `status out={out}` tells how far it is", soft_wrap=True)
         return 0
     return _fit_here(config, console, fitting.Here)
 
 
 def _labels(word: str) -> str:
     """`labels=FILE` is a setting of the table, whether its config lists it or not."""
+    if word.startswith("choose="):
+        return f"fit.{word}"
     return f"++dataset.{word}" if word.startswith("labels=") else word
 
 
@@ -62,44 +77,81 @@ def _fit_here(config: Config, console: Console, here: type) -> int:
 
     dataset = fold.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
     for note in dataset.notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True)
     with FoldProgress(console, str(config.id.dataset)) as shown:
         model = here(config, shown).result()
-    out = fit.out_folder(config)
+    paths = fit.rule_paths(config)
     if model is None:
-        console.print(f"stopped; the same command goes on from {out}", soft_wrap=True)
+        console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
         return 130
-    _tell(console, model, out)
+    _tell(console, model, paths, [note for note in model.notes if note not in dataset.notes])
     return 0
 
 
-def _tell(console: Console, model: Model, out: Path) -> None:
-    """The rule, what to expect of it, and what to do with it."""
-    from rich.markup import escape
+def _fit_several(config: Config, classes: Sequence[str], console: Console, here: type) -> int:
+    """A rule for each class against the rest, then all of them in one file."""
+    from fsm_hpc.models import card, exporters, fit, fit_several, several
+    from fsm_hpc.models.progress import FoldProgress
+    from fsm_hpc.system import files
+    from fsm_hpc.system.numbers import percent
 
-    from fsm_hpc.models.card import expectations
-    from fsm_hpc.models.model import CARD, FILE
-    from fsm_hpc.system.terminal import percent
-
-    console.print(f"[bold]{escape(str(model.formula))}[/bold]", soft_wrap=True)
-    console.print(model.words, soft_wrap=True, markup=False)
-    state = "proved optimal" if model.proved else "not proved optimal"
     console.print(
-        f"size {model.formula.size} within {model.length}, {model.errors} errors on {model.rows} "
-        f"rows, {state}; majority {percent(model.figures['majority'])}"
+        f"{config.dataset.target} has {len(classes)} classes: {', '.join(classes)}; each gets a "
+        "formula against the rest",
+        soft_wrap=True,
+    )
+    paths = fit.rule_paths(config)
+    fit.refuse_other_rules(paths.model, config)
+    rules = []
+    for one in classes:
+        with FoldProgress(console, f"{config.id.dataset} {one}") as shown:
+            made = here(fit_several.against_rest(config, one, len(classes)), shown).result()
+        if made is None:
+            console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
+            return 130
+        rules.append(made)
+    whole = fit_several.put_together(config, classes, rules)
+    several.save(paths.model, whole)
+    files.write_atomically(paths.card, card.page(whole))
+    console.print(exporters.export(whole, "text"), soft_wrap=True)
+    expected = whole.figures.get("accuracy")
+    if expected:
+        low, high = expected["interval"]
+        console.print(
+            f"on rows that they had not seen {percent(expected['value'])} are answered rightly "
+            f"({percent(low)} to {percent(high)}); majority {percent(whole.figures['majority'])}"
+        )
+    console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
+    return 0
+
+
+def _tell(console: Console, model: Model, paths: RulePaths, notes: Sequence[str]) -> None:
+    """The rule, what to expect of it, and what to do with it."""
+    from fsm_hpc.models.card import expectations
+    from fsm_hpc.study.measures import errors_in_words
+    from fsm_hpc.system.numbers import percent
+
+    console.print(str(model.formula), style="bold", soft_wrap=True)
+    console.print(model.words, soft_wrap=True)
+    state = "proved optimal" if model.proved else "not proved optimal"
+    errors = errors_in_words(model.errors, model.rows, model.measure, model.weight)
+    console.print(
+        f"size {model.formula.size} within {model.length}, {errors}, {state}; "
+        f"majority {percent(model.figures['majority'])}"
     )
     for name, value, spread, meaning in expectations(model):
-        console.print(f"  {name:<18} {value:>8}  {spread:<18} {meaning}", markup=False)
-    for note in model.notes:
+        console.print(f"  {name:<18} {value:>8}  {spread:<18} {meaning}")
+    for note in notes:
         style = "yellow" if note.startswith("warning") else None
-        console.print(note, style=style, soft_wrap=True, markup=False)
-    console.print(f"wrote {out / FILE} and {out / CARD}", soft_wrap=True)
+        console.print(note, style=style, soft_wrap=True)
+    console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
 
 
 VERB = Verb(
     Group.MODELS,
     "One rule from all rows, with what to expect of it: model.json and its card.",
-    "dataset=NAME method=NAME [out=FOLDER] [fit.folds=10] [fit.budget_h=0.25] [labels=FILE] [-m]",
+    "dataset=NAME method=NAME [out=FOLDER] [fit.folds=10] [fit.budget_h=0.25] "
+    "[choose=optimum|consensus|simplest|given] [labels=FILE] [-m]",
     (
         "fit dataset=csv dataset.path=my.csv dataset.target=label method=pivot out=my_rule",
         "fit dataset=heart_disease method=interval",

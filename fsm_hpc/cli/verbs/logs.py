@@ -13,15 +13,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster.watch.logs import logs
-    from fsm_hpc.cluster.watch.selection import select
+    from fsm_hpc.cluster.watch.selection import select_with_rules
 
-    return logs(select(words), flags.follow)
+    folds, rules = select_with_rules(words)
+    return logs([*folds, *rules], flags.follow)
 
 
 VERB = Verb(
     Group.STEER,
     "What the folds have written, and what SLURM wrote where a fold could not.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [-f]",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-f]",
     ("logs dataset=bank method=pivot fold=3", "logs study=paper -f"),
     main,
     add_arguments,

@@ -7,19 +7,21 @@ import json
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.system.numbers import counted
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Show what would be submitted and skipped, and the arrays."""
     from fsm_hpc.cluster.slurm import max_array_size
     from fsm_hpc.cluster.submit import local
-    from fsm_hpc.cluster.submit.plan import decide, kind_of, lay_out, to_dict
+    from fsm_hpc.cluster.submit.plan import decide, expected, kind_of, lay_out, to_dict
     from fsm_hpc.cluster.watch import show
+    from fsm_hpc.study import variants
     from fsm_hpc.study.compose import expand
     from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.system import terminal
 
-    configs = expand(words)
+    configs = variants.placed(expand(words))
     decisions, hints = decide(configs)
     is_local = kind_of(configs[0]) is ClusterKind.LOCAL
     arrays = lay_out(decisions, len(configs) if is_local else max_array_size())
@@ -27,14 +29,14 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         print(json.dumps(to_dict(decisions, arrays), indent=1))
         return 0
     console = terminal.console()
-    show.silence(console, hints)
+    show.silence(console, [hints])
     show.decisions(console, decisions, "to submit")
     if is_local:
-        count = sum(decision.is_submitted for decision in decisions)
+        folds = counted(sum(decision.is_submitted for decision in decisions), "fold")
         at_a_time = local.side_by_side(configs[0])
-        console.print(f"{count} folds would run here, {at_a_time} at a time")
+        console.print(f"{folds} would run here, {at_a_time} at a time")
     elif arrays:
-        show.layout(console, arrays)
+        show.layout(console, arrays, expected(decisions))
     else:
         console.print("nothing to submit")
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.numbers import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Write the table's columns, and `prediction` and `share` after them."""
-    from fsm_hpc.models import model, predict
+    from fsm_hpc.models import model, predict, several
     from fsm_hpc.study.compose import compose_any
 
     named = [word for word in words if "=" not in word or Path(word).exists()]
@@ -27,11 +28,11 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         raise UserError(f"expected a model.json and a table (- for standard input), found: {found}")
     overrides = [word for word in words if word not in named]
     spec = compose_any(["dataset=csv", *overrides]).dataset
-    rule = model.load(model.place(Path(named[0])))
+    rule = several.load(model.place(Path(named[0])))
     predicted = predict.predict(rule, named[1], spec)
     predict.write(predicted, flags.out, lambda note: print(note, file=sys.stderr))
     if flags.out != predict.STANDARD:
-        print(f"wrote {len(predicted.rows)} rows to {flags.out}", file=sys.stderr)
+        print(f"wrote {counted(len(predicted.rows), 'row')} to {flags.out}", file=sys.stderr)
     return 0
 
 

@@ -25,7 +25,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     output: Path = flags.output or paths.report
     files.write_atomically(output, page)
     print(summary(study))
-    print(f"wrote {output} ({len(page.encode()) / 1e6:.1f} MB)")
+    print(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
     return 0
 
 

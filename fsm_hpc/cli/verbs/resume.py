@@ -3,37 +3,72 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.terminal import visible
+
+if TYPE_CHECKING:
+    from fsm_hpc.cluster.watch.evidence import FoldRef
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wait", action="store_true", help="stay until the jobs have ended")
+    parser.add_argument(
+        "--as-stored", action="store_true", help="take shell lines and the like from disk, too"
+    )
+    options.shared_flag(parser)
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Submit the folds again; those that nothing is known of are named and left alone."""
+    from fsm_hpc.cluster import trust
     from fsm_hpc.cluster.submit import resume
     from fsm_hpc.cluster.submit.launch import launch
     from fsm_hpc.system import terminal
 
-    configs, others = resume.configs(words)
-    if others:
-        names = ", ".join(str(ref.id) for ref in others[:5])
-        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
-        advice = "nothing says what they were begun with; the words that began them go on, with -m"
-        told = f"left alone: {names}{more}: {advice}"
-        if not configs:
-            raise UserError(told)
-        terminal.console().print(told, soft_wrap=True)
-    return launch(configs, wait=flags.wait or configs[0].wait)
+    found = resume.configs(words, flags.as_stored)
+    if not flags.shared:
+        trust.refuse_shared([ref.paths for ref in found.folds], "resume")
+    if found.asks_for and _agreed(found.asks_for):
+        found = resume.configs(words, as_stored=True)
+    told = found.broken + _unknown(found.unknown)
+    if not found.configs:
+        raise UserError("\n".join(f"left alone: {text}" for text in told))
+    for text in told:
+        terminal.console().print(f"left alone: {text}", soft_wrap=True)
+    return launch(found.configs, wait=flags.wait or found.configs[0].wait, stays=True)
+
+
+def _unknown(folds: Sequence[FoldRef]) -> list[str]:
+    """What is said of folds that cannot go on by themselves."""
+    names = ", ".join(str(ref.id) for ref in folds[:5])
+    more = f" and {len(folds) - 5} more" if len(folds) > 5 else ""
+    advice = "nothing says what they were begun with; the words that began them go on, with -m"
+    return [f"{names}{more}: {advice}"] if folds else []
+
+
+def _agreed(asks_for: Sequence[str]) -> bool:
+    """Whether the user, who is shown what would run, lets it; an error where nobody can say so."""
+    told = "the submission.json of these folds would run what your own config does not say:"
+    shown = "\n".join([told, *(f"  {visible(ask)}" for ask in asks_for)])
+    if not sys.stdin.isatty():
+        raise UserError(
+            f"{shown}\nsay it in the command, as cluster.setup=..., or in your own config; "
+            "--as-stored takes it as it is"
+        )
+    print(shown)
+    return input("run it? [y/N] ").strip().lower() in ("y", "yes")
 
 
 VERB = Verb(
     Group.STEER,
     "Submit timed-out, failed and lost folds again, with more time or memory when given.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [key=value ...] [--wait]",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [key=value ...] [--wait] ...",
     ("resume scan.budget_h=144", "resume study=paper dataset=bank cluster.mem_gb=128"),
     main,
     add_arguments,

@@ -43,25 +43,33 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
+    from fsm_hpc.cluster import study_lock
     from fsm_hpc.cluster.node import foreground
     from fsm_hpc.cluster.submit import plan
     from fsm_hpc.models import progress
-    from fsm_hpc.study import fold
+    from fsm_hpc.study import fold, variants
     from fsm_hpc.system import terminal
 
     console = terminal.console()
+    study = config.results_dir / config.study
+    (config,) = variants.placed([config])
     prepared = fold.prepare(config)
     for note in prepared.dataset.notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True)
     done = fold.final_result(prepared)
     if done is not None:
         told = f"{config.id} is finished; {prepared.paths.result} stays as it is"
         console.print(told, soft_wrap=True)
     else:
-        plan.ensure_free(config)
         fold.tell_change(prepared, console.print)
-        with progress.FoldProgress(console, str(config.id)) as shown:
-            done = foreground.run(config, shown.watch, shown.on_trial)
+        shown = progress.FoldProgress(console, str(config.id))
+        with study_lock.held([study]):
+            (config,) = variants.placed([config])  # another command may have begun the study
+            plan.ensure_free(config)
+            variants.remember([config])
+            attempt = foreground.Foreground(config, shown.watch, shown.on_trial)
+        with shown:
+            done = attempt.result()
     if done is None:
         told = f"stopped; the same command goes on from {prepared.paths.folder}"
         console.print(told, soft_wrap=True)

@@ -1,18 +1,21 @@
-"""The verb status: where every fold stands."""
+"""The verb status: where every fold and every rule stands."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
-from fsm_hpc.cluster.watch import show
+from fsm_hpc.cluster.slurm import Hints
+from fsm_hpc.cluster.watch import cost, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.selection import select
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, check_code, look
+from fsm_hpc.cluster.watch.rules import RuleVerdict
+from fsm_hpc.cluster.watch.rules import look as look_at_rules
+from fsm_hpc.cluster.watch.selection import select_with_rules
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, Judged, check_code, look
 from fsm_hpc.system import terminal
 
 WATCH_S = 2.0
@@ -23,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--failed",
         action="store_true",
-        help="only folds that will not come to an end by themselves",
+        help="only what will not come to an end by themselves",
     )
     parser.add_argument(
         "--check",
@@ -34,53 +37,88 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
-    """Print every fold's verdict, once or until nothing runs."""
-    folds = select(words)
-    verdicts = _watch(folds, flags) if flags.watch and not flags.json else _once(folds, flags)
-    return check_code(verdicts) if flags.check else 0
-
-
-def _once(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldVerdict]:
-    verdicts, hints = look(folds)
-    shown = _chosen(verdicts, flags)
-    if flags.json:
-        print(json.dumps([one.to_dict() for one in shown], indent=1))
+    """Print the verdict on every fold and rule, once or until nothing runs."""
+    standing = Standing(*select_with_rules(words))
+    if flags.watch and not flags.json:
+        _watch(standing, flags)
     else:
-        console = terminal.console()
-        show.silence(console, hints)
-        show.folds(console, shown)
-    return verdicts
+        _once(standing, flags)
+    return check_code(standing.all) if flags.check else 0
 
 
-def _watch(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldVerdict]:
+class Standing:
+    """The folds and rules that are looked at, and what they have come to."""
+
+    def __init__(self, folds: Sequence[FoldRef], rules: Sequence[FoldRef]) -> None:
+        self._folds, self._rules = folds, rules
+        self.verdicts: list[FoldVerdict] = []
+        self.rule_verdicts: list[RuleVerdict] = []
+
+    def look(self) -> Iterator[Hints]:
+        self.rule_verdicts, hints = look_at_rules(self._rules)
+        yield hints
+        self.verdicts, hints = look(self._folds)
+        yield hints
+
+    @property
+    def is_live(self) -> bool:
+        return any(one.is_live for one in self.all)
+
+    @property
+    def all(self) -> list[Judged]:
+        return [*self.rule_verdicts, *self.verdicts]
+
+    def chosen(self, flags: argparse.Namespace) -> tuple[list[RuleVerdict], list[FoldVerdict]]:
+        """All of them, or what will not come to an end by itself."""
+        if not flags.failed:
+            return self.rule_verdicts, self.verdicts
+        failed_rules = [one for one in self.rule_verdicts if one.is_failed]
+        return failed_rules, [one for one in self.verdicts if one.is_failed]
+
+
+def _once(standing: Standing, flags: argparse.Namespace) -> None:
+    hints = list(standing.look())
+    rules, folds = standing.chosen(flags)
+    if flags.json:
+        told = [one.to_dict() for one in folds] + [one.to_dict() for one in rules]
+        print(json.dumps(told, indent=1))
+        return
+    console = terminal.console()
+    show.silence(console, hints)
+    show.rules(console, rules)
+    if folds or not rules:
+        show.folds(console, folds)
+    if hours := cost.told(standing.verdicts):
+        console.print(hours)
+
+
+def _watch(standing: Standing, flags: argparse.Namespace) -> None:
     """Refresh until nobody works on the folds, or Ctrl-C."""
     from rich.live import Live
 
     console = terminal.console()
-    verdicts: list[FoldVerdict] = []
     try:
         with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
             while True:
-                verdicts, _ = look(folds)
-                shown = show.overview(_chosen(verdicts, flags), console.height)
-                live.update(shown, refresh=True)
-                if not any(one.is_live for one in verdicts):
+                list(standing.look())
+                live.update(show.overview(*standing.chosen(flags), console.height), refresh=True)
+                if not standing.is_live:
                     break
                 time.sleep(WATCH_S)
     except KeyboardInterrupt:
         pass
-    return verdicts
-
-
-def _chosen(verdicts: list[FoldVerdict], flags: argparse.Namespace) -> list[FoldVerdict]:
-    return [one for one in verdicts if one.is_failed] if flags.failed else verdicts
 
 
 VERB = Verb(
     Group.STEER,
-    "Where every fold stands.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [-w] [--check] [--failed] [--json]",
-    ("status -w", "status study=paper dataset=bank,hepatitis --check"),
+    "Where every fold stands, and every rule that is fitted.",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-w] [--check] [--failed] "
+    "[--json]",
+    (
+        "status -w",
+        "status study=paper dataset=bank,hepatitis --check",
+        "status out=my_rule",
+    ),
     main,
     add_arguments,
 )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import arrays, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node.joblog import Log
 from fsm_hpc.cluster.node.supervise import Supervisor, begin_attempt
-from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.models import card, fit, model
 from fsm_hpc.models.fit import Steps
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.progress import FoldProgress
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.run import configured_solver
 from fsm_hpc.system import files
+
+if TYPE_CHECKING:
+    from fsm_hpc.search.solvers.nodes.team import Team
 
 
 class FitSupervisor(Supervisor):
@@ -24,15 +28,16 @@ class FitSupervisor(Supervisor):
 
     made: Model | None = None
 
-    def fold(self, config: Config) -> Model | None:  # type: ignore[override]
-        self.log(f"starts: {config.id.dataset}, {config.solver.threads} threads")
-        steps = Steps(self.begin, self.watch)
-        made = fit.fit(config, self.stop, steps, self.may_write, self.history)
+    def fold(self, config: Config, helpers: Team | None) -> Model | None:  # type: ignore[override]
+        self.log(f"starts: {config.id.dataset}, {self.size(config)}")
+        steps = Steps(self.begin, self.watch, self.warn)
+        solver_of = partial(configured_solver, helpers=helpers)
+        made = fit.fit(config, self.stop, steps, self.may_write, self.history, solver_of)
         if made is None or not self.may_write():
             return None
-        folder = fit.out_folder(config)
-        model.save(folder / model.FILE, made)
-        files.write_atomically(folder / model.CARD, card.page(made))
+        paths = fit.rule_paths(config)
+        model.save(paths.model, made)
+        files.write_atomically(paths.card, card.page(made))
         self.made = made
         return made
 
@@ -47,7 +52,7 @@ class Here(FitSupervisor):
     follows_parent = False
 
     def __init__(self, config: Config, shown: FoldProgress) -> None:
-        paths = FoldPaths(fit.out_folder(config))
+        paths = fit.rule_paths(config)
         super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
         self.shown = shown
@@ -68,8 +73,11 @@ class Here(FitSupervisor):
         self.shown.watch(state)
 
 
-def work(submitted: dict[str, Any]) -> str:
+def work_in_array(output: str) -> str:
     """Fit one submitted rule; this is what submitit calls on a node. Returns how it ended."""
-    submission = Submission(**submitted)
-    paths = FoldPaths(fit.out_folder(submission.config_then))
+    submission = arrays.member_here(Path(output))
+    if submission is None:
+        print("this job was withdrawn before it began: nothing to do")
+        return AttemptEnd.SUPERSEDED.value
+    paths = fit.rule_paths(submission.config_then)
     return begin_attempt(FitSupervisor, submission, paths).value

@@ -19,11 +19,7 @@ from fsm_hpc.study.result import FoldResult
 
 def run(config: Config, watch: Watch, on_trial: OnTrial) -> FoldResult | None:
     """The result; None when it was stopped, and the next run goes on from there."""
-    attempt = Foreground(config, watch, on_trial)
-    end = attempt.run()
-    if end is AttemptEnd.SUPERSEDED:
-        raise UserError(f"another run has taken {config.id} over; `status` shows it")
-    return result.load(attempt.paths.result) if end is AttemptEnd.FINISHED else None
+    return Foreground(config, watch, on_trial).result()
 
 
 class Foreground(Supervisor):
@@ -36,6 +32,14 @@ class Foreground(Supervisor):
         super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
         self.shown, self.shown_trial = watch, on_trial
+
+    def result(self) -> FoldResult | None:
+        """Run to the end; None when it was stopped."""
+        end = self.run()
+        fold_id = self.submission.config_then.id
+        if end is AttemptEnd.SUPERSEDED:
+            raise UserError(f"another run has taken {fold_id} over; `status` shows it")
+        return result.load(self.paths.result, fold_id) if end is AttemptEnd.FINISHED else None
 
     def config_here(self) -> Config:
         """The config as it is: nobody else has a share of this machine."""

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from fsm_hpc.cluster.attempts import Attempt
+from fsm_hpc.system import files
 
 
 class Log:
@@ -22,5 +23,5 @@ class Log:
         )
         if self._is_told:
             print(lines, end="", flush=True)
-        with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(lines)
+        with files.naming(self._path), files.open_to_append(self._path) as stream:
+            stream.write(lines.encode(errors="backslashreplace"))

@@ -9,23 +9,31 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.cluster import attempts, slurm, submissions
+from fsm_hpc.cluster import arrays, attempts, slurm, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.cluster.node import nodes
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.submissions import Submission, job_id_here
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study import scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.study.fold import fold_paths
+from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import machine
+from fsm_hpc.system import clock, machine
 from fsm_hpc.system.beside import beside
+from fsm_hpc.system.numbers import counted
+
+if TYPE_CHECKING:
+    from fsm_hpc.search.solvers.nodes.team import Team
 
 BEAT_S = 30.0  # how often an attempt without SLURM shows that it lives
 FENCE_S = 2.0  # how soon an attempt notices that the fold is no longer its own
@@ -33,9 +41,18 @@ SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
 
 def work(submitted: dict[str, Any]) -> str:
-    """Run one submitted fold; this is what submitit calls on a node. Returns how it ended."""
+    """Run one submitted fold. Returns how it ended."""
     submission = Submission(**submitted)
     return begin_attempt(Supervisor, submission, fold_paths(submission.config_then)).value
+
+
+def work_in_array(output: str) -> str:
+    """Run the fold of an array that this job is for; this is what submitit calls on a node."""
+    submission = arrays.member_here(Path(output))
+    if submission is None:
+        print("this job was withdrawn before it began: nothing to do")
+        return AttemptEnd.SUPERSEDED.value
+    return work(asdict(submission))
 
 
 def begin_attempt(
@@ -44,12 +61,26 @@ def begin_attempt(
     """Run what was submitted, unless it was taken over or cancelled before it began."""
     latest = submissions.load(paths)
     if latest is not None and latest.token != submission.token:
-        print(f"superseded by job {latest.job_id}: nothing to do")
-        return AttemptEnd.SUPERSEDED
+        if latest.submitted_at >= submission.submitted_at:
+            print(f"superseded by job {latest.job_id}: nothing to do")
+            return AttemptEnd.SUPERSEDED
+        latest = None
+    if latest is None:  # the command that submits has not come to this fold yet, or never will
+        is_local = submission.is_local
+        submissions.save(paths, replace(submission, job_id=job_id_here(is_local)))
     if latest is not None and latest.cancelled_at is not None:
         print("cancelled before it began: nothing to do")
         return AttemptEnd.STOPPED
-    return supervisor(submission, paths).run()
+    config, folder = submission.config_then, Path(submission.output)
+    if submission.is_local or config.nodes == 1:
+        return supervisor(submission, paths).run()
+    if nodes.is_helper():
+        nodes.help_job(folder, config)
+        return AttemptEnd.FINISHED
+    try:
+        return supervisor(submission, paths).run()
+    finally:
+        nodes.dismiss(folder)
 
 
 class Supervisor:
@@ -63,6 +94,7 @@ class Supervisor:
         self.signal: signal.Signals | None = None
         self.is_fenced = False
         self.lengths_told = 0
+        self.began = clock.monotonic()  # which stands still while SLURM has suspended the job
         self.parent = os.getppid()
         self.attempt = attempts.claim(paths, submission)
         self.log = Log(paths.log, self.attempt)
@@ -74,13 +106,14 @@ class Supervisor:
     def run(self) -> AttemptEnd:
         """The whole attempt, from claim to recorded end."""
         config = self.config_here()
-        if attempts.retries(self.attempt) > config.cluster.max_retries:
-            return self.finish(
-                AttemptEnd.GAVE_UP, f"after {attempts.retries(self.attempt)} lost attempts"
-            )
+        reason = self.reason_to_give_up(config)
+        if reason:
+            return self.finish(AttemptEnd.GAVE_UP, reason)
         with self.signals(), beside(self.guard):
             try:
-                done = self.fold(config)
+                self.refuse_changed_table(config)
+                with nodes.helpers(config, self.submission, self.paths.log) as helpers:
+                    done = self.fold(config, helpers)
             except UserError as error:
                 self.finish(AttemptEnd.BAD_INPUT, str(error))
                 raise
@@ -96,13 +129,28 @@ class Supervisor:
                 raise
             return self.finish(AttemptEnd.FINISHED) if done else self.after_interrupt(config)
 
+    def reason_to_give_up(self, config: Config) -> str:
+        """Why a further attempt would be like those before; empty where it may not be."""
+        lost, stuck = attempts.lost(self.attempt), attempts.stuck(self.attempt)
+        if config.solver.name is SolverName.CLINGO_DL:
+            stuck = 0  # it begins a length anew in every attempt, and its budget ends that
+        if lost + stuck <= config.cluster.max_retries:
+            return ""
+        if not stuck:
+            return f"after {lost} lost attempts"
+        return (
+            f"after {stuck} attempts of {config.cluster.timeout_h:g} h that came no further; "
+            "`resume` with a longer cluster.timeout_h may"
+        )
+
     def config_here(self) -> Config:
         """The config of the time of submission, with the cores that are really here."""
         config = self.submission.config_then
         cores = machine.available_cores()
         asked = min(config.cluster.cpus, os.cpu_count() or 1)
         if cores < asked:
-            self.warn(f"asked for {config.cluster.cpus} cores, may use {cores}; see `doctor`")
+            wanted = counted(config.cluster.cpus, "core")
+            self.warn(f"asked for {wanted}, may use {cores}; see `doctor`")
         then, now = self.submission.code, submissions.code_now()
         if then.get("digest") != now["digest"]:
             told = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
@@ -110,13 +158,39 @@ class Supervisor:
         threads = config.solver.threads or min(config.cluster.cpus, cores)
         return replace(config, solver=replace(config.solver, threads=threads))
 
-    def fold(self, config: Config) -> FoldResult | None:
-        from fsm_hpc.study.run import run_fold
+    def refuse_changed_table(self, config: Config) -> None:
+        """Half of a sweep on one table and half on another would be averaged as one."""
+        then = self.submission.table
+        if then is None:  # of an older version, or read in this very process
+            return
+        spec = config.dataset
+        now = load_dataset(spec, config.data_dir, config.allow_changed_data).digest
+        if now != then:
+            raise UserError(
+                f"the table {spec.own_path or spec.name} is not the one that was submitted: its "
+                f"digest was {then}, and is {now} now; put the former table back, or submit the "
+                "folds again with this one"
+            )
 
-        self.log(f"starts: {config.id}, {config.solver.threads} threads")
+    def fold(self, config: Config, helpers: Team | None) -> FoldResult | None:
+        from fsm_hpc.study.run import configured_solver, run_fold
+
+        self.log(f"starts: {config.id}, {self.size(config)}")
         return run_fold(
-            config, self.stop, self.watch, self.watch_trial, self.may_write, self.history
+            config,
+            self.stop,
+            self.watch,
+            self.watch_trial,
+            self.may_write,
+            self.history,
+            say=self.warn,
+            solver_of=partial(configured_solver, helpers=helpers),
         )
+
+    def size(self, config: Config) -> str:
+        """What the solver has, for the log."""
+        threads = counted(config.solver.threads or 1, "thread")
+        return threads if config.nodes == 1 else f"{config.nodes} nodes of {threads}"
 
     def history(self) -> dict[str, Any]:
         """All jobs that worked on the result, and what they have to say."""
@@ -147,7 +221,7 @@ class Supervisor:
 
     def requeue(self, config: Config) -> AttemptEnd:
         cluster = config.cluster
-        ran_s = time.time() - self.attempt.started_at
+        ran_s = clock.monotonic() - self.began
         at_limit = ran_s >= cluster.timeout_h * 3600 - cluster.signal_delay_s - 90
         end = self.finish(
             AttemptEnd.TIMEOUT if at_limit else AttemptEnd.PREEMPTED, f"after {ran_s:.0f} s"
@@ -169,10 +243,17 @@ class Supervisor:
             end=end,
             message=message,
             ended_at=time.time(),
-            progress_s=scan_file.facts(self.paths.scan).seconds,
+            progress_s=scan_file.facts(scan_file.load(self.paths.scan)).seconds,
+            progress=self.progress(),
         )
         self.save()
         return end
+
+    def progress(self) -> str:
+        """What a further attempt would have to change to have come further."""
+        if self.paths.trials.exists():  # a baseline's journal only grows
+            return str(self.paths.trials.stat().st_size)
+        return scan_file.progress(scan_file.load(self.paths.scan))
 
     # ------------------------------------------------------------------------- what goes on beside
 
@@ -204,7 +285,7 @@ class Supervisor:
             self.lengths_told = len(state.lengths)
             last = state.lengths[-1]
             self.log(
-                f"length {last.length}: {last.errors} errors, validation "
+                f"length {last.length}: {counted(last.errors, 'error')}, validation "
                 f"{last.validation_accuracy:.4f}, {last.seconds:.1f} s: {last.formula}"
             )
 
@@ -216,7 +297,7 @@ class Supervisor:
         """The signal before the time limit should have come, and has not: some sites send none."""
         cluster = self.submission.config["cluster"]
         limit_s = cluster["timeout_h"] * 3600 - cluster["signal_delay_s"] / 2
-        return self.is_slurm and time.time() - self.attempt.started_at > limit_s
+        return self.is_slurm and clock.monotonic() - self.began > limit_s
 
     @contextmanager
     def signals(self) -> Iterator[None]:

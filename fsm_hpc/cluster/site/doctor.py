@@ -14,17 +14,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 
 from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.site import limits as site_limits
 from fsm_hpc.cluster.site import probe
 from fsm_hpc.cluster.site.limits import Check, Grade
 from fsm_hpc.cluster.submit import plan, sbatch
+from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
 from fsm_hpc.errors import UserError
+from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, provenance
 from fsm_hpc.study.config import ClusterKind, Config
-from fsm_hpc.system import machine, terminal
+from fsm_hpc.system import machine, ownership, terminal
+from fsm_hpc.system.numbers import counted
 
 PROBE_S = 180.0  # how long the probe may wait in the queue
 
@@ -48,14 +50,16 @@ def _to_dict(check: Check) -> dict[str, str]:
 
 def _print(console: Console, check: Check) -> None:
     colour = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}[check.grade]
-    word = f"[{colour}]{check.grade.value:8}[/{colour}]"
-    console.print(f"{word} {check.name:16} {escape(check.text)}", soft_wrap=True)
+    word = (f"{check.grade.value:8}", colour)
+    console.print(terminal.styled(word, f" {check.name:16} {check.text}"), soft_wrap=True)
 
 
 def _examine(config: Config) -> Iterator[Check]:
     yield _python()
     yield _data(config)
     yield _results(config)
+    if config.nodes > 1:
+        yield _extra(config)
     if plan.kind_of(config) is ClusterKind.LOCAL:
         yield _here(config)
         return
@@ -78,7 +82,7 @@ def _data(config: Config) -> Check:
     except UserError as error:
         return Check("data", Grade.FAILED, str(error))
     rows = prepared.dataset.rows
-    return Check("data", Grade.OK, f"{config.dataset.name}: {rows} rows, fold {config.fold}")
+    return Check("data", Grade.OK, f"{config.dataset.name}: {counted(rows, 'row')}, fold {config.fold}")
 
 
 def _results(config: Config) -> Check:
@@ -89,8 +93,20 @@ def _results(config: Config) -> Check:
             free_gb = shutil.disk_usage(folder).free / 2**30
     except OSError as error:
         return Check("results_dir", Grade.FAILED, f"cannot write to {folder}: {error}")
-    grade = Grade.OK if free_gb > 1 else Grade.WARNING
-    return Check("results_dir", grade, f"{folder}, {free_gb:.0f} GB free")
+    told = f"{folder}, {free_gb:.0f} GB free"
+    shared = ownership.other_writers([folder, folder / config.study])
+    if shared:
+        advice = "whoever can write there decides what you resume and cancel: `chmod go-w`"
+        return Check("results_dir", Grade.WARNING, f"{told}; {shared}: {advice}")
+    return Check("results_dir", Grade.OK if free_gb > 1 else Grade.WARNING, told)
+
+
+def _extra(config: Config) -> Check:
+    try:
+        contact.ensure_installed()
+    except UserError as error:
+        return Check("several nodes", Grade.FAILED, str(error))
+    return Check("several nodes", Grade.OK, f"fsm_hpc[nodes] is installed, for {config.nodes}")
 
 
 def _here(config: Config) -> Check:
@@ -99,7 +115,7 @@ def _here(config: Config) -> Check:
     cores, memory_gb = machine.available_cores(), machine.physical_mb() / 1024
     folds = local.side_by_side(config)
     text = (
-        f"{cores} cores, {memory_gb:.0f} GB: {folds} folds at a time; no sbatch, so they run here"
+        f"{counted(cores, 'core')}, {memory_gb:.0f} GB: {counted(folds, 'fold')} at a time; no sbatch, so they run here"
     )
     return Check("this machine", Grade.OK, text)
 
@@ -113,10 +129,13 @@ def _controller(config: Config) -> Iterator[Check]:
     if answer is None:
         yield Check("slurmctld", Grade.FAILED, f"{version}: squeue did not answer in time")
         return
-    yield Check("slurmctld", Grade.OK, f"{version}, {len(answer.split())} jobs of yours")
+    yield Check("slurmctld", Grade.OK, f"{version}, {counted(len(answer.split()), 'job')} of yours")
+    yield site_limits.time_limit(config)
     yield site_limits.accounting()
     yield site_limits.arrays(config)
     yield site_limits.partition(config)
+    if config.nodes > 1:
+        yield site_limits.nodes(config)
 
 
 # ----------------------------------------------------------------------------------- on a node
@@ -127,10 +146,11 @@ def _on_a_node(config: Config) -> Iterator[Check]:
     folder = config.results_dir.absolute() / f".doctor-{os.getpid()}"
     folder.mkdir(parents=True)
     short = replace(config.cluster, timeout_h=max(5 / 60, config.cluster.signal_delay_s / 1800))
+    probed = replace(config, cluster=short)
+    request = Request(probed, folder, "fsm-doctor", probe.look_around, (folder, config))
     try:
-        job_id = sbatch.send(replace(config, cluster=short), folder, probe.look_around, folder)
-        yield from _watch_probe(config, folder, job_id)
-    except UserError as error:
+        yield from _watch_probe(config, folder, sbatch.send(request))
+    except (UserError, UnclearError) as error:
         yield Check("sbatch", Grade.FAILED, str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -148,6 +168,9 @@ def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Check]:
     yield _same_code(seen)
     yield _cores(config, seen)
     yield _scontrol(seen)
+    yield _compiled(folder, job_id)
+    if config.nodes > 1:
+        yield _together(config, folder, job_id)
     slurm.run("scancel", "--signal=USR2", job_id)
     arrived = _wait(lambda: (folder / probe.SIGNALLED).exists(), job_id, 20)
     text = "SIGUSR2 reaches the job" if arrived else "SIGUSR2 does not reach the job: no requeue"
@@ -178,6 +201,24 @@ def _cores(config: Config, seen: probe.Seen) -> Check:
         few = "" if seen.cores >= asked else f"; the node itself has only {seen.cores_of_node}"
         return Check("cores", Grade.OK, f"asked for {asked}, may use {seen.cores}{few}")
     return Check("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
+
+
+def _together(config: Config, folder: Path, job_id: str) -> Check:
+    _wait(lambda: probe.joined(folder) is not None, job_id, probe.JOIN_S + 30)
+    joined, asked = probe.joined(folder) or 0, config.nodes - 1
+    text = f"{joined} of {asked} other nodes connect to the first"
+    if joined == asked:
+        return Check("between nodes", Grade.OK, text)
+    return Check("between nodes", Grade.WARNING, f"{text}: the others would search without them")
+
+
+def _compiled(folder: Path, job_id: str) -> Check:
+    _wait(lambda: probe.compile_s(folder) is not None, job_id, probe.COMPILE_S)
+    seconds = probe.compile_s(folder)
+    if seconds is None:
+        text = "the node did not get the solver compiled; the first fold there will"
+        return Check("solver", Grade.WARNING, text)
+    return Check("solver", Grade.OK, f"compiled for the node's processor ({seconds:.0f} s)")
 
 
 def _scontrol(seen: probe.Seen) -> Check:

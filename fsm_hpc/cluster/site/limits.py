@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
 from fsm_hpc.cluster import slurm
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.resources import hopeless
+from fsm_hpc.system.numbers import counted
 
 
 class Grade(Enum):
@@ -26,6 +29,13 @@ class Check:
     text: str
 
 
+def time_limit(config: Config) -> Check:
+    """Whether a job has time to work before it is told to save."""
+    reason = hopeless(config.cluster)
+    text = f"{config.cluster.timeout_h:g} h, told {config.cluster.signal_delay_s} s before"
+    return Check("time limit", Grade.FAILED if reason else Grade.OK, reason or text)
+
+
 def accounting() -> Check:
     """Whether sacct answers."""
     if slurm.run("sacct", "-n", "-X", "-o", "JobID") is not None:
@@ -37,18 +47,16 @@ def accounting() -> Check:
 def arrays(config: Config) -> Check:
     """How large an array may be."""
     size = slurm.max_array_size()
-    text = f"up to {size} jobs each, {config.cluster.max_parallel} at a time"
+    text = f"up to {counted(size, 'job')} each, {config.cluster.max_parallel} at a time"
     return Check("arrays", Grade.OK if size > 1 else Grade.WARNING, text)
 
 
 def partition(config: Config) -> Check:
     """Whether some node of the partition could hold a job of this size and length."""
     cluster = config.cluster
-    which = ("-p", cluster.partition) if cluster.partition else ()
-    listed = slurm.run("sinfo", "-h", *which, "-o", "%P|%c|%m|%l") or ""
-    rows = [line.split("|") for line in listed.splitlines()]
-    if cluster.partition is None:
-        rows = [row for row in rows if row[0].endswith("*")] or rows
+    rows = _of_partition(cluster.partition, "%P|%c|%m|%l", _PARTITION)
+    if rows is None:
+        return Check("partition", Grade.WARNING, "the answer of sinfo is not understood")
     if not rows:
         return Check("partition", Grade.FAILED, f"there is no partition {cluster.partition}")
     name = rows[0][0].rstrip("*")
@@ -67,6 +75,37 @@ def partition(config: Config) -> Check:
         return Check("partition", Grade.FAILED, f"{name}: {'; '.join(problems)}")
     text = f"{name}: nodes of {cpus:g} cores, {memory_mb / 1024:.0f} GB, limit {limit_h:g} h"
     return Check("partition", Grade.OK, text)
+
+
+def nodes(config: Config) -> Check:
+    """Whether the partition has as many nodes as one fold is to be searched on."""
+    rows = _of_partition(config.cluster.partition, "%P|%D", _NODES)
+    if rows is None:
+        return Check("nodes", Grade.WARNING, "the answer of sinfo is not understood")
+    most, asked = sum(_number(row[1]) for row in rows), config.nodes
+    text = f"asked for {asked}, at most {most:g}" if asked > most else f"{asked} search a fold"
+    return Check("nodes", Grade.FAILED if asked > most else Grade.OK, text)
+
+
+def _of_partition(
+    name: str | None, fields: str, line: re.Pattern[str]
+) -> list[list[str]] | None:
+    """What sinfo says of a partition's groups of nodes; without a name, of the default one.
+
+    None where its answer is not of such lines.
+    """
+    which = ("-p", name) if name else ()
+    listed = slurm.run("sinfo", "-h", *which, "-o", fields) or ""
+    if not slurm.is_whole(listed, line):
+        return None
+    rows = [row.split("|") for row in filter(str.strip, listed.splitlines())]
+    if name is None:
+        rows = [row for row in rows if row[0].endswith("*")] or rows
+    return rows
+
+
+_PARTITION = re.compile(r"[^|]+(\|[^|]*){3}")
+_NODES = re.compile(r"[^|]+\|[^|]*")
 
 
 def _number(text: str) -> float:

@@ -6,17 +6,25 @@ import os
 import platform
 import signal
 import threading
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 
 from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster.node import nodes
+from fsm_hpc.search.solvers.native.compiling import ensure_compiled
 from fsm_hpc.study import provenance
-from fsm_hpc.system import files, machine
+from fsm_hpc.study.config import Config
+from fsm_hpc.system import files, machine, records
 
 READY = "ready.json"
 SIGNALLED = "signalled.json"
+COMPILED = "compiled.json"
+TOGETHER = "together.json"
 WAIT_S = 60.0
+COMPILE_S = 240.0  # on a busy node
+JOIN_S = 150.0  # for the other nodes to be there, which may have to compile the solver first
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +39,12 @@ class Seen:
     has_scontrol: bool
 
 
-def look_around(folder: Path) -> None:
-    """Write what is here, then whether SIGUSR2 came."""
+def look_around(folder: Path, config: Config) -> None:
+    """Write what is here, then that the solver is compiled, how many nodes joined, and whether
+    SIGUSR2 came."""
+    if nodes.is_helper():
+        nodes.help_job(folder, config)
+        return
     signalled = threading.Event()
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -49,9 +61,33 @@ def look_around(folder: Path) -> None:
         slurm.run("scontrol", "show", "job", os.environ.get("SLURM_JOB_ID", "")) is not None,
     )
     files.write_json(folder / READY, asdict(seen))
+    files.write_json(folder / COMPILED, {"seconds": ensure_compiled()})
+    if config.nodes > 1:
+        files.write_json(folder / TOGETHER, {"joined": _joined(folder, config.nodes - 1)})
     if signalled.wait(WAIT_S):
         files.write_json(folder / SIGNALLED, {"signalled": True})
 
 
+def _joined(folder: Path, count: int) -> int:
+    """How many of the job's other nodes connect to this one, as they would to a search."""
+    until = time.monotonic() + JOIN_S
+    with nodes.team_of_job(folder) as team:
+        while team.ready() < count and time.monotonic() < until:
+            time.sleep(0.2)
+        return team.ready()
+
+
+def joined(folder: Path) -> int | None:
+    """How many did; None while that is not known."""
+    told = records.read(folder / TOGETHER)
+    return None if told is None else int(told["joined"])
+
+
+def compile_s(folder: Path) -> float | None:
+    """How long the node compiled the solver; None while it does."""
+    told = records.read(folder / COMPILED)
+    return None if told is None else float(told["seconds"])
+
+
 def read(folder: Path) -> Seen:
-    return Seen(**(files.read_json(folder / READY) or {}))
+    return records.decode(Seen, records.read(folder / READY), READY)

@@ -2,58 +2,91 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
-from fsm_hpc.cluster import attempts, slurm, submissions
+from fsm_hpc.cluster import attempts, processes, slurm, study_lock, submissions
+from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.cluster.watch import evidence, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, look
-from fsm_hpc.system import terminal
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.system import files, terminal
+from fsm_hpc.system.numbers import counted
 
 
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     """Show what would be cancelled; do it with `yes`."""
     console = terminal.console()
     verdicts, hints = look(folds)
-    show.silence(console, hints)
+    show.silence(console, [hints])
     live = [one for one in verdicts if one.is_live]
     if not live:
         console.print("nothing is queued or running")
         return 0
     console.print(show.fold_table(live) if len(live) <= show.MOST_ROWS else show.group_table(live))
     if not yes:
-        console.print(f"{len(live)} folds would be cancelled; -y does it")
+        console.print(f"{counted(len(live), 'fold')} would be cancelled; -y does it")
         return 0
-    failed = _cancel_all(live)
-    console.print(f"{len(live) - len(failed)} cancelled; `resume` goes on with them")
+    studies = {study for ref in folds if (study := _study(ref)) is not None}
+    with study_lock.held(study.root for study in studies):
+        for told in transaction.recover(list(studies)):
+            console.print(told, soft_wrap=True)
+        live = [one for one in look(folds)[0] if one.is_live]
+        failed, strangers = _cancel_all(live)
+    ended = len(live) - len(failed) - len(strangers)
+    console.print(f"{ended} cancelled; `resume` goes on with them")
     if failed:
         console.print(f"SLURM did not confirm {len(failed)}: {', '.join(failed[:10])}; try again")
-    return 1 if failed else 0
+    for told in strangers:
+        console.print(told, soft_wrap=True)
+    return 1 if failed or strangers else 0
 
 
-def _cancel_all(live: Sequence[FoldVerdict]) -> list[str]:
-    """Mark the submissions first: what was wanted is on disk whatever SLURM does."""
+def _study(ref: FoldRef) -> StudyPaths | None:
+    """The study that a fold is in; of a rule the one that its job was sent from."""
+    if ref.paths.id is not None:
+        return ref.paths.study
+    submission = submissions.load(ref.paths)
+    output = Path(submission.output) if submission and submission.output else None
+    is_ours = output is not None and output.parent.name == StudyPaths(Path()).submissions.name
+    return StudyPaths(output.parent.parent) if output is not None and is_ours else None
+
+
+def _cancel_all(live: Sequence[FoldVerdict]) -> tuple[list[str], list[str]]:
+    """Mark the submissions first: what was wanted is on disk whatever SLURM does.
+
+    The jobs that SLURM did not confirm, and what is said of processes that were left alone.
+    """
     jobs: list[str] = []
-    for one in live:
-        submission = submissions.load(one.ref.paths)
-        if submission is None:
-            continue
-        submissions.save(one.ref.paths, replace(submission, cancelled_at=time.time()))
-        if submission.is_local:
-            _end_local(one.ref)
-        elif submission.job_id is not None:
-            jobs.append(submission.job_id)
-    return slurm.cancel(jobs)
+    strangers: list[str] = []
+    files.write_each(partial(_cancel_fold, one.ref, jobs, strangers) for one in live)
+    return slurm.cancel(sorted(jobs)), strangers
 
 
-def _end_local(ref: FoldRef) -> None:
+def _cancel_fold(ref: FoldRef, jobs: list[str], strangers: list[str]) -> None:
+    submission = submissions.load(ref.paths)
+    if submission is None:
+        strangers.append(f"{ref.id}: nothing says which job it is, so none is cancelled")
+        return
+    try:
+        submissions.save(ref.paths, replace(submission, cancelled_at=time.time()))
+    except OSError as error:
+        strangers.append(f"{ref.id}: the wish to cancel cannot be kept: {error}")
+    if submission.is_local:
+        strangers += _end_local(ref)
+    elif submission.job_id is not None:
+        jobs.append(submission.job_id)
+
+
+def _end_local(ref: FoldRef) -> list[str]:
     """A running worker saves and stops; one that waits for its turn finds the mark."""
     attempt = attempts.load(ref.paths)
-    if attempt is not None and attempt.end is None and evidence.is_alive(attempt):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(attempt.pid, signal.SIGTERM)
+    if attempt is None or attempt.end is not None or not evidence.is_alive(attempt):
+        return []
+    if processes.end(ref.paths, ref.id, attempt):
+        return []
+    return [f"process {attempt.pid} is not shown to work on {ref.id}: it is left alone"]

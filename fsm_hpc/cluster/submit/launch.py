@@ -7,27 +7,47 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from fsm_hpc.cluster.submit import local, sbatch
-from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of
+from fsm_hpc.cluster import study_lock
+from fsm_hpc.cluster.submit import afterwards, local, transaction
+from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of, refuse
 from fsm_hpc.cluster.watch import progress as watch
 from fsm_hpc.cluster.watch import show
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import check_code, look
+from fsm_hpc.study import variants
 from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import terminal
+from fsm_hpc.system.numbers import counted
 
 SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues it
 LOOK_S = 2.0
 
 
-def launch(configs: Sequence[Config], wait: bool) -> int:
-    """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended."""
+def launch(configs: Sequence[Config], wait: bool, stays: bool = False) -> int:
+    """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended.
+
+    `stays`: each fold goes on in the folder that it has, whatever its settings are now.
+    """
     console = terminal.console()
-    decisions, hints = decide(configs)
-    show.silence(console, hints)
-    if kind_of(configs[0]) is ClusterKind.LOCAL:
-        return _run_here(console, decisions)
-    _submit(console, decisions)
+    refuse(configs if stays else variants.placed(configs))  # before anything is touched
+    studies = {config.results_dir / config.study for config in configs}
+    with study_lock.held(studies):
+        for told in transaction.recover([StudyPaths(root) for root in studies]):
+            console.print(told, soft_wrap=True)
+        decisions, hints = decide(configs if stays else variants.placed(configs))
+        variants.remember([decision.config for decision in decisions if decision.is_submitted])
+        show.silence(console, [hints])
+        is_local = kind_of(configs[0]) is ClusterKind.LOCAL
+        if is_local:
+            waiting = local.prepare(console, decisions)
+        else:
+            _submit(console, decisions)
+            if afterwards.is_wanted(configs[0]):
+                job_id = afterwards.send(configs[0], decisions)
+                console.print(f"job {job_id} waits for them: {_chores(configs[0])}")
+    if is_local:
+        return _run_here(console, decisions, waiting)
     if not wait:
         if any(decision.is_submitted for decision in decisions):
             console.print("see them: python -m fsm_hpc status -w  (with the same key=value words)")
@@ -35,25 +55,34 @@ def launch(configs: Sequence[Config], wait: bool) -> int:
     return stay(console, [decision.ref for decision in decisions])
 
 
-def _run_here(console: Console, decisions: Sequence[Decision]) -> int:
+def _run_here(
+    console: Console, decisions: Sequence[Decision], waiting: list[tuple[FoldRef, Config]]
+) -> int:
     show.decisions(console, decisions, "runs here")
     if any(decision.is_submitted for decision in decisions):
         at_a_time = local.side_by_side(decisions[0].config)
         console.print(f"{at_a_time} at a time; Ctrl-C saves them, and the same command goes on")
-    finished = local.run(console, decisions)
+    finished = local.run(console, waiting)
     verdicts, _ = look([decision.ref for decision in decisions])
     show.folds(console, verdicts)
+    config = decisions[0].config
+    if finished and afterwards.is_wanted(config):
+        afterwards.here(config, decisions)
     return check_code(verdicts) if finished else 130
+
+
+def _chores(config: Config) -> str:
+    told = [*config.after, *([f"notify {config.notify}"] if config.notify else [])]
+    return ", then ".join(told)
 
 
 def _submit(console: Console, decisions: Sequence[Decision]) -> None:
     count = 0
-    for sent in sbatch.to_slurm(decisions):
+    for sent in transaction.to_slurm(decisions):
         count += len(sent.job_ids)
         first = sent.job_ids[0].split("_")[0]
-        console.print(
-            f"job {first}: {len(sent.job_ids)} jobs, {sent.array.at_a_time} at a time", style="bold"
-        )
+        jobs = counted(len(sent.job_ids), "job")
+        console.print(f"job {first}: {jobs}, {sent.array.at_a_time} at a time", style="bold")
     show.decisions(console, decisions, "submitted")
     console.print(f"{count} submitted, {len(decisions) - count} skipped")
 

@@ -19,7 +19,7 @@ from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.progress import SweepProgress
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import machine
-from fsm_hpc.system.files import child_environment
+from fsm_hpc.system.files import UnreadableError, child_environment, open_to_append
 
 LOOK_S = 0.2
 GRACE_S = 60.0  # for the solvers to come back and the states to be saved
@@ -27,13 +27,18 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def side_by_side(config: Config) -> int:
-    """How many folds of this size the machine holds at a time."""
-    return max(1, machine.available_cores() // _cores(config))
+    """How many folds of this size the machine holds at a time, and the user wants at most."""
+    held = machine.available_cores() // (config.nodes * _cores(config))
+    return max(1, min(held, config.cluster.max_parallel))
 
 
-def run(console: Console, decisions: Sequence[Decision]) -> bool:
+def prepare(console: Console, decisions: Sequence[Decision]) -> list[tuple[FoldRef, Config]]:
+    """Write down that the folds are this command's; the study has to be held."""
+    return [ready for decision in decisions for ready in _prepared(console, decision)]
+
+
+def run(console: Console, waiting: list[tuple[FoldRef, Config]]) -> bool:
     """Run the folds; False when they were stopped before the last had ended."""
-    waiting = [_prepared(decision) for decision in decisions if decision.is_submitted]
     if not waiting:
         return True
     places = side_by_side(waiting[0][1])
@@ -42,7 +47,7 @@ def run(console: Console, decisions: Sequence[Decision]) -> bool:
     with _stop_requests() as stop, SweepProgress(console, folds) as progress:
         while (waiting or running) and not stop:
             while waiting and len(running) < places:
-                running.append(_start(waiting.pop(0)[0]))
+                running += _start(console, waiting.pop(0)[0])
             time.sleep(LOOK_S)
             running = [process for process in running if process.poll() is None]
             progress.refresh()
@@ -52,26 +57,38 @@ def run(console: Console, decisions: Sequence[Decision]) -> bool:
     return not stop
 
 
-def _prepared(decision: Decision) -> tuple[FoldRef, Config]:
-    """The fold with its share of the machine, and its submission on disk."""
+def _prepared(console: Console, decision: Decision) -> Iterator[tuple[FoldRef, Config]]:
+    """The fold with its share of the machine, and its submission on disk; none that cannot be."""
+    if not decision.is_submitted:
+        return
     config = decision.config
     cores = _cores(config)
-    share_gb = machine.physical_mb() / 1024 / side_by_side(config)
+    share_gb = machine.physical_mb() / 1024 / side_by_side(config) / config.nodes
     memory_gb = min(config.cluster.mem_gb, share_gb)
     cluster = replace(config.cluster, kind=ClusterKind.LOCAL, cpus=cores, mem_gb=memory_gb)
     config = replace(config, cluster=cluster)
-    submissions.submit_here(decision.ref.paths, config)
-    return decision.ref, config
+    with _left_out(console, decision.ref):
+        submissions.submit_here(decision.ref.paths, config, decision.ref.data_digest)
+        yield decision.ref, config
+
+
+@contextlib.contextmanager
+def _left_out(console: Console, ref: FoldRef) -> Iterator[None]:
+    """A fold whose folder cannot be written is named, and the others go on."""
+    try:
+        yield
+    except (OSError, UnreadableError) as error:
+        console.print(f"{ref.id} is left out: {error}", soft_wrap=True)
 
 
 def _cores(config: Config) -> int:
     return min(config.cluster.cpus, machine.available_cores())
 
 
-def _start(ref: FoldRef) -> subprocess.Popen[bytes]:
+def _start(console: Console, ref: FoldRef) -> Iterator[subprocess.Popen[bytes]]:
     folder = ref.paths.folder.absolute()
-    with ref.paths.log.open("ab") as log:
-        return subprocess.Popen(
+    with _left_out(console, ref), open_to_append(ref.paths.log) as log:
+        yield subprocess.Popen(
             [sys.executable, "-m", "fsm_hpc.cluster.node.worker", str(folder)],
             env=child_environment(),
             stdin=subprocess.DEVNULL,

@@ -8,11 +8,13 @@ from typing import Any
 
 from fsm_hpc.cluster import slurm, submissions
 from fsm_hpc.cluster.slurm import Hints
-from fsm_hpc.cluster.watch import evidence
+from fsm_hpc.cluster.watch import cost, evidence
+from fsm_hpc.cluster.watch.cost import Expected
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import fold, result
+from fsm_hpc.search.solvers.nodes import contact
+from fsm_hpc.study import fold, resources, result, variants
 from fsm_hpc.study.config import ClusterKind, Config
 
 
@@ -40,16 +42,37 @@ class Array:
     @property
     def core_hours(self) -> float:
         """At most, for one attempt each."""
-        clusters = [decision.config.cluster for decision in self.folds]
-        return sum(cluster.cpus * cluster.timeout_h for cluster in clusters)
+        configs = [decision.config for decision in self.folds]
+        return sum(c.nodes * c.cluster.cpus * c.cluster.timeout_h for c in configs)
 
 
 def decide(configs: Sequence[Config]) -> tuple[list[Decision], Hints]:
     """What a submission of these folds would do; mistakes in the data show here."""
     if not configs:
         raise UserError("these words name no fold")
+    refuse(configs)
+    configs = [_guessed(config) for config in variants.one_each(configs)]
+    for config in configs:
+        if config.nodes > 1 and config.cluster.python is None:
+            contact.ensure_installed()
     found, hints = look([_with_data(ref) for ref in evidence.of_sweep(configs)])
     return [_decide(config, one) for config, one in zip(configs, found, strict=True)], hints
+
+
+def _guessed(config: Config) -> Config:
+    """Cores and memory by the size of the table, where that is asked for."""
+    if not config.cluster.guess:
+        return config
+    data = fold.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    return resources.guessed(config, data.rows, len(data.columns))
+
+
+def refuse(configs: Sequence[Config]) -> None:
+    """Two jobs for one folder, and jobs that would be requeued for ever and never get on."""
+    variants.one_each(configs)
+    reasons = [resources.hopeless(config.cluster) for config in configs]
+    if any(reasons) and kind_of(configs[0]) is ClusterKind.SLURM:
+        raise UserError(next(filter(None, reasons)))
 
 
 def ensure_free(config: Config) -> None:
@@ -77,6 +100,8 @@ def _decide(config: Config, found: FoldVerdict) -> Decision:
     told = f"{word}: {why}" if why else word
     if found.is_live:
         return Decision(config, found, False, told + _other_settings(config, found))
+    if found.is_newer:
+        return Decision(config, found, False, told)
     if found.verdict is Verdict.CHANGED:
         fold.refuse_other_table(config, found.ref.data_digest or "")
     if found.result is None or not found.is_done:
@@ -110,7 +135,8 @@ def lay_out(decisions: Sequence[Decision], max_array_size: int) -> list[Array]:
     groups: dict[str, list[Decision]] = {}
     for decision in decisions:
         if decision.is_submitted:
-            groups.setdefault(repr(decision.config.cluster), []).append(decision)
+            config = decision.config
+            groups.setdefault(f"{config.nodes} {config.cluster!r}", []).append(decision)
     return [array for group in groups.values() for array in _split(group, max_array_size)]
 
 
@@ -131,14 +157,27 @@ def kind_of(config: Config) -> ClusterKind:
     return kind
 
 
+def expected(decisions: Sequence[Decision]) -> Expected:
+    """What the folds to be submitted may take, going by those of the sweep that have ended."""
+    submitted = [d.found for d in decisions if d.is_submitted]
+    return cost.expected([d.found for d in decisions], submitted)
+
+
 def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str, Any]:
     """Plain values for `--json`."""
+    likely = expected(decisions)
     return {
+        "expected_core_hours": likely.core_hours if likely.folds else None,
         "jobs": [
             d.found.to_dict() | {"submit": d.is_submitted, "reason": d.why} for d in decisions
         ],
         "arrays": [
-            {"jobs": len(a.folds), "at_a_time": a.at_a_time, "core_hours": a.core_hours}
+            {
+                "jobs": len(a.folds),
+                "at_a_time": a.at_a_time,
+                "nodes": a.folds[0].config.nodes,
+                "core_hours": a.core_hours,
+            }
             for a in arrays
         ],
     }

@@ -3,46 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import submissions, trust
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra
+from fsm_hpc.study import hydra, variants
 from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.fold import load_dataset
+from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.words import Word
 
 GROUPS = ("solver", "cluster")
 
 
-def configs(words: Sequence[str]) -> tuple[list[Config], list[FoldRef]]:
+@dataclass(frozen=True, slots=True)
+class Resumable:
+    """What can go on, and what is to be said of it first."""
+
+    configs: list[Config]
+    unknown: list[FoldRef]  # nothing says what they were begun with
+    broken: list[str]  # what their settings on disk name cannot be used, and why
+    folds: list[FoldRef]
+    asks_for: tuple[str, ...]  # what would run code, and no config of the user's says
+
+
+def configs(words: Sequence[str], as_stored: bool = False) -> Resumable:
     """The configs of the folds that are on disk and fit the words, with the other words applied.
 
-    Also the folds that cannot go on, as nothing says what they were begun with.
+    `as_stored`: also what runs code is taken from disk.
     """
     asked = selection.sort(words)
-    if asked.name_a_sweep:
-        folds = [ref for ref in selection.select(words) if ref.paths.folder.is_dir()]
-    else:
-        folds = selection.on_disk(asked)
-    if not folds:
-        raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
-    changes = [word for word in asked.others if word.key != "experiment"]
+    if asked.out is not None:
+        raise UserError(f"resume: folds expected; the same `fit` command goes on in {asked.out}")
+    all_ = _begun(asked, words)
+    choosing = [word for word in asked.settings if _differ(all_, word.key)]
+    folds = selection.of_settings(all_, choosing)
+    changes = [w for w in asked.others if w.key != "experiment" and w not in choosing]
     sections = _sections([word for word in changes if word.key in GROUPS])
     values = [word.text for word in changes if word.key not in GROUPS]
-    stored = [(ref, _stored(ref)) for ref in folds]
-    found = [changed(config, sections, values) for _, config in stored if config is not None]
-    return found, [ref for ref, config in stored if config is None]
+    begun = [(ref, _begun_with(ref)) for ref in folds]
+    own = trust.Own([word.text for word in changes if word.key == "cluster"])
+    given = [word.key for word in changes]
+    found = Resumable([], [ref for ref, saved in begun if saved is None], [], folds, ())
+    asks_for: dict[str, None] = {}
+    for ref, saved in begun:
+        if saved is None:
+            continue
+        one = trust.Stored(saved) if as_stored else trust.stored(saved, own, given)
+        config = _in_its_folder(ref, saved, changed(one.config, sections, values))
+        try:
+            load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+        except UserError as error:
+            found.broken.append(f"{ref.id}: {error}")
+            continue
+        found.configs.append(config)
+        asks_for |= dict.fromkeys(one.asks_for)
+    return replace(found, asks_for=tuple(asks_for))
 
 
-def _stored(ref: FoldRef) -> Config | None:
+def _begun(asked: selection.SortedWords, words: Sequence[str]) -> list[FoldRef]:
+    """The folds that have begun, in all their variants; words that tell one are looked at later."""
+    telling = {word.text for word in asked.settings if not word.key.startswith("dataset.")}
+    rest = [word for word in words if word not in telling]
+    folds = [ref for ref in selection.select(rest) if ref.paths.folder.is_dir()]
+    if not folds:
+        raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
+    return folds
+
+
+def _differ(folds: Sequence[FoldRef], key: str) -> bool:
+    """Whether the folds are told apart by a setting: a word with it chooses among them."""
+    memory = variants.read(folds[0].paths.study.root)
+    return len({memory.texts_of(ref.id).get(key) for ref in folds}) > 1
+
+
+def _in_its_folder(ref: FoldRef, before: Config, after: Config) -> Config:
+    """A fold that has no result yet goes on with what it has; else other settings are another."""
+    settings = variants.of_config(after)
+    then = variants.of_config(before)
+    changed = {key for key in {**then, **settings} if then.get(key) != settings.get(key)}
+    if not changed or (changed <= variants.GO_ON and not ref.paths.result.exists()):
+        return replace(after, variant=ref.id.variant)
+    return variants.placed([after])[0]
+
+
+def _begun_with(ref: FoldRef) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
     submission = submissions.load(ref.paths)
     if submission is not None:
         study = ref.paths.study.root
-        return replace(submission.config_then, results_dir=study.parent, study=study.name)
+        then = replace(submission.config_then, results_dir=study.parent, study=study.name)
+        # said by a command, never by a file; what `by` said of this fold is in its settings
+        return replace(then, after=(), notify=None, cluster=replace(then.cluster, by={}))
     return ref.config
 
 
@@ -58,5 +113,8 @@ def _sections(words: Sequence[Word]) -> dict[str, Any]:
 
 def changed(config: Config, sections: dict[str, Any], words: Sequence[str]) -> Config:
     """The config with other groups and values."""
+    if not sections and not words:
+        return config
     values = replace(config, **sections).to_dict()
-    return build(Config, hydra.updated(values, words)) if words else build(Config, values)
+    made = build(Config, hydra.updated(values, words) if words else values)
+    return by_dataset_and_method(made)

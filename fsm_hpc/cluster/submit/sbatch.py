@@ -2,117 +2,116 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
+import re
 import secrets
 import shlex
+import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import slurm, submissions
-from fsm_hpc.cluster.node import begin, fitting, supervise
-from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
+from fsm_hpc.cluster.node import begin
+from fsm_hpc.cluster.watch.evidence import SETUP_FAILED
 from fsm_hpc.errors import UserError
-from fsm_hpc.models.fit import out_folder
-from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
-from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.study.fold import load_dataset
+from fsm_hpc.study.config import ClusterSettings, Config
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import files
+
+SBATCH_S = 300.0  # after which no answer is expected any more
+LAST_WORDS_S = 10.0  # that sbatch has to answer after Ctrl-C
+PICKLE = "task.pkl"
+
+
+class UnclearError(Exception):
+    """sbatch gave no answer that says whether SLURM has the jobs."""
+
+
+# a node or a task that is lost does not end the others: the first one gives its parts out again
+SURVIVING = ("--no-kill", "--kill-on-bad-exit=0", "--wait=0")
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
-    """One array that SLURM has accepted."""
+class Request:
+    """Jobs of one size that run the same function, one for each task of an array."""
 
-    array: Array
-    job_ids: tuple[str, ...]
-
-
-def to_slurm(decisions: Sequence[Decision]) -> Iterator[Submitted]:
-    """Submit what is to be submitted, array by array."""
-    for array in lay_out(decisions, slurm.max_array_size()):
-        yield _submit_array(array)
-
-
-def _submit_array(array: Array) -> Submitted:
-    first = array.folds[0].config
-    output = _output_folder(first)
-    made = [
-        submissions.new_submission(d.config, ClusterKind.SLURM, str(output)) for d in array.folds
-    ]
-    for decision, submission in zip(array.folds, made, strict=True):
-        submissions.save(decision.ref.paths, submission)
-    try:
-        ids = _sbatch(first, output, supervise.work, [(asdict(s),) for s in made], array.at_a_time)
-    except UserError:
-        for decision in array.folds:
-            decision.ref.paths.submission.unlink(missing_ok=True)
-        raise
-    for decision, submission, job_id in zip(array.folds, made, ids, strict=True):
-        submissions.save(decision.ref.paths, replace(submission, job_id=job_id))
-    return Submitted(array, tuple(ids))
+    config: Config
+    output: Path  # the folder of script, pickle and output
+    name: str
+    task: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    count: int | None = None  # of an array; None: a single job
+    at_a_time: int = 1
 
 
-def _sbatch(
-    config: Config,
-    output: Path,
-    task: Callable[..., Any],
-    arguments: list[tuple[Any, ...]],
-    at_a_time: int,
-) -> list[str]:
-    import submitit
-
+def send(request: Request) -> str:
+    """Hand the jobs to SLURM; the id that it gives them. What they need is there before."""
+    script = write(request)
     with _outside_of_any_job():
-        executor = submitit.SlurmExecutor(
-            folder=output, max_num_timeout=0, python=python_command(config.cluster)
-        )
-        executor.update_parameters(**parameters(config, at_a_time))
-        try:
-            with redirect_stderr(io.StringIO()), executor.batch():  # said once, by us
-                jobs = [executor.submit(task, *values) for values in arguments]
-            return [job.job_id for job in jobs]
-        except (submitit.core.utils.FailedJobError, OSError) as error:
-            raise UserError(
-                f"sbatch refused {len(arguments)} jobs: {_why(error)}; `python -m fsm_hpc doctor` "
-                "checks the site, cluster=local runs them here"
-            ) from None
+        return _ask_sbatch(script)
 
 
-def send(config: Config, output: Path, task: Callable[..., Any], *values: Any) -> str:
-    """Submit a single call of a function; its job id."""
-    return _sbatch(config, output, task, [values], 1)[0]
+def write(request: Request) -> Path:
+    """The script, and the pickle of the function: a job that starts at once finds it."""
+    import submitit
+    from submitit.core.utils import DelayedSubmission
 
-
-def send_fit(config: Config) -> tuple[str, Path]:
-    """Submit a rule to be fitted as one job; its id, and where the rule will be."""
-    load_dataset(config.dataset, config.data_dir, config.allow_changed_data)  # mistakes show now
-    out = out_folder(config)
-    paths, output = FoldPaths(out), _output_folder(config)
-    before = submissions.load(paths)
-    submission = submissions.new_submission(
-        replace(config, out=out.absolute()), ClusterKind.SLURM, str(output)
+    config, output = request.config, request.output
+    # each is a line of the job's script, which must not go on as another
+    if re.search(r"[\x00-\x1f\x7f]", str(output)):
+        raise UserError(f"SLURM cannot take a folder with control characters: {str(output)!r}")
+    executor = submitit.SlurmExecutor(
+        folder=output, max_num_timeout=0, python=python_command(config.cluster)
     )
-    submissions.save(paths, submission)
+    executor.update_parameters(**parameters(config, request.at_a_time, request.name, output))
+    if request.count is not None:
+        executor.parameters["map_count"] = request.count
+    task = DelayedSubmission(request.task, *request.arguments)
+    task.set_timeout(math.ceil(config.cluster.timeout_h * 60), 0)
+    task.dump(output / PICKLE)
+    # what is private to submitit stands in these two lines; tests/cluster/test_sbatch.py
+    command = executor._submitit_command_str
+    text = executor._make_submission_file_text(command, "")
+    script = output / "jobs.sh"
+    script.write_text(text, encoding="utf-8")
+    return script
+
+
+def _ask_sbatch(script: Path) -> str:
+    """Ctrl-C does not reach sbatch, which may have sent its jobs by then, but this process."""
     try:
-        job_id = send(config, output, fitting.work, asdict(submission))
-    except UserError:
-        if before is None:
-            paths.submission.unlink(missing_ok=True)
-        else:
-            submissions.save(paths, before)
+        process = subprocess.Popen(
+            ["sbatch", str(script)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UserError(f"sbatch cannot be run: {error}") from None
+    try:
+        said, complaint = process.communicate(timeout=SBATCH_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise UnclearError(f"sbatch did not answer within {SBATCH_S:.0f} s") from None
+    except KeyboardInterrupt:
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=LAST_WORDS_S)
+        process.kill()
         raise
-    submissions.save(paths, replace(submission, job_id=job_id))
-    return job_id, out
+    told = re.search(rb"Submitted batch job (\d+)", said)
+    if process.returncode == 0 and told is not None:
+        return told[1].decode()
+    raise UnclearError(_why((complaint or said).decode(errors="replace")))
 
 
-def parameters(config: Config, at_a_time: int) -> dict[str, Any]:
+def parameters(config: Config, at_a_time: int, name: str, output: Path) -> dict[str, Any]:
     """submitit's parameters for a job of this config."""
     cluster = config.cluster
     chosen = {
@@ -120,9 +119,9 @@ def parameters(config: Config, at_a_time: int) -> dict[str, Any]:
         for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type")
     }
     return {
-        "job_name": f"fsm-{config.study}",
+        "job_name": name,
         "time": math.ceil(cluster.timeout_h * 60),
-        "nodes": 1,
+        "nodes": config.nodes,
         "ntasks_per_node": 1,
         "cpus_per_task": cluster.cpus,
         "mem": f"{math.ceil(cluster.mem_gb * 1024)}MB",
@@ -130,20 +129,42 @@ def parameters(config: Config, at_a_time: int) -> dict[str, Any]:
         "array_parallelism": at_a_time,
         "stderr_to_stdout": True,
         "wckey": None,  # submitit's own would be refused where wckeys are enforced
-        "setup": setup_lines(cluster),
-        "additional_parameters": {"requeue": True, **(cluster.sbatch or {})},
+        "setup": setup_lines(cluster, output),
+        **({} if config.nodes == 1 else {"srun_args": list(SURVIVING)}),
+        "additional_parameters": {
+            "requeue": True,
+            **({} if config.nodes == 1 else {"no_kill": True}),
+            **(cluster.sbatch or {}),
+        },
         **{name: value for name, value in chosen.items() if value is not None},
     }
 
 
-def setup_lines(cluster: ClusterSettings) -> list[str]:
-    """Shell lines before the job: cores for srun, the code of a checkout, then the user's own."""
-    # srun does not inherit --cpus-per-task from SLURM 22.05 on
-    lines = ['export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"']
+def setup_lines(cluster: ClusterSettings, output: Path) -> list[str]:
+    """Shell lines before the job: cores for srun, what Python needs, then the user's own."""
+    job = "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
+    lines = [
+        # srun does not inherit --cpus-per-task from SLURM 22.05 on
+        'export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"',
+        # with SBATCH_EXPORT=NONE srun would start Python without what is exported here
+        "export SLURM_EXPORT_ENV=ALL",
+        *(f"export {name}={shlex.quote(value)}" for name, value in _handed_on()),
+        # submitit looks for the pickle under the id that only SLURM knows before
+        f'ln -sf {PICKLE} {shlex.quote(str(output))}/"{job}_submitted.pkl"',
+    ]
     root = files.SOURCE
     if root != Path(sysconfig.get_paths()["purelib"]):
         lines.append(f'export PYTHONPATH={shlex.quote(str(root))}"${{PYTHONPATH:+:$PYTHONPATH}}"')
-    return [*lines, *cluster.setup]
+    if not cluster.setup:
+        return lines
+    failed = f'echo "{SETUP_FAILED} with $?: $BASH_COMMAND"; exit 1'
+    return [*lines, f"trap '{failed}' ERR", *cluster.setup, "trap - ERR"]
+
+
+def _handed_on() -> list[tuple[str, str]]:
+    """Variables of ours, which a site may not hand on by itself."""
+    is_ours = ("FSM_", "OMP_WAIT_POLICY")
+    return sorted((k, v) for k, v in os.environ.items() if k.startswith(is_ours))
 
 
 def python_command(cluster: ClusterSettings) -> str:
@@ -152,9 +173,16 @@ def python_command(cluster: ClusterSettings) -> str:
     return f"{python} {shlex.quote(str(Path(begin.__file__).absolute()))}"
 
 
-def _output_folder(config: Config) -> Path:
-    study = StudyPaths((config.results_dir / config.study).absolute())
-    folder = study.submissions / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+def new_name(study: StudyPaths, what: str = "") -> str:
+    """A name for jobs that no others have, and that squeue can be asked for."""
+    plain = re.sub(r"[^\w.-]", "_", study.root.name)[:40]
+    return "-".join(filter(None, ("fsm", plain, what, secrets.token_hex(4))))
+
+
+def output_folder(study: StudyPaths) -> Path:
+    """A new folder for the files of one array."""
+    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    folder = StudyPaths(study.root.absolute()).submissions / stamp
     folder.mkdir(parents=True)
     return folder
 
@@ -177,6 +205,6 @@ def _outside_of_any_job() -> Iterator[None]:
         os.environ.update(inherited)
 
 
-def _why(error: Exception) -> str:
-    lines = [line.removeprefix("sbatch: error: ").strip() for line in str(error).splitlines()]
-    return "; ".join(lines) or type(error).__name__
+def _why(complaint: str) -> str:
+    lines = [line.removeprefix("sbatch: error: ").strip() for line in complaint.splitlines()]
+    return "; ".join(filter(None, lines)) or "it said nothing that can be understood"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
@@ -16,11 +17,14 @@ from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.study.result import FoldResult, UnreadableError
+from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.scan_file import ScanFacts
-from fsm_hpc.system import machine
+from fsm_hpc.system import files, machine
+from fsm_hpc.system.files import UnreadableError
 
+T = TypeVar("T")
 SILENT_S = 300.0  # without a sign of life from another machine, ten times as long as it takes
+SETUP_FAILED = "fsm_hpc: a setup line failed"  # written by the job's script
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
 
@@ -44,8 +48,11 @@ class Evidence:
     attempt: Attempt | None = None
     scan: ScanFacts = field(default_factory=ScanFacts)
     is_tuning: bool = False  # a baseline has finished trials
-    damage: str = ""  # why its result is not understood
+    is_open: bool = False  # nobody knows whether SLURM has its job
+    damage: tuple[str, ...] = ()  # why some of its files are not understood
+    is_newer: bool = False  # one of them is of a newer version
     trouble: str = ""  # why its files could not be read
+    under_way: str = ""  # the fold of a rule that is found already
 
     @property
     def job_id(self) -> str | None:
@@ -72,6 +79,8 @@ class Evidence:
 
     @property
     def resumes(self) -> str:
+        if self.under_way:
+            return f"resumes at {self.under_way}"
         if self.scan.in_final:
             return "resumes at the final formula"
         if self.is_tuning:
@@ -92,6 +101,12 @@ def on_disk(study: Path) -> Iterator[FoldRef]:
         yield FoldRef(fold, paths)
 
 
+def rules_on_disk(study: Path) -> Iterator[FoldRef]:
+    """The rules that a study was asked for."""
+    for rule, paths in StudyPaths(study).rules_on_disk():
+        yield FoldRef(rule, paths)
+
+
 def gather(ref: FoldRef) -> Evidence:
     """Read the files of a fold; one that cannot be read is told, and does not hide the others."""
     try:
@@ -103,35 +118,35 @@ def gather(ref: FoldRef) -> Evidence:
 def _gather(ref: FoldRef) -> Evidence:
     """A result that is newer than the last submission says it all."""
     paths = ref.paths
-    done, damage = _result(ref)
+    damage: list[UnreadableError] = []
+    done = _understood(lambda: result.read(paths.result, ref.id), damage)
     if done is not None and not _is_newer(paths.submission, paths.result):
         return Evidence(ref, done)
     return Evidence(
         ref,
         done,
-        submissions.load(paths),
-        attempts.load(paths),
-        scan_file.facts(paths.scan),
+        _understood(lambda: submissions.read(paths), damage),
+        _understood(lambda: attempts.read(paths), damage),
+        scan_file.facts(_understood(lambda: scan_file.read(paths.scan), damage)),
         is_tuning=paths.trials.exists(),
-        damage=damage,
+        damage=tuple(map(str, damage)),
+        is_newer=any(error.is_newer for error in damage),
     )
 
 
-def _result(ref: FoldRef) -> tuple[FoldResult | None, str]:
-    """The result of this fold, or why what is there is not one."""
+def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> T | None:
+    """What is in a file, or None and why what is there is not understood."""
     try:
-        done = result.read(ref.paths.result)
+        return read()
     except UnreadableError as error:
-        return None, str(error)
-    if done is not None and done.id != ref.id:
-        return None, f"its result.json is of {done.id}"
-    return done, ""
+        damage.append(error)
+        return None
 
 
 def _is_newer(path: Path, than: Path) -> bool:
     try:
         return os.stat(path).st_mtime_ns > os.stat(than).st_mtime_ns  # noqa: PTH116 - quick
-    except FileNotFoundError:
+    except OSError:
         return False
 
 
@@ -142,12 +157,21 @@ def job_outputs(submission: Submission) -> list[Path]:
     return sorted(Path(submission.output).glob(f"{submission.job_id}_*_log.*"))
 
 
+def failed_setup_line(submission: Submission) -> str:
+    """What the job's script wrote when one of the user's setup lines failed; else nothing."""
+    for path in job_outputs(submission):
+        for line in files.read_end(path, 4000).decode(errors="replace").splitlines():
+            if line.startswith(SETUP_FAILED):
+                return line.removeprefix("fsm_hpc: ")
+    return ""
+
+
 def output_tells_of_memory(found: Evidence) -> bool:
     """Whether SLURM wrote that it killed the last attempt for its memory; works without sacct."""
     submission, attempt = found.submission, found.attempt
     if submission is None or attempt is None or attempt.token != submission.token:
         return False
-    tails = [path.read_bytes()[-4000:] for path in job_outputs(submission)]
+    tails = [files.read_end(path, 4000) for path in job_outputs(submission)]
     return any(word in tail for word in MEMORY_WORDS for tail in tails)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.system import files
 
 FEW_LINES = 10  # of each fold when several are shown
 FOLLOW_S = 0.5
+MOST_BYTES = 16 * 2**20  # of one log
 SLURM_WORDS = ("slurmstepd", "srun:", "sbatch:", "error:", "Error", "command not found")
 
 
@@ -44,11 +45,8 @@ def _from_slurm(ref: FoldRef) -> list[str]:
 
 
 def _last(path: Path, count: int | None) -> list[str]:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            return [line.rstrip("\n") for line in deque(stream, count)]
-    except FileNotFoundError:
-        return []
+    lines = files.read_end(path, MOST_BYTES).decode(errors="replace").splitlines()
+    return lines if count is None else lines[-count:]
 
 
 def _follow(folds: Sequence[FoldRef]) -> None:
@@ -63,15 +61,14 @@ def _follow(folds: Sequence[FoldRef]) -> None:
 
 
 def _print_from(ref: FoldRef, place: int, named: bool) -> int:
-    if _size(ref.paths.log) <= place:
+    size = _size(ref.paths.log)
+    if size <= place:
         return place
-    with ref.paths.log.open("rb") as stream:
-        stream.seek(place)
-        new = stream.read()
+    new = files.read_end(ref.paths.log, size - place)
     for line in new.decode(errors="replace").splitlines():
         print(f"{ref.id}: {line}" if named else line, flush=True)
     return place + len(new)
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    return path.stat().st_size if path.is_file() else 0

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from rich.console import Console, Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
 from fsm_hpc.cluster.watch import show
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -44,8 +43,8 @@ class SweepProgress(LiveDisplay):
 
     def _tell(self) -> None:
         line = show.sums(self.verdicts)
-        if line != self._told:
-            self._told = line
+        if line.plain != self._told:
+            self._told = line.plain
             self.console.print(line)
 
     def _render(self) -> RenderableType:
@@ -53,7 +52,7 @@ class SweepProgress(LiveDisplay):
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
             ProgressBar(total=len(self.verdicts), completed=done, width=40),
-            Text.from_markup(show.sums(self.verdicts)),
+            show.sums(self.verdicts),
         )
         active = [one for one in self.verdicts if one.verdict is Verdict.RUNNING or one.is_failed]
         return Group(show.fold_table(active[:MOST_ROWS]), bar) if active else bar

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.cluster.slurm import Hints
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.rules import RuleVerdict
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
-from fsm_hpc.system.terminal import clock, number_ranges, percent
+from fsm_hpc.study.fold_id import PLAIN, FoldId
+from fsm_hpc.system.numbers import clock, counted, number_ranges, percent
+from fsm_hpc.system.terminal import styled
 
 if TYPE_CHECKING:  # plan loads numpy, which `status` does without
     from fsm_hpc.cluster.submit.plan import Array, Decision
+    from fsm_hpc.cluster.watch.cost import Expected
 
 COLOURS = {
     Verdict.DONE: "green",
@@ -33,31 +37,56 @@ COLOURS = {
     Verdict.CHANGED: "yellow",
     Verdict.MISSING: "dim",
 }
+LONGEST_WHY = 80  # letters of a reason in a table
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
 
 
 def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
     """What is submitted and skipped, and why, one row for folds that share a fate."""
-    groups: dict[tuple[str, str, bool, str], list[int]] = {}
+    places = _Places(one.ref for one in made)
+    groups: dict[tuple[FoldId, bool, str], list[int]] = {}
     for one in made:
-        key = (one.ref.id.dataset, one.ref.id.method, one.is_submitted, one.why)
+        key = (_any_fold(one.ref), one.is_submitted, one.why)
         groups.setdefault(key, []).append(one.ref.id.fold)
-    table = _table("dataset", "method", "folds", "", "why")
-    for (dataset, method, is_submitted, why), folds in groups.items():
-        word = f"[green]{verb}[/green]" if is_submitted else "[dim]skipped[/dim]"
-        table.add_row(dataset, method, number_ranges(folds), word, escape(why))
+    table = _table(*places.headings, "folds", "", "why")
+    for (fold, is_submitted, why), folds in groups.items():
+        word = styled((verb, "green") if is_submitted else ("skipped", "dim"))
+        table.add_row(*places.cells(fold), number_ranges(folds), word, why)
     console.print(table)
 
 
-def layout(console: Console, arrays: Sequence[Array]) -> None:
-    """The arrays of a plan, with what they may cost at most."""
-    table = _table("array", "jobs", "at a time", "cores", "memory", "time limit", "core-hours")
+class _Places:
+    """The columns that say which folds a row is of; the variant where there is any."""
+
+    def __init__(self, folds: Iterable[FoldRef]) -> None:
+        self._has_variants = any(ref.id.variant for ref in folds)
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return ("dataset", "method", *(["variant"] if self._has_variants else []))
+
+    def cells(self, fold: FoldId) -> tuple[str, ...]:
+        variant = [fold.variant or PLAIN] if self._has_variants else []
+        return (fold.dataset, fold.method, *variant)
+
+
+def _any_fold(ref: FoldRef) -> FoldId:
+    """What folds of one method and variant share."""
+    return ref.id._replace(fold=0)
+
+
+def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
+    """The arrays of a plan, with what they may cost at most, and what is to be expected."""
+    table = _table(
+        "array", "jobs", "at a time", "nodes", "cores", "memory", "time limit", "core-hours"
+    )
     for number, array in enumerate(arrays, 1):
         cluster = array.folds[0].config.cluster
         table.add_row(
             str(number),
             str(len(array.folds)),
             str(array.at_a_time),
+            str(array.folds[0].config.nodes),
             str(cluster.cpus),
             f"{cluster.mem_gb:g} GB",
             f"{cluster.timeout_h:g} h",
@@ -66,6 +95,14 @@ def layout(console: Console, arrays: Sequence[Array]) -> None:
     console.print(table)
     total = sum(array.core_hours for array in arrays)
     console.print(f"at most {total:,.0f} core-hours, if every job runs to its first time limit")
+    if likely.folds:
+        rest = (
+            f"; of {counted(likely.others, 'fold')} nothing is known yet" if likely.others else ""
+        )
+        console.print(
+            f"expected {likely.core_hours:,.2f} core-hours for {counted(likely.folds, 'fold')}, "
+            f"going by those of their dataset and method that have ended{rest}"
+        )
 
 
 def folds(console: Console, verdicts: Sequence[FoldVerdict]) -> None:
@@ -75,74 +112,135 @@ def folds(console: Console, verdicts: Sequence[FoldVerdict]) -> None:
         shown = [one for one in shown if one.verdict is not Verdict.DONE]
     if shown and len(shown) <= MOST_ROWS:
         console.print(fold_table(shown))
+        for measure in sorted({one.result.measure for one in shown if one.result} - {"accuracy"}):
+            console.print(f"validation is {measure} where that is the objective", style="dim")
     elif shown:
         console.print(group_table(shown))
-    console.print(sums(verdicts), highlight=False)
+    console.print(sums(verdicts))
 
 
-def overview(verdicts: Sequence[FoldVerdict], height: int) -> Group:
-    """As much as a terminal holds: folds one by one, or in groups, and the sums."""
+def rules(console: Console, verdicts: Sequence[RuleVerdict]) -> None:
+    """Each rule in words, with what to expect of it, or why there is none."""
+    for one in verdicts:
+        for line in _rule_lines(one):
+            console.print(line, soft_wrap=True)
+
+
+def _rule_lines(one: RuleVerdict) -> Iterator[Text]:
+    of = " ".join(part for part in (one.ref.id.dataset, one.ref.id.method) if part)
+    job = f", job {one.job_id}" if one.job_id and one.is_live else ""
+    why = f": {one.why}" if one.why else ""
+    verdict = (one.verdict.value, COLOURS[one.verdict])
+    yield styled(f"rule of {of} ", verdict, f"{job}{why}")
+    if one.words:
+        before = "before: " if one.is_live else ""
+        yield styled(f"  {before}", (one.words, "bold"))
+        yield styled(f"  {_expected(one)}")
+    for warning in one.warnings:
+        yield styled((f"  {warning}", "yellow"))
+    yield styled(f"  in {one.ref.paths.folder}")
+
+
+def _expected(one: RuleVerdict) -> str:
+    accuracy, balanced, majority = map(one.expected, ("accuracy", "balanced_accuracy", "majority"))
+    beside = f"the more frequent answer alone: {_percent(majority)}"
+    if accuracy is None:
+        return f"no folds tell what to expect of it; {beside}"
+    also = f"balanced {_percent(balanced)}, " if balanced is not None else ""
+    return f"expect {_percent(accuracy)} on new rows ({also}{beside})"
+
+
+def overview(rules_: Sequence[RuleVerdict], verdicts: Sequence[FoldVerdict], height: int) -> Group:
+    """As much as a terminal holds: rules, then folds one by one, or in groups, and the sums."""
+    told = [line for one in rules_ for line in _rule_lines(one)]
+    if rules_ and not verdicts:
+        return Group(*told)
+    height -= len(told)
     rows = fold_table(verdicts) if len(verdicts) + 3 < height else group_table(verdicts)
-    return Group(rows, Text.from_markup(sums(verdicts)))
+    return Group(*told, rows, sums(verdicts))
 
 
-def fold_table(verdicts: Iterable[FoldVerdict]) -> Table:
-    """One row per fold."""
+def fold_table(verdicts: Sequence[FoldVerdict]) -> Group:
+    """One row per fold, and below it the reasons that are too long for a column."""
+    long: dict[str, dict[tuple[str, ...], list[int]]] = {}
+    for one in verdicts:
+        if _is_long(one.why):
+            cells = long.setdefault(one.why, {})
+            cells.setdefault(one.ref.id.place, []).append(one.ref.id.fold)
+    return Group(_fold_rows(verdicts), *(Text(_reason(*item)) for item in long.items()))
+
+
+def _is_long(why: str) -> bool:
+    return len(why) > LONGEST_WHY or "\n" in why
+
+
+def _reason(why: str, cells: Mapping[tuple[str, ...], list[int]]) -> str:
+    """`bank pivot fold 1, 2: ...`, which for a table is each of its problems on a line."""
+    told = [f"{' '.join(cell)} fold {number_ranges(folds)}" for cell, folds in cells.items()]
+    return f"{'; '.join(told)}: {why}"
+
+
+def _fold_rows(verdicts: Sequence[FoldVerdict]) -> Table:
+    places = _Places(one.ref for one in verdicts)
     measured = ("validation", "test", "balanced", "majority")
-    table = _table("dataset", "method", "fold", "state", "length", *measured, "elapsed", "job")
+    table = _table(*places.headings, "fold", "state", "length", *measured, "elapsed", "job")
     table.add_column("why", overflow="fold")
     for one in verdicts:
-        warnings = "".join(f" [yellow]{escape(text)}[/yellow]" for text in one.warnings)
+        warnings = [(f" {text}", "yellow") for text in one.warnings]
         table.add_row(
-            one.ref.id.dataset,
-            one.ref.id.method,
-            str(one.ref.id.fold),
+            *places.cells(one.ref.id),
+            one.ref.id.part,
             _coloured(one.verdict),
             "" if one.length is None else str(one.length),
             *map(_percent, (one.best_validation, one.test_accuracy)),
             *map(_percent, (one.balanced_accuracy, one.majority)),
             "" if one.elapsed_s is None else clock(one.elapsed_s),
             one.job_id or "",
-            escape(one.why) + warnings,
+            styled("see below" if _is_long(one.why) else one.why, *warnings),
         )
     return table
 
 
-def group_table(verdicts: Iterable[FoldVerdict]) -> Table:
-    """Folds that share dataset, method and verdict in one row."""
-    groups: dict[tuple[str, str, Verdict], list[int]] = {}
+def group_table(verdicts: Sequence[FoldVerdict]) -> Table:
+    """Folds that share dataset, method, variant and verdict in one row."""
+    places = _Places(one.ref for one in verdicts)
+    groups: dict[tuple[FoldId, Verdict], list[int]] = {}
     for one in verdicts:
-        key = (one.ref.id.dataset, one.ref.id.method, one.verdict)
-        groups.setdefault(key, []).append(one.ref.id.fold)
-    table = _table("dataset", "method", "state", "count", "folds")
-    for (dataset, method, verdict), members in groups.items():
-        row = dataset, method, _coloured(verdict), str(len(members)), number_ranges(members)
-        table.add_row(*row)
+        groups.setdefault((_any_fold(one.ref), one.verdict), []).append(one.ref.id.fold)
+    table = _table(*places.headings, "state", "count", "folds")
+    for (fold, verdict), members in groups.items():
+        row = _coloured(verdict), str(len(members)), number_ranges(members)
+        table.add_row(*places.cells(fold), *row)
     return table
 
 
-def sums(verdicts: Sequence[FoldVerdict]) -> str:
+def sums(verdicts: Sequence[FoldVerdict]) -> Text:
     """`350 folds: 300 done, 50 running`."""
     if not verdicts:
-        return "no folds of that kind"
+        return styled("no folds of that kind")
     counts = Counter(one.verdict for one in verdicts)
-    parts = [f"[{COLOURS[s]}]{counts[s]} {s.value}[/{COLOURS[s]}]" for s in Verdict if counts[s]]
-    return f"{len(verdicts)} folds: {', '.join(parts)}"
+    parts = [styled((f"{counts[s]} {s.value}", COLOURS[s])) for s in Verdict if counts[s]]
+    return styled(f"{counted(len(verdicts), 'fold')}: ") + Text(", ").join(parts)
 
 
-def silence(console: Console, hints: Hints) -> None:
+def silence(console: Console, hints: Iterable[Hints]) -> None:
     """Say which of SLURM's commands did not answer."""
-    if hints.silent:
-        names = " and ".join(dict.fromkeys(hints.silent))
-        console.print(f"[magenta]{names} did not answer; what depends on it is said as unknown[/]")
+    hints_ = list(hints)
+    for told, names in (
+        ("did not answer; what depends on it is said as unknown", [o.silent for o in hints_]),
+        ("gave an answer that is not understood; that is unknown", [o.garbled for o in hints_]),
+    ):
+        found = dict.fromkeys(name for some in names for name in some)
+        if found:
+            console.print(f"{' and '.join(found)} {told}", style="magenta")
 
 
 def _percent(share: float | None) -> str:
     return "" if share is None else percent(share)
 
 
-def _coloured(verdict: Verdict) -> str:
-    return f"[{COLOURS[verdict]}]{verdict.value}[/{COLOURS[verdict]}]"
+def _coloured(verdict: Verdict) -> Text:
+    return styled((verdict.value, COLOURS[verdict]))
 
 
 def _table(*headings: str) -> Table:

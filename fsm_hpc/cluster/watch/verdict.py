@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -13,11 +14,12 @@ from typing import Any
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.slurm import Hint, Hints, ask
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.watch import evidence
+from fsm_hpc.cluster.watch import evidence, pace, under_way
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system.numbers import counted
 
 BEING_SUBMITTED_S = 300.0  # how long sbatch may take to answer
 
@@ -45,8 +47,28 @@ ENDED = frozenset([Verdict.DONE, Verdict.UNPROVED, Verdict.TIMEOUT, Verdict.OUT_
 STUCK = frozenset([Verdict.FAILED, Verdict.LOST, Verdict.CANCELLED, Verdict.OUT_OF_MEMORY])
 
 
+class Judged(ABC):
+    """What the verdict on a fold, or on a rule, means for whoever waits for it."""
+
+    __slots__ = ()
+    verdict: Verdict
+
+    @property
+    @abstractmethod
+    def is_done(self) -> bool: ...
+
+    @property
+    def is_live(self) -> bool:
+        return self.verdict in LIVE
+
+    @property
+    def is_failed(self) -> bool:
+        """It will not come to an end by itself."""
+        return self.verdict in STUCK and not self.is_done
+
+
 @dataclass(frozen=True, slots=True)
-class FoldVerdict:
+class FoldVerdict(Judged):
     """A fold's verdict with its reason, and what `status` shows beside it."""
 
     ref: FoldRef
@@ -56,9 +78,13 @@ class FoldVerdict:
     length: int | None = None
     best_validation: float | None = None
     elapsed_s: float | None = None
+    progress: float | None = None  # share of the length under way that is searched
+    left_s: float | None = None  # about how long it takes on
+    unchanged_since: int | None = None  # the length that first had the best formula
     job_id: str | None = None
     warnings: tuple[str, ...] = ()
     lengths: tuple[dict[str, Any], ...] = ()  # of an unfinished fold those on disk so far
+    is_newer: bool = False  # a newer version wrote it, so that it is not this one's to change
 
     @property
     def test_accuracy(self) -> float | None:
@@ -77,21 +103,13 @@ class FoldVerdict:
         """There is a result, and nobody is improving it."""
         return self.result is not None and self.verdict in ENDED
 
-    @property
-    def is_live(self) -> bool:
-        return self.verdict in LIVE
-
-    @property
-    def is_failed(self) -> bool:
-        """It will not come to an end by itself."""
-        return self.verdict in STUCK and not self.is_done
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values for `--json`."""
         fold = self.ref.id
         return {
             "dataset": fold.dataset,
             "method": fold.method,
+            "variant": fold.variant,
             "fold": fold.fold,
             "state": self.verdict.value,
             "why": self.why,
@@ -99,10 +117,14 @@ class FoldVerdict:
             "failed": self.is_failed,
             "length": self.length,
             "best_validation": self.best_validation,
+            "measure": self.result.measure if self.result else None,
             "test_accuracy": self.test_accuracy,
             "balanced_accuracy": self.balanced_accuracy,
             "majority": self.majority,
             "elapsed_s": self.elapsed_s,
+            "progress": self.progress,
+            "left_s": self.left_s,
+            "unchanged_since": self.unchanged_since,
             "job_id": self.job_id,
             "warnings": list(self.warnings),
             "folder": str(self.ref.paths.folder),
@@ -113,6 +135,7 @@ def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], Hints]:
     """The verdict on every fold; asks SLURM only about folds that their files leave open."""
     with _without_collector():
         found = [evidence.gather(fold) for fold in folds]
+    found = under_way.with_open_arrays(found)
     unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
     hints = ask(unclear)
     return [judge(e, hints) for e in found], hints
@@ -134,31 +157,48 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
     """The verdict on one fold."""
     if found.trouble:
         return FoldVerdict(found.ref, Verdict.UNKNOWN, found.trouble)
+    if found.is_open:
+        return FoldVerdict(
+            found.ref, Verdict.UNKNOWN, under_way.by_whom(found.ref), result=found.result
+        )
     hint = hints.jobs.get(found.job_id or "")
     verdict, why = _without_result(found, hint, hints)
     if found.result is not None and verdict not in LIVE:
         return _with_result(found, found.result)
+    warnings = found.attempt.warnings if found.attempt else ()
     if found.damage and verdict not in LIVE:
-        verdict, why = Verdict.FAILED, found.damage
+        verdict, why = Verdict.FAILED, "; ".join(found.damage)
+    else:
+        warnings = _warnings(found, warnings)
     scan = found.scan
     return FoldVerdict(
         found.ref,
         verdict,
-        why,
+        "; ".join(filter(None, (why, *_on_the_way(found, verdict)))),
         result=found.result,
         length=scan.length,
         best_validation=scan.best_validation,
         elapsed_s=scan.seconds if scan.seconds else None,
+        progress=scan.progress,
+        left_s=scan.left_s,
+        unchanged_since=pace.unchanged_since(scan),
         job_id=found.job_id,
-        warnings=found.attempt.warnings if found.attempt else (),
+        warnings=warnings,
         lengths=scan.lengths,
+        is_newer=found.is_newer,
     )
+
+
+def _on_the_way(found: Evidence, verdict: Verdict) -> Iterator[str]:
+    """What a fold without a result tells of itself."""
+    yield pace.told(found)
+    if verdict in LIVE:
+        yield under_way.longer_than_the_limit(found)
 
 
 def _with_result(found: Evidence, done: FoldResult) -> FoldVerdict:
     verdict, why = of_result(done)
-    config = found.ref.config
-    if config is not None:
+    if (config := found.ref.config) is not None:
         digest = found.ref.data_digest or done.settings.get("data", "")
         changed = result.differences(done.settings, result.settings_that_matter(config, digest))
         if changed:
@@ -172,9 +212,14 @@ def _with_result(found: Evidence, done: FoldResult) -> FoldVerdict:
         best_validation=done.accuracy.validation,
         elapsed_s=done.seconds.total,
         job_id=found.job_id,
-        warnings=tuple(done.provenance.get("warnings", ())),
+        warnings=_warnings(found, done.provenance.get("warnings", ())),
         lengths=tuple(done.lengths),
     )
+
+
+def _warnings(found: Evidence, told: Iterable[str]) -> tuple[str, ...]:
+    """What the attempts said, and which files beside the result are not understood."""
+    return (*told, *(text for text in found.damage if text not in told))
 
 
 def of_result(done: FoldResult) -> tuple[Verdict, str]:
@@ -185,11 +230,13 @@ def of_result(done: FoldResult) -> tuple[Verdict, str]:
         return Verdict.TIMEOUT, f"scan budget spent, fell back to length {done.length_bound}{also}"
     if done.stop_reason == StopReason.OUT_OF_MEMORY.value:
         return Verdict.OUT_OF_MEMORY, f"fell back to length {done.length_bound}{also}"
+    errors = counted(done.errors or 0, "error")
     if is_unproved and done.final_end == StopReason.OUT_OF_MEMORY.value:
-        return Verdict.OUT_OF_MEMORY, f"the final solve ran out of it at {done.errors} errors"
+        return Verdict.OUT_OF_MEMORY, f"the final solve ran out of it at {errors}"
     if is_unproved:
-        bound = "" if done.lower_bound is None else f", of which {done.lower_bound} are proved"
-        return Verdict.UNPROVED, f"final budget spent at {done.errors} errors{bound}"
+        are = "is" if done.lower_bound == 1 else "are"
+        bound = "" if done.lower_bound is None else f", of which {done.lower_bound} {are} proved"
+        return Verdict.UNPROVED, f"final budget spent at {errors}{bound}"
     return Verdict.DONE, done.stop_reason.replace("_", " ")
 
 
@@ -218,6 +265,9 @@ def _not_begun(
     if hint is not None and hint.is_live:
         verdict = Verdict.QUEUED if hint.is_waiting else Verdict.RUNNING
         return verdict, (hint.reason + _held(hint)) if hint.is_waiting else "starts"
+    line = evidence.failed_setup_line(submission)
+    if line:
+        return Verdict.FAILED, line
     if hint is not None and hint.state not in ("CANCELLED", "NODE_FAIL", "COMPLETED", "PREEMPTED"):
         return Verdict.FAILED, f"SLURM: {hint.state} before it began; see `logs`"
     return _gone(found, hint, hints)
@@ -275,6 +325,8 @@ def _gone(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[Verdict, st
     """The job is not in the queue, or nobody knows."""
     if hint is None and not hints.queue_answered:
         return Verdict.UNKNOWN, "SLURM does not answer"
+    if hint is None and hints.garbled:
+        return Verdict.UNKNOWN, f"{' and '.join(hints.garbled)}: not understood"
     word = hint.state if hint is not None else ""
     if found.submission is not None and found.submission.cancelled_at is not None:
         return Verdict.CANCELLED, found.resumes
@@ -291,8 +343,8 @@ def _or_partial(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, s
     return (Verdict.PARTIAL, f"{why}, {found.resumes}") if found.has_begun else (verdict, why)
 
 
-def check_code(verdicts: Sequence[FoldVerdict]) -> int:
-    """0 when every fold is done, 2 when some failed, 1 while some are not done."""
-    if all(fold.is_done for fold in verdicts):
+def check_code(verdicts: Sequence[Judged]) -> int:
+    """0 when all are done, 2 when some failed, 1 while some are not done."""
+    if all(one.is_done for one in verdicts):
         return 0
-    return 2 if any(fold.is_failed for fold in verdicts) else 1
+    return 2 if any(one.is_failed for one in verdicts) else 1

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import Model, kind_of_formula
+from fsm_hpc.models.several import Several
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study.measures import errors_in_words
+from fsm_hpc.system.numbers import counted, percent
 from fsm_hpc.system.pages import templates
-from fsm_hpc.system.terminal import percent
 
 _FOLDER = Path(__file__).parent
 _MEASURES = {
@@ -16,15 +19,28 @@ _MEASURES = {
     "precision": "of the rows that get the answer {yes} have it",
     "recall": "of the rows with {yes} are found",
 }
+_STOPS = {
+    StopReason.EARLY_STOPPING: "longer formulas did worse on rows that they had not seen",
+    StopReason.PERFECT: "no formula of any length makes fewer errors",
+    StopReason.EXHAUSTED: "no longer formula could say anything new",
+    StopReason.PLATEAU: "longer formulas did no better on rows that they had not seen",
+    StopReason.MAX_LENGTH: "this is the longest that was asked for (scan.max_length)",
+    StopReason.TIMEOUT: "the time was spent",
+    StopReason.OUT_OF_MEMORY: "the memory was spent",
+}
 
 
-def page(model: Model) -> str:
+def page(model: Model | Several) -> str:
     """model.html: needs no network, light and dark."""
+    if isinstance(model, Several):
+        return _render_several("several.html", model)
     return _render("card.html", model)
 
 
-def fragment(model: Model) -> str:
+def fragment(model: Model | Several) -> str:
     """The card to stand inside another page, such as a notebook."""
+    if isinstance(model, Several):
+        return _render_several("several_fragment.html", model)
     return _render("fragment.html", model)
 
 
@@ -43,6 +59,12 @@ def expectations(model: Model) -> list[tuple[str, str, str, str]]:
     return rows
 
 
+def _stop(model: Model) -> str:
+    """Why no longer formula was looked at."""
+    known = {reason.value: words for reason, words in _STOPS.items()}
+    return known.get(model.stop_reason, model.stop_reason.replace("_", " "))
+
+
 def _render(template: str, model: Model) -> str:
     from markupsafe import Markup
 
@@ -51,10 +73,34 @@ def _render(template: str, model: Model) -> str:
         .get_template(template)
         .render(
             model=model,
+            kind=kind_of_formula(model),
             condition=model.formula.words(model.phrases),
             expectations=expectations(model),
             percent=percent,
+            counted=counted,
+            stop=_stop(model),
+            errors=errors_in_words(model.errors, model.rows, model.measure, model.weight),
             provenance=_provenance(model),
+            style=Markup((_FOLDER / "card.css").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def _render_several(template: str, model: Several) -> str:
+    """What all rules come to together, then the card of each."""
+    from markupsafe import Markup
+
+    expected = model.figures.get("accuracy")
+    return (
+        templates(_FOLDER)
+        .get_template(template)
+        .render(
+            model=model,
+            branches=[(c, rule.formula.words(rule.phrases)) for c, rule in model.branches],
+            cards=[Markup(_render("fragment.html", rule)) for rule in model.rules],
+            expected=expected,
+            percent=percent,
+            counted=counted,
             style=Markup((_FOLDER / "card.css").read_text(encoding="utf-8")),
         )
     )
@@ -65,6 +111,8 @@ def _provenance(model: Model) -> list[tuple[str, str]]:
     origin: dict[str, Any] = model.provenance
     facts = {
         "method": model.method,
+        "language": model.language.value,
+        "chosen by": None if model.measure == "accuracy" else model.measure,
         "table": origin.get("table"),
         "version": origin.get("version"),
         "commit": origin.get("commit"),

@@ -10,9 +10,10 @@ from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
     from fsm_hpc.models.model import Model
+    from fsm_hpc.models.several import Several
 
 
-class Language(Enum):
+class Format(Enum):
     """What a rule can be written in; each is a module of this folder."""
 
     SQL = "sql"
@@ -24,13 +25,13 @@ class Language(Enum):
     TEXT = "text"
 
 
-LANGUAGES = tuple(language.value for language in Language)
+FORMATS = tuple(one.value for one in Format)
 
 
-def export(model: Model, language: str) -> str:
-    """The rule in that language, without a line break at its end."""
-    if language not in LANGUAGES:
-        known = ", ".join(LANGUAGES)
-        raise UserError(f"language: expected one of {known}, found {language!r}")
-    written: str = import_module(f"{__name__}.{language}").export(model)
+def export(model: Model | Several, to: str) -> str:
+    """The rule in that format, without a line break at its end."""
+    if to not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UserError(f"export: expected one of {known}, found {to!r}")
+    written: str = import_module(f"{__name__}.{to}").export(model)
     return written

@@ -6,14 +6,17 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Proposition, Relation
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.several import Several
 from fsm_hpc.models.source import Source
 
 T = TypeVar("T")
@@ -66,6 +69,17 @@ class Writer(ABC, Generic[T]):
     def words(self, words: Words) -> T: ...
 
     @abstractmethod
+    def missing(self, column: str) -> T:
+        """Whether the cell has no value."""
+
+    def present(self, column: str, part: T) -> T:
+        """A part about a cell that may have no value, false where it has none.
+
+        It stays as it is where the language's own way to read such a cell makes it false.
+        """
+        return part
+
+    @abstractmethod
     def negation(self, part: T) -> T: ...
 
     @abstractmethod
@@ -74,11 +88,45 @@ class Writer(ABC, Generic[T]):
     @abstractmethod
     def disjunction(self, parts: Sequence[T]) -> T: ...
 
+    @abstractmethod
+    def exclusion(self, left: T, right: T) -> T:
+        """Exactly one of the two."""
+
+    @abstractmethod
+    def threshold(self, count: int, parts: Sequence[T]) -> T:
+        """So many of the parts, or more."""
+
+    def equivalence(self, left: T, right: T) -> T:
+        return self.negation(self.exclusion(left, right))
+
+    def implication(self, left: T, right: T) -> T:
+        return self.disjunction([self.negation(left), right])
+
+    def joined(self, formula: Formula, parts: Sequence[T]) -> T:
+        """A formula whose parts are written already."""
+        match formula:
+            case Not():
+                return self.negation(parts[0])
+            case And():
+                return self.conjunction(parts)
+            case Or():
+                return self.disjunction(parts)
+            case Xor():
+                return reduce(self.exclusion, parts)
+            case Iff():
+                return self.equivalence(*parts)
+            case Implies():
+                return self.implication(*parts)
+            case AtLeast():
+                return self.threshold(formula.count, parts)
+        raise TypeError(f"{type(formula).__name__} is no connective that can be written")
+
 
 class Infix(Writer[str]):
     """Connectives between parts; what opens with a bracket is in brackets as a whole."""
 
     not_, and_, or_ = "not ", " and ", " or "
+    differs = " != "
 
     def negation(self, part: str) -> str:
         return self.not_ + (part if part.startswith("(") else f"({part})")
@@ -88,6 +136,9 @@ class Infix(Writer[str]):
 
     def disjunction(self, parts: Sequence[str]) -> str:
         return f"({self.or_.join(parts)})"
+
+    def exclusion(self, left: str, right: str) -> str:
+        return f"(({left}){self.differs}({right}))"
 
     def write(self, model: Model) -> str:
         """The model's condition, without brackets around all of it."""
@@ -100,22 +151,31 @@ def write(model: Model, writer: Writer[T]) -> T:
     words = dict(_words(model))
     numbers = {source.name for source in model.sources if source.kind is RawKind.NUMERIC}
 
+    keeping = {source.name for source in model.sources if source.keeps_missing}
+    known = {Relation.HOLDS: words.keys(), Relation.MISSING: keeping}
+
     def leaf(proposition: Proposition) -> T:
-        is_word = proposition.relation is Relation.HOLDS
-        if proposition.column not in (words if is_word else numbers):
+        name, relation = proposition.column, proposition.relation
+        if name not in known.get(relation, numbers):
             raise UserError(f"{str(proposition)!r} is about no column that the model names")
-        return writer.words(words[proposition.column]) if is_word else writer.number(proposition)
+        if relation is Relation.MISSING:
+            return writer.missing(name)
+        is_word = relation is Relation.HOLDS
+        cell = words[name].column if is_word else name
+        part = writer.words(words[name]) if is_word else writer.number(proposition)
+        return writer.present(cell, part) if cell in keeping else part
 
     def written(formula: Formula) -> T:
         if isinstance(formula, Atom):
             return leaf(formula.proposition)
-        parts = [written(part) for part in formula.parts]
-        if isinstance(formula, Not):
-            return writer.negation(parts[0])
-        join = writer.conjunction if isinstance(formula, And) else writer.disjunction
-        return join(parts)
+        return writer.joined(formula, [written(part) for part in formula.parts])
 
     return written(model.formula)
+
+
+def keeps_missing(model: Model | Several) -> bool:
+    """Whether its condition has an answer for a row without a value that it asks for."""
+    return any(source.keeps_missing for source in model.sources)
 
 
 def plain(value: Any) -> Any:

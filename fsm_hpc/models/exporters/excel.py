@@ -12,6 +12,7 @@ from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.models.exporters.conditions import Words, Writer, one_line, plain, write
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.several import Several
 
 FIRST_ROW = 2  # below the header
 # Excel takes 255 signs between quotes, some of them for two; a pasted line holds no line break
@@ -20,17 +21,19 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")  # turns into the same text again in every locale
 
 
-def export(model: Model) -> str:
+def export(model: Model | Several) -> str:
     """Which column goes where, and below it the formula for the first row of data."""
     header = [source.name for source in model.sources]
     places = (f"{_letters(at)}: {one_line(name)}" for at, name in enumerate(header))
     return "\t".join(places) + "\n" + export_excel(model, header)
 
 
-def export_excel(model: Model, header: Sequence[str], row: int = FIRST_ROW) -> str:
+def export_excel(model: Model | Several, header: Sequence[str], row: int = FIRST_ROW) -> str:
     """`=IF(...,"yes","no")` for a row of a sheet that has this header."""
-    no, yes = (_literal(plain(value)) for value in model.classes)
-    return f"=IF({write(model, _Excel(header, row))},{yes},{no})"
+    answer = _literal(plain(model.otherwise))
+    for yes, rule in reversed(model.branches):
+        answer = f"IF({write(rule, _Excel(header, row))},{_literal(plain(yes))},{answer})"
+    return f"={answer}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,12 @@ class _Excel(Writer[str]):
         if proposition.relation is Relation.WITHIN:
             return f"AND({found}>={low},{found}<={high})"
         return f"{found}{proposition.relation.value}{low}"
+
+    def missing(self, column: str) -> str:
+        return f'TRIM({self._cell(column)})=""'
+
+    def present(self, column: str, part: str) -> str:
+        return f"IF({self.missing(column)},FALSE,{part})"
 
     def words(self, words: Words) -> str:
         cell = self._cell(words.column)
@@ -68,6 +77,12 @@ class _Excel(Writer[str]):
 
     def disjunction(self, parts: Sequence[str]) -> str:
         return f"OR({','.join(parts)})"
+
+    def exclusion(self, left: str, right: str) -> str:
+        return f"XOR({left},{right})"
+
+    def threshold(self, count: int, parts: Sequence[str]) -> str:
+        return f"({'+'.join(f'IF({part},1,0)' for part in parts)}>={count})"
 
     def _cell(self, column: str) -> str:
         if column not in self.header:

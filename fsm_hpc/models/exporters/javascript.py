@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, keeps_missing, one_line, plain
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.several import Several
 
 _RULE = """\
 // {words}
 function predict(row) {{
-  return {condition} ? {yes} : {no};
+  return {condition} : {no};
 """
 _NUMBER = """
   function number(column) {
@@ -30,6 +32,35 @@ _TEXT = """
     return String(cell(column)).trim();
   }
 """
+_MISSING = """
+  function missing(column) {
+    if (!Object.prototype.hasOwnProperty.call(row, column)) {
+      throw new Error(`the rule needs the column "${column}"`);
+    }
+    const value = row[column];
+    return value === null || value === undefined || value !== value || String(value).trim() === "";
+  }
+
+  function cell(column) {
+    return missing(column) ? NaN : row[column];
+  }
+}
+"""
+_NUMBER_OR_NONE = """
+  function number(column) {
+    const value = cell(column);
+    const found = Number(value);
+    if (Number.isNaN(found) && !missing(column)) {
+      throw new Error(`column "${column}": expected a number, found "${value}"`);
+    }
+    return found;
+  }
+"""
+_TEXT_OR_NONE = """
+  function text(column) {
+    return missing(column) ? "" : String(cell(column)).trim();
+  }
+"""
 _CELL = """
   function cell(column) {
     if (!Object.prototype.hasOwnProperty.call(row, column)) {
@@ -42,25 +73,35 @@ _CELL = """
     return value;
   }
 }
-
+"""
+_MODULE = """
 if (typeof module !== "undefined") {
   module.exports = { predict };
 }
 """
 
 
-def export(model: Model) -> str:
+def export(model: Model | Several) -> str:
     """`predict(row)` with what it calls; a row is an object with the columns as properties."""
-    no, yes = (_literal(plain(value)) for value in model.classes)
-    condition = _JavaScript().write(model)
+    branches = [
+        f"{_JavaScript().write(rule)} ? {_literal(plain(yes))}" for yes, rule in model.branches
+    ]
+    condition, no = " : ".join(branches), _literal(plain(model.otherwise))
     words = _for_scripts(one_line(model.words))
-    rule = _RULE.format(words=words, condition=condition, yes=yes, no=no)
-    helpers = _NUMBER * ("number(" in condition) + _TEXT * ("text(" in condition) + _CELL
-    return (rule + helpers).rstrip("\n")
+    rule = _RULE.format(words=words, condition=condition, no=no)
+    parts = (_NUMBER, _TEXT, _CELL)
+    if keeps_missing(model):
+        parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
+    helpers = parts[0] * ("number(" in condition) + parts[1] * ("text(" in condition) + parts[2]
+    return (rule + helpers + _MODULE).rstrip("\n")
 
 
 class _JavaScript(Infix):
     not_, and_, or_ = "!", " && ", " || "
+    differs = " !== "
+
+    def threshold(self, count: int, parts: Sequence[str]) -> str:
+        return f"([{', '.join(parts)}].filter(Boolean).length >= {count})"
 
     def number(self, proposition: Proposition) -> str:
         cell = f"number({_literal(proposition.column)})"
@@ -68,6 +109,9 @@ class _JavaScript(Infix):
         if proposition.relation is Relation.WITHIN:
             return f"({cell} >= {low} && {cell} <= {high})"
         return f"{cell} {proposition.relation.value} {low}"
+
+    def missing(self, column: str) -> str:
+        return f"missing({_literal(column)})"
 
     def words(self, words: Words) -> str:
         cell = f"text({_literal(words.column)})" + ".toLowerCase()" * words.ignores_case

@@ -8,17 +8,27 @@ from typing import Any
 
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Words, Writer, plain, write
+from fsm_hpc.models.exporters.conditions import Words, Writer, keeps_missing, plain, write
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.several import Several
 
 Tree = dict[str, Any]
 
 
-def export(model: Model) -> str:
-    """`{"target": "y", "classes": {"true": "yes", "false": "no"}, "formula": {"or": [...]}}`."""
-    no, yes = map(plain, model.classes)
-    classes = {"true": yes, "false": no}
-    tree = {"target": model.target, "classes": classes, "formula": write(model, _Json())}
+def export(model: Model | Several) -> str:
+    """`{"target": "y", "classes": {"true": "yes", "false": "no"}, "formula": {"or": [...]}}`.
+
+    Of several classes it has `rules`, the first that holds is the answer, and `otherwise`.
+    """
+    tree: Tree = {"target": model.target}
+    if isinstance(model, Model):
+        no, yes = map(plain, model.classes)
+        tree |= {"classes": {"true": yes, "false": no}, "formula": write(model, _Json())}
+    else:
+        rules = [{"class": plain(c), "formula": write(m, _Json())} for c, m in model.branches]
+        tree |= {"rules": rules, "otherwise": plain(model.otherwise)}
+    if keeps_missing(model):
+        tree["missing values"] = "no comparison holds"
     return json.dumps(tree, indent=1, ensure_ascii=False)
 
 
@@ -28,6 +38,9 @@ class _Json(Writer[Tree]):
         if proposition.relation is Relation.WITHIN:
             return {"column": proposition.column, "between": [low, high]}
         return {"column": proposition.column, proposition.relation.value: low}
+
+    def missing(self, column: str) -> Tree:
+        return {"column": column, "is missing": True}
 
     def words(self, words: Words) -> Tree:
         return {"column": words.column, "in": list(words.said) or [True]}
@@ -40,3 +53,15 @@ class _Json(Writer[Tree]):
 
     def disjunction(self, parts: Sequence[Tree]) -> Tree:
         return {"or": parts}
+
+    def exclusion(self, left: Tree, right: Tree) -> Tree:
+        return {"xor": [left, right]}
+
+    def equivalence(self, left: Tree, right: Tree) -> Tree:
+        return {"iff": [left, right]}
+
+    def implication(self, left: Tree, right: Tree) -> Tree:
+        return {"implies": [left, right]}
+
+    def threshold(self, count: int, parts: Sequence[Tree]) -> Tree:
+        return {"at_least": count, "of": parts}

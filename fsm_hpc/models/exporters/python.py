@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.text import number
-from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, keeps_missing, one_line, plain
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.several import Several
 
 _RULE = """\
 def predict(row):
     {words}
+{branches}    return {no!r}
+"""
+_BRANCH = """\
     if {condition}:
         return {yes!r}
-    return {no!r}
 """
 _NUMBER = """
 
@@ -29,6 +34,32 @@ def _text(row, column):
     value = _cell(row, column)
     return value.strip() if isinstance(value, str) else str(value).lower()
 """
+_NUMBER_OR_NONE = """
+
+def _number(row, column):
+    if _is_missing(row, column):
+        return float("nan")  # with which no comparison holds
+    value = row[column]
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {column!r}: expected a number, found {value!r}") from None
+"""
+_TEXT_OR_NONE = """
+
+def _text(row, column):
+    value = "" if _is_missing(row, column) else row[column]
+    return value.strip() if isinstance(value, str) else str(value).lower()
+"""
+_MISSING = """
+
+def _is_missing(row, column):
+    try:
+        value = row[column]
+    except (KeyError, IndexError):
+        raise KeyError(f"the rule needs the column {column!r}") from None
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+"""
 _CELL = """
 
 def _cell(row, column):
@@ -42,22 +73,34 @@ def _cell(row, column):
 """
 
 
-def export(model: Model) -> str:
+def export(model: Model | Several) -> str:
     """`predict(row)` with what it calls; a row is a mapping from columns to values."""
-    no, yes = map(plain, model.classes)
-    condition = _Python().write(model)
-    rule = _RULE.format(words=_docstring(model.words), condition=condition, yes=yes, no=no)
-    helpers = _NUMBER * ("_number(" in condition) + _TEXT * ("_text(" in condition) + _CELL
+    condition = "".join(
+        _BRANCH.format(condition=_Python().write(rule), yes=plain(yes))
+        for yes, rule in model.branches
+    )
+    no = plain(model.otherwise)
+    rule = _RULE.format(words=_docstring(model.words), branches=condition, no=no)
+    parts = (_NUMBER, _TEXT, _CELL)
+    if keeps_missing(model):
+        parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
+    helpers = parts[0] * ("_number(" in condition) + parts[1] * ("_text(" in condition) + parts[2]
     return (rule + helpers).rstrip("\n")
 
 
 class _Python(Infix):
+    def threshold(self, count: int, parts: Sequence[str]) -> str:
+        return f"(sum([{', '.join(parts)}]) >= {count})"
+
     def number(self, proposition: Proposition) -> str:
         cell = f"_number(row, {proposition.column!r})"
         low, high = number(proposition.low), number(proposition.high)
         if proposition.relation is Relation.WITHIN:
             return f"{low} <= {cell} <= {high}"
         return f"{cell} {proposition.relation.value} {low}"
+
+    def missing(self, column: str) -> str:
+        return f"_is_missing(row, {column!r})"
 
     def words(self, words: Words) -> str:
         cell = f"_text(row, {words.column!r})" + ".lower()" * words.ignores_case

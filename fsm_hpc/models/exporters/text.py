@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import Model, kind_of_formula
+from fsm_hpc.models.several import Several
+from fsm_hpc.system.numbers import counted
 
 
-def export(model: Model) -> str:
+def export(model: Model | Several) -> str:
     """The sentence, the formula, its size, its errors, and whether it is proved to be the best."""
-    share = f" ({model.errors / model.rows:.1%})" if model.rows else ""
-    best = f"no formula of size {model.length} or less makes fewer errors on these rows"
+    if isinstance(model, Several):
+        return _several(model)
+    weight = model.rows if model.weight is None else model.weight
+    share = f" ({model.errors / weight:.1%})" if weight else ""
+    whole = counted(model.rows, "row") if model.weight is None else f"{weight} in weight"
     lines = [
         model.words,
         "",
         f"formula  {model.formula}",
         f"size     {model.formula.size}",
-        f"errors   {model.errors} of {model.rows} rows{share}",
-        f"proved   {f'yes: {best}' if model.proved else 'no: there may be a better formula'}",
+        f"errors   {model.errors} of {whole}{share}",
+        *([] if model.weight is None else [f"measure  {model.measure}"]),
+        f"proved   {_proved(model)}",
     ]
     return "\n".join(lines)
+
+
+def _several(model: Several) -> str:
+    share = f" ({model.errors / model.rows:.1%})" if model.rows else ""
+    whole = (
+        f"{len(model.rules)} classes, one formula for each against the rest; the first that holds "
+        f"is the answer: {model.errors} errors of {counted(model.rows, 'row')}{share}"
+    )
+    return "\n\n".join([model.words, whole, *map(export, model.rules)])
+
+
+def _proved(model: Model) -> str:
+    if not model.proved:
+        return "no: there may be a better formula"
+    before = model.before_rounding
+    rounded = (
+        f", with {counted(before['errors'], 'error')} as {before['formula']}" if before else ""
+    )
+    kind = kind_of_formula(model)
+    best = f"no {kind} of size {model.length} or less makes fewer errors on these rows"
+    return f"yes{rounded}: {best}"

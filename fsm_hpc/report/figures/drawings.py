@@ -8,7 +8,7 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from fsm_hpc.cluster.watch.verdict import Verdict
-from fsm_hpc.report.collect import FoldGroup, Row, Study, label
+from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Row, Study, label
 from fsm_hpc.report.tables import paper
 
 # Okabe and Ito's colours, told apart with every kind of colour vision; hatches and markers help.
@@ -27,16 +27,15 @@ OTHER = "#777777"
 
 def accuracy(study: Study, paper_beside: bool = False) -> Any:
     """The paper's grouped bars: mean test accuracy with its deviation, dataset by dataset."""
-    methods, datasets = study.methods, study.datasets
+    methods, datasets = study.methods, study.places
     thickness = 0.8 / len(methods)
     figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
-    places = _bar_places(study, thickness)
-    for method in methods:
-        there = [(p, g) for (_, m), (p, g) in places.items() if m == method]
+    places = places_of(study, thickness)
+    for method, there in places.items():
         _bars(axes, there, thickness, method)
     if paper_beside:
-        _paper_marks(axes, {key: place for key, (place, _) in places.items()})
-    axes.set_yticks(range(len(datasets)), [_plain(name) for name in datasets])
+        _paper_marks(axes, places)
+    axes.set_yticks(range(len(datasets)), [_plain(str(name)) for name in datasets])
     axes.set_ylim(len(datasets) - 0.5, -0.5)
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
@@ -49,15 +48,15 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     return figure
 
 
-def _bar_places(study: Study, thickness: float) -> dict[tuple[str, str], tuple[float, FoldGroup]]:
-    """Where each bar stands: those that a dataset has are centred on its label."""
-    places = {}
-    for row, dataset in enumerate(study.datasets):
-        groups = [study.groups.get((dataset, method)) for method in study.methods]
+def places_of(study: Study, step: float) -> dict[str, list[tuple[float, FoldGroup]]]:
+    """Where each method stands: what a dataset has, a step apart, is centred on its label."""
+    places: dict[str, list[tuple[float, FoldGroup]]] = {method: [] for method in study.methods}
+    for row, at in enumerate(study.places):
+        groups = [study.group(at, method) for method in study.methods]
         there = [group for group in groups if group is not None and group.results]
         for number, group in enumerate(there):
-            place = row + (number - (len(there) - 1) / 2) * thickness
-            places[dataset, group.method] = (place, group)
+            place = row + (number - (len(there) - 1) / 2) * step
+            places[group.method].append((place, group))
     return places
 
 
@@ -87,8 +86,12 @@ def _say_value(axes: Any, place: float, value: tuple[float, float], group: FoldG
     axes.text(116, place, text, va="center", ha="right", fontsize=6.5)
 
 
-def _paper_marks(axes: Any, places: Mapping[tuple[str, str], float]) -> None:
-    known = [(paper.accuracy().get(key), place) for key, place in places.items()]
+def _paper_marks(axes: Any, places: Mapping[str, Sequence[tuple[float, FoldGroup]]]) -> None:
+    known = [
+        (paper.accuracy().get((group.dataset, method)), place)
+        for method, there in places.items()
+        for place, group in there
+    ]
     axes.plot(
         [figure[0] for figure, _ in known if figure],
         [place for figure, place in known if figure],
@@ -104,36 +107,37 @@ def _paper_marks(axes: Any, places: Mapping[tuple[str, str], float]) -> None:
 def accuracy_against_size(study: Study) -> Any:
     """Every fold: how large its model is, and how often it is right."""
     figure, axes = _axes(6.4, 4.4)
-    shapes = dict(zip(study.datasets, cycle(SHAPES), strict=False))
+    shapes = dict(zip(study.places, cycle(SHAPES), strict=False))
     for number, method in enumerate(study.methods):
         apart = 1.08 ** (number - len(study.methods) / 2)  # or the last method hides the others
-        for dataset, rows in _sized(study, method):
+        for place, rows in _sized(study, method):
             axes.scatter(
                 [(row.model_size or 0) * apart for row in rows],
                 [100 * row.result.accuracy.test for row in rows if row.result],
                 s=22,
-                marker=shapes[dataset],
+                marker=shapes[place],
                 color=COLOURS.get(method, OTHER),
                 alpha=0.7,
                 linewidths=0,
             )
     axes.set_xscale("log")
+    _plain_numbers(axes.xaxis)
     axes.set_xlabel("size: symbols of a formula, nodes of an ensemble (methods set slightly apart)")
     axes.set_ylabel("test accuracy of a fold (%)")
     colours = {label(method): ("o", COLOURS.get(method, OTHER)) for method in study.methods}
-    names = {_plain(dataset): (shape, OTHER) for dataset, shape in shapes.items()}
+    names = {_plain(str(place)): (shape, OTHER) for place, shape in shapes.items()}
     figure.legend(handles=_keys(colours), loc="outside upper center", ncols=len(colours))
     figure.legend(handles=_keys(names), loc="outside lower center", ncols=4)
     return figure
 
 
-def _sized(study: Study, method: str) -> Iterator[tuple[str, list[Row]]]:
+def _sized(study: Study, method: str) -> Iterator[tuple[DatasetVariant, list[Row]]]:
     """The folds of a method that have a size, dataset by dataset."""
-    for dataset in study.datasets:
-        group = study.groups.get((dataset, method))
+    for place in study.places:
+        group = study.group(place, method)
         rows = [row for row in group.rows if row.result and row.model_size] if group else []
         if rows:
-            yield dataset, rows
+            yield place, rows
 
 
 def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
@@ -150,11 +154,9 @@ def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
 def runtime(study: Study, paper_beside: bool = False) -> Any:
     """Seconds per fold by method: every fold small, their average large, on a log scale."""
     figure, axes = _axes(6.4, 3.6)
-    shift = 0.7 / max(1, len(study.methods) - 1)
-    for number, method in enumerate(study.methods):
-        groups = [study.groups.get((name, method)) for name in study.datasets]
-        there = [(n - 0.35 + number * shift, c) for n, c in enumerate(groups) if c and c.results]
-        is_last = number == len(study.methods) - 1
+    step = 0.7 / max(1, len(study.methods) - 1)
+    for method, there in places_of(study, step).items():
+        is_last = method == study.methods[-1]
         _runtime_points(axes, there, method)
         if paper_beside:
             known = [paper.seconds().get((c.dataset, method)) for _, c in there]
@@ -168,7 +170,8 @@ def runtime(study: Study, paper_beside: bool = False) -> Any:
                 label="the paper" if is_last else None,
             )
     axes.set_yscale("log")
-    names = [_plain(name) for name in study.datasets]
+    _plain_numbers(axes.yaxis)
+    names = [_plain(str(place)) for place in study.places]
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylabel("seconds per fold (small: each, large: average)")
@@ -192,11 +195,11 @@ def _runtime_points(axes: Any, there: Sequence[tuple[float, FoldGroup]], method:
 def cactus(study: Study) -> Any:
     """How many lengths, over all folds, were proved within so many seconds each."""
     figure, axes = _axes(6.4, 4)
-    for method in study.methods:
+    for method, variant, style in _curves(study):
         times = sorted(
             entry["seconds"]
             for row in study.rows
-            if row.method == method
+            if (row.method, row.variant) == (method, variant)
             for entry in row.lengths
             if entry.get("proved")
         )
@@ -209,13 +212,23 @@ def cactus(study: Study) -> Any:
                 marker=MARKERS.get(method, "."),
                 markersize=4,
                 markevery=max(1, len(times) // 12),
-                label=label(method),
+                linestyle=style,
+                label=f"{label(method)}, {variant}" if variant else label(method),
             )
     axes.set_yscale("log")
+    _plain_numbers(axes.yaxis)
     axes.set_xlabel("lengths proved (all datasets and folds)")
     axes.set_ylabel("seconds for a length")
     figure.legend(loc="outside upper center", ncols=3)
     return figure
+
+
+def _curves(study: Study) -> Iterator[tuple[str, str, str]]:
+    """Method, variant and the line that tells variants of one method apart."""
+    styles = dict(zip(study.variants, cycle(("-", "--", ":", "-.")), strict=False))
+    for method in study.methods:
+        for variant, style in styles.items():
+            yield method, variant, style
 
 
 def lengths(group: FoldGroup) -> Any:
@@ -241,7 +254,7 @@ def lengths(group: FoldGroup) -> Any:
     figure.supxlabel("length bound (symbols)", fontsize=9)
     figure.supylabel("accuracy (%)", fontsize=9)
     handles, names = panels[0].get_legend_handles_labels()
-    title = f"{_plain(group.dataset)}, {label(group.method)}"
+    title = f"{_plain(str(group.place))}, {label(group.method)}"
     figure.legend(handles, names, loc="outside upper center", ncols=3, title=title)
     return figure
 
@@ -276,8 +289,23 @@ def _percent(group: FoldGroup) -> tuple[float, float]:
 
 
 def _plain(text: str) -> str:
-    """Text without matplotlib's own mark-up."""
-    return text.replace("$", r"\$")
+    """Text without matplotlib's own mark-up, and without bytes that no font has."""
+    return text.encode(errors="backslashreplace").decode().replace("$", r"\$")
+
+
+def _plain_numbers(axis: Any) -> None:
+    """`0.1`, `10`, `200` on a log scale; between powers of ten only where few of those are seen."""
+    from matplotlib.ticker import LogFormatter
+
+    def plain(value: float, _: int | None) -> str:
+        return f"{value:g}"
+
+    class Few(LogFormatter):
+        def __call__(self, value: float, pos: int | None = None) -> str:
+            return plain(value, pos) if super().__call__(value, pos) else ""
+
+    axis.set_major_formatter(plain)
+    axis.set_minor_formatter(Few(labelOnlyBase=False, minor_thresholds=(1.5, 0.4)))
 
 
 def _axes(width: float, height: float) -> tuple[Any, Any]:

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.report import significance
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.figures import drawings as figures
+from fsm_hpc.report.figures import ranks
 from fsm_hpc.report.figures.pgfplots import accuracy_source
 from fsm_hpc.system import files
 
@@ -41,9 +43,11 @@ def draw(study: Study, paper: bool = False) -> Iterator[tuple[str, Any]]:
         yield "runtime", figures.runtime(study, paper)
     if any(row.lengths for row in study.rows):
         yield "cactus", figures.cactus(study)
+    if ranked := significance.ranks(study, "accuracy"):
+        yield "ranks", ranks.diagram(ranked)
     for group in study.groups.values():
         if any(row.lengths for row in group.rows):
-            yield f"lengths/{group.dataset}-{group.method}", figures.lengths(group)
+            yield f"lengths/{group.name.replace('/', '-')}", figures.lengths(group)
 
 
 def write(folder: Path, study: Study, paper: bool = False) -> list[Path]:
@@ -55,8 +59,12 @@ def write(folder: Path, study: Study, paper: bool = False) -> list[Path]:
                 written.append(folder / f"{name}.{kind}")
                 _save(figure, written[-1], kind)
             _close(figure)
-    written.append(folder / "accuracy.tex")
-    files.write_atomically(written[-1], accuracy_source(study, figures.COLOURS))
+    sources = {"accuracy": accuracy_source(study, figures.COLOURS)}
+    if ranked := significance.ranks(study, "accuracy"):
+        sources["ranks"] = ranks.source(ranked)
+    for name, text in sources.items():
+        written.append(folder / f"{name}.tex")
+        files.write_atomically(written[-1], text)
     return written
 
 
@@ -95,5 +103,6 @@ def _close(figure: Any) -> None:
 
 
 def _save(figure: Any, path: Path, kind: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format=kind, dpi=160, metadata=_NO_DATES[kind])
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=kind, dpi=160, metadata=_NO_DATES[kind])
+    files.write_atomically(path, drawn.getvalue())

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 
-from fsm_hpc.report.collect import Study, label
+from fsm_hpc.report.collect import FoldGroup, Study, label
+from fsm_hpc.report.figures.drawings import places_of
 from fsm_hpc.report.tables.latex import latex_text
 
 _HEAD = r"""% Bars of test accuracy: \input this; needs \usepackage{pgfplots}
 \begin{tikzpicture}
   \begin{axis}[
-    xbar, bar width=4pt, y dir=reverse, axis on top,
-    width=0.8\textwidth, height=<height>cm, enlarge y limits={abs=0.5},
+    xbar, bar shift=0pt, bar width=<width>pt, y dir=reverse, axis on top,
+    width=0.8\textwidth, y=<dataset>pt, ymin=-0.5, ymax=<last>.5,
     xmin=0, xmax=108, xlabel={test accuracy (\%), mean and standard deviation over folds},
     ytick={<ticks>}, yticklabels={<labels>}, y tick style={draw=none},
     legend style={at={(0.5,1.02)}, anchor=south, draw=none, legend columns=3,
-      legend group align=left, /tikz/column sep=4pt},
-    reverse legend,
+      legend cell align=left, /tikz/column sep=4pt},
     legend image code/.code={\draw[#1] (0cm,-0.08cm) rectangle (0.3cm,0.12cm);},
     error bars/x dir=both, error bars/x explicit, error bars/error bar style={black},
   ]
 """
 _PLOT = r"""    \addplot[draw=<name>, fill=<name>!75]
-      table[x=accuracy, y=dataset, x error=deviation] {
-        accuracy dataset deviation
+      table[x=accuracy, y=place, x error=deviation] {
+        accuracy place deviation
 <rows>      };
     \addlegendentry{<label>}
 """
+_BAR_PT = 5.0  # from one bar to the next
 
 
 def accuracy_source(study: Study, colours: Mapping[str, str]) -> str:
@@ -36,23 +37,23 @@ def accuracy_source(study: Study, colours: Mapping[str, str]) -> str:
         f"\\definecolor{{fsm{m.replace('_', '')}}}{{HTML}}{{{colours.get(m, '#777777')[1:]}}}\n"
         for m in study.methods
     )
-    datasets = study.datasets
-    head = _HEAD.replace("<height>", f"{2 + 0.22 * len(datasets) * (len(study.methods) + 1):.1f}")
+    datasets = [str(place) for place in study.places]
+    step = 1 / (len(study.methods) + 1)  # of a dataset's share of the axis
+    head = _HEAD.replace("<width>", f"{0.8 * _BAR_PT:g}")
+    head = head.replace("<dataset>", f"{_BAR_PT / step:g}").replace(
+        "<last>", f"{len(datasets) - 1}"
+    )
     head = head.replace("<ticks>", ",".join(str(n) for n in range(len(datasets))))
     head = head.replace("<labels>", ",".join(f"{{{latex_text(name)}}}" for name in datasets))
-    # pgfplots stacks the bars of a group upwards
-    plots = "".join(_series(study, method) for method in reversed(study.methods))
+    places = places_of(study, step).items()
+    plots = "".join(_series(there, method) for method, there in places if there)
     return names + head + plots + "  \\end{axis}\n\\end{tikzpicture}\n"
 
 
-def _series(study: Study, method: str) -> str:
+def _series(there: Sequence[tuple[float, FoldGroup]], method: str) -> str:
     rows = ""
-    for number, name in enumerate(study.datasets):
-        group = study.groups.get((name, method))
-        values = [100 * done.accuracy.test for done in group.results] if group else []
-        if values:
-            rows += f"        {fmean(values):.2f} {number} {pstdev(values):.2f}\n"
-    if not rows:
-        return ""
+    for place, group in there:
+        values = [100 * done.accuracy.test for done in group.results]
+        rows += f"        {fmean(values):.2f} {place:.3f} {pstdev(values):.2f}\n"
     plot = _PLOT.replace("<name>", f"fsm{method.replace('_', '')}").replace("<rows>", rows)
     return plot.replace("<label>", latex_text(label(method)))

@@ -35,7 +35,7 @@ function filterBy(box) {
     if (row.dataset.fold) document.getElementById(row.dataset.fold).hidden = row.hidden;
   }
   if (box.id === "fold-filter") {
-    document.getElementById("fold-count").textContent = `${shown} of ${rows.length} folds`;
+    document.getElementById("fold-count").textContent = `${shown} of ${rows.length} ${rows.length === 1 ? "fold" : "folds"}`;
   }
 }
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fsm_hpc.report import mixture
+from fsm_hpc.report import mixture, significance
 from fsm_hpc.report.collect import Row, Study, label
 from fsm_hpc.report.figures import drawings as figures
 from fsm_hpc.report.figures import files as plots
+from fsm_hpc.report.figures import ranks
 from fsm_hpc.report.findings import findings, summary
 from fsm_hpc.report.page import provenance
 from fsm_hpc.report.page.ladder import ladder_chart
@@ -18,6 +19,7 @@ from fsm_hpc.report.page.rules import rules
 from fsm_hpc.report.tables.maker import Choices, Maker
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
 from fsm_hpc.study.measures import MEASURES
+from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.pages import templates
 
 _FOLDER = Path(__file__).parent
@@ -33,6 +35,7 @@ def render(study: Study, choices: Choices) -> str:
         "html_cell": html_cell,
         "ladder_chart": ladder_chart,
         "label": label,
+        "counted": counted,
         "provenance": provenance,
         "measure_names": {name: _MEASURES.get(name, name.replace("_", " ")) for name in MEASURES},
     }
@@ -56,6 +59,8 @@ def _figures(study: Study, choices: Choices) -> Iterable[tuple[str, str]]:
         yield "Test accuracy", plots.svg(partial(figures.accuracy, study, choices.paper))
         yield "Accuracy against size", plots.svg(partial(figures.accuracy_against_size, study))
         yield "Runtime", plots.svg(partial(figures.runtime, study, choices.paper))
+    if choices.compare and (ranked := significance.ranks(study, choices.metric)):
+        yield "Average ranks", plots.svg(partial(ranks.diagram, ranked))
     if any(row.lengths for row in study.rows):
         yield "Lengths proved against time", plots.svg(partial(figures.cactus, study))
 

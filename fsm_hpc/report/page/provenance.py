@@ -18,6 +18,7 @@ _NAMES = {
     "max_length": "largest length",
     "plateau": "plateau of the scan",
     "splits": "splits for validation",
+    "language": "language of the formulas",
     "fold_kind": "kind of folds",
     "group": "column that keeps rows together",
     "trials": "trials of the tuning",

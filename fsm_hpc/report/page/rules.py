@@ -10,6 +10,7 @@ from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.report.collect import FoldGroup, Row, Study, label
 from fsm_hpc.report.tables.maker import no_better
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.system.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,22 @@ def rules(study: Study, anchors: Mapping[FoldId, str]) -> dict[str, list[Rule]]:
 def _rule(group: FoldGroup, row: Row, anchor: str) -> Rule:
     done = row.result
     if done is None:
-        return Rule(label(group.method), "There is no formula yet.", row, anchor, (), "")
+        return Rule(_name(group), "There is no formula yet.", row, anchor, (), "")
     caveats = [] if row.verdict is Verdict.DONE else [f"fold {row.fold} is {row.verdict.value}"]
     if group.beats_majority is False:
         caveats.append(no_better(group))
     words = done.words or done.formula or ""
-    return Rule(label(group.method), words, row, anchor, _facts(group, row), "; ".join(caveats))
+    return Rule(_name(group), words, row, anchor, _facts(group, row), "; ".join(caveats))
+
+
+def _name(group: FoldGroup) -> str:
+    return ", ".join(filter(None, (label(group.method), group.variant)))
 
 
 def _facts(group: FoldGroup, row: Row) -> tuple[str, ...]:
     values = [100 * done.accuracy.test for done in group.results]
     have, all_ = len(group.results), len(group.rows)
-    folds = f"{have} of {all_} folds" if have < all_ else f"{all_} fold{'s' * (all_ > 1)}"
+    folds = (f"{have} of " if have < all_ else "") + counted(all_, "fold")
     facts = [f"test accuracy {fmean(values):.1f} ± {pstdev(values):.1f} % over {folds}"]
     if group.majority is not None:
         facts.append(f"majority {100 * group.majority:.1f} %")

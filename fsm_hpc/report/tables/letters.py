@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
+from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report.collect import FoldGroup, Study
 from fsm_hpc.report.tables.tabular import Math, Remark
@@ -40,14 +40,15 @@ class Letters:
         known = self.of[done.dataset]
         symbols = {column: letter.latex for column, letter in known.items()}
         short = {column: letter.text for column, letter in known.items()}
-        return Math(formula.latex(symbols), str(_renamed(formula, short)))
+        return Math(formula.latex(symbols), str(formula.renamed(short)))
 
     def legend(self, group: FoldGroup) -> Remark:
         """`bank: p is duration, q is poutcome = success.`; () where there is no formula."""
         example = example_of(group)
         if example is None or example.formula is None:
             return ()
-        used = dict.fromkeys(parse(example.formula).propositions())
+        found = parse(example.formula).propositions()
+        used = list({proposition.column: proposition for proposition in found}.values())
         pieces: list[str | Math] = []
         for proposition in sorted(used, key=lambda p: list(self.of[group.dataset]).index(p.column)):
             pieces += [
@@ -75,13 +76,3 @@ def _meaning(proposition: Proposition, done: FoldResult) -> str:
 def _letter(number: int) -> Math:
     letter, round_ = _ALPHABET[number % len(_ALPHABET)], number // len(_ALPHABET)
     return Math(f"{{{letter}_{round_}}}", f"{letter}{round_}") if round_ else Math(letter, letter)
-
-
-def _renamed(formula: Formula, names: Mapping[str, str]) -> Formula:
-    if isinstance(formula, Atom):
-        column = names[formula.proposition.column]
-        return Atom(replace(formula.proposition, column=column))
-    parts = [_renamed(part, names) for part in formula.parts]
-    if isinstance(formula, Not):
-        return Not(parts[0])
-    return And(*parts) if isinstance(formula, And) else Or(*parts)

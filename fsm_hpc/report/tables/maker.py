@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean, pstdev
 
 from fsm_hpc.cluster.watch.verdict import Verdict
-from fsm_hpc.report.collect import FoldGroup, Study, label
+from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Study, label
 from fsm_hpc.report.mixture import Mixture, fold_list
-from fsm_hpc.report.tables import paper
+from fsm_hpc.report.significance import MARGIN
+from fsm_hpc.report.tables import alternatives, comparison, pairs, paper
 from fsm_hpc.report.tables.document import document
 from fsm_hpc.report.tables.latex import to_latex
 from fsm_hpc.report.tables.letters import Letters
-from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table
+from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table, mean_cell
 from fsm_hpc.report.tables.text import to_csv, to_markdown
+from fsm_hpc.study.fold_id import PLAIN
 from fsm_hpc.system import files
+from fsm_hpc.system.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Choices:
     paper: bool = False  # the paper's figures beside one's own
     names: bool = False  # formulas with attribute names instead of letters
     metric: str = "accuracy"  # of MEASURES: what the table of dataset x method shows
+    compare: bool = False  # what the differences of methods are worth
+    margin: float = MARGIN  # points that "not worse" may cost
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,35 @@ class Maker:
     def all(self) -> list[Table]:
         methods = {c.method for c in self.study.groups.values() if c.finds_formula}
         formulas = [self.formulas(m) for m in self.study.methods if m in methods]
-        return [self.coverage(), self.accuracy(), *formulas, self.runtimes()]
+        compared = [self.variants()] if self.study.has_variants else []
+        tested = self.pairs() if self.choices.compare else []
+        near = [self.alternatives()] if alternatives.has_any(self.study) else []
+        first = [self.coverage(), self.accuracy(), *tested, *compared, *formulas]
+        return [*first, *near, self.runtimes()]
+
+    def pairs(self) -> list[Table]:
+        """Methods against each other, with the tests of their differences."""
+        metric = self.choices.metric
+        return pairs.tables(self.study, metric, CAPTIONS[metric], self.choices.margin)
+
+    def alternatives(self) -> Table:
+        """How many formulas are about as good, where `scan.alternatives` asked for them."""
+        return alternatives.table(self.study, (*_PLACE, *self._which()), self._place)
+
+    def variants(self) -> Table:
+        """Each method's variants below each other, and what each gains over the first of them."""
+        metric = self.choices.metric
+        return comparison.table(self.study, metric, CAPTIONS[metric], self._accuracy_cell)
+
+    def _which(self) -> tuple[Heading, ...]:
+        """The column of the variant, where there are any."""
+        return (Heading("variant", is_text=True),) if self.study.has_variants else ()
+
+    def _variant(self, place: DatasetVariant) -> tuple[Cell, ...]:
+        return (Cell(place.variant or PLAIN),) if self.study.has_variants else ()
+
+    def _place(self, folds: FoldGroup) -> tuple[Cell, ...]:
+        return Cell(folds.dataset), Cell(label(folds.method)), *self._variant(folds.place)
 
     # -------------------------------------------------------------------------------- coverage
 
@@ -50,13 +82,14 @@ class Maker:
         counted = [s for s in Verdict if s is Verdict.DONE or study.counts[s]]
         columns = (
             *_PLACE,
+            *self._which(),
             Heading("folds", digits=0),
             *(Heading(verdict.value, digits=0) for verdict in counted),
         )
         lines = [
             Line(
                 (
-                    *_place(folds),
+                    *self._place(folds),
                     Cell(float(len(folds.rows))),
                     *(_count(folds, verdict) for verdict in counted),
                 ),
@@ -74,14 +107,15 @@ class Maker:
         if have < total:
             open_ = Counter(row.verdict for row in folds.rows if row.result is None)
             without = [f"{open_[v]} {v.value}" for v in Verdict if open_[v]]
-            notes.append(f"{have} of {total} folds ({', '.join(without)})")
+            notes.append(f"{have} of {counted(total, 'fold')} ({', '.join(without)})")
         if counts[Verdict.UNPROVED]:
             notes.append(f"{counts[Verdict.UNPROVED]} unproved (perhaps not the best formula)")
         cut = [f"{counts[s]} {s.value}" for s in _CUT_SHORT if counts[s]]
         if cut:
             notes.append(f"{' and '.join(cut)} (fell back to the best finished length)")
-        mine = [m for m in self.mixtures if m.dataset == folds.dataset]
-        notes += [f"mixes {m.text}" for m in mine if m.method in (None, folds.method)]
+        measures = sorted({done.measure for done in folds.results} - {"accuracy"})
+        notes += [f"fitted and chosen by {measure}" for measure in measures]
+        notes += [f"mixes {m.text}" for m in self.mixtures if m.is_of(folds)]
         return "; ".join(notes)
 
     # -------------------------------------------------------------------------------- accuracy
@@ -91,9 +125,9 @@ class Maker:
         study, metric, beside = self.study, self.choices.metric, self._paper_accuracy
         better = None if metric == "majority" else max  # no method's merit
         methods = tuple(Heading(label(m), better=better, digits=1) for m in study.methods)
-        labels = (Heading("dataset", is_text=True),)
+        labels = (Heading("dataset", is_text=True), *self._which())
         figure = (Heading("figure", is_text=True),) if beside else ()
-        lines = [line for name in study.datasets for line in self._accuracy_lines(name)]
+        lines = [line for place in study.places for line in self._accuracy_lines(place)]
         caption = f"{CAPTIONS[metric]} in percent, mean and standard deviation over folds"
         is_left_out = self.choices.paper and not beside
         remarks = (("The paper tells the accuracy only.",),) if is_left_out else ()
@@ -104,24 +138,24 @@ class Maker:
         """Whether the paper has figures to stand beside those of the table."""
         return self.choices.paper and self.choices.metric == "accuracy"
 
-    def _accuracy_lines(self, dataset: str) -> Iterable[Line]:
-        cells = [self.study.groups.get((dataset, m)) for m in self.study.methods]
+    def _accuracy_lines(self, place: DatasetVariant) -> Iterable[Line]:
+        cells = [self.study.group(place, m) for m in self.study.methods]
         ours = [Cell() if c is None else self._accuracy_cell(c) for c in cells]
-        name = Cell(dataset)
+        name = (Cell(place.dataset), *self._variant(place))
         if not self._paper_accuracy:
-            yield Line((name, *ours))
+            yield Line((*name, *ours))
             return
-        known = [paper.accuracy().get((dataset, m)) for m in self.study.methods]
+        known = [paper.accuracy().get((place.dataset, m)) for m in self.study.methods]
         theirs = [Cell() if k is None else Cell(*k) for k in known]
-        yield Line((name, Cell("ours"), *ours), opens_group=True)
-        yield Line((name, Cell("paper"), *theirs))
-        yield Line((name, Cell("difference"), *map(_difference, ours, theirs)), is_difference=True)
+        yield Line((*name, Cell("ours"), *ours), opens_group=True)
+        yield Line((*name, Cell("paper"), *theirs))
+        yield Line((*name, Cell("difference"), *map(_difference, ours, theirs)), is_difference=True)
 
     def _accuracy_cell(self, folds: FoldGroup) -> Cell:
         shares = folds.shares(self.choices.metric)
         values = [100 * share for share in shares.values() if share is not None]
         notes = (self.note(folds), self._measure_note(folds, shares))
-        return _mean(values, "; ".join(filter(None, notes)), deviation=True)
+        return mean_cell(values, "; ".join(filter(None, notes)), deviation=True)
 
     def _measure_note(self, folds: FoldGroup, shares: dict[int, float | None]) -> str:
         """Where a measure is undefined, and where an accuracy is nothing to be proud of."""
@@ -129,7 +163,7 @@ class Maker:
         if undefined and len(undefined) == len(shares):
             return "undefined in every fold"
         if undefined:
-            have = f"{len(shares) - len(undefined)} of {len(shares)} folds"
+            have = f"{len(shares) - len(undefined)} of {counted(len(shares), 'fold')}"
             return f"over {have}, as it is undefined in {fold_list(undefined)}"
         if self.choices.metric == "accuracy" and folds.beats_majority is False:
             return no_better(folds)
@@ -142,6 +176,7 @@ class Maker:
         beside = self.choices.paper
         columns = [
             Heading("dataset", is_text=True),
+            *self._which(),
             Heading("example formula", is_text=True, is_wide=True),
             Heading("average size"),
         ]
@@ -150,7 +185,7 @@ class Maker:
         letters = Letters.of_study(self.study)
         cells = [f for f in self.study.groups.values() if f.method == method]
         lines = [Line(self._formula_cells(folds, letters)) for folds in cells]
-        legends = [] if self.choices.names else [letters.legend(f) for f in cells]
+        legends = {} if self.choices.names else dict.fromkeys(letters.legend(f) for f in cells)
         return Table(
             f"formulas_{method}",
             f"Formulas of the method {label(method)}: that of the first fold, and the average size",
@@ -161,8 +196,9 @@ class Maker:
 
     def _formula_cells(self, folds: FoldGroup, letters: Letters) -> tuple[Cell, ...]:
         sizes = [float(done.size) for done in folds.results if done.size is not None]
-        average = _mean(sizes, self.note(folds))
-        cells = (Cell(folds.dataset), self._example(folds, letters), average)
+        average = mean_cell(sizes, self.note(folds))
+        name = (Cell(folds.dataset), *self._variant(folds.place))
+        cells = (*name, self._example(folds, letters), average)
         if not self.choices.paper:
             return cells
         theirs = Cell(paper.average_size().get((folds.dataset, folds.method)))
@@ -185,11 +221,12 @@ class Maker:
         """Average seconds per fold, and the core-hours of all."""
         times = (Heading("scan s"), Heading("final s"), Heading("total s"))
         theirs = (Heading("paper s", digits=0), Heading("paper / ours", digits=2))
-        columns = (*_PLACE, *times, Heading("core-hours", digits=2))
+        columns = (*_PLACE, *self._which(), *times, Heading("core-hours", digits=2))
         lines = [self._runtime_line(folds) for folds in self.study.groups.values()]
         hours = sum(row.core_hours for row in self.study.rows)
         blank = Cell("")
-        total = (Cell("all"), *[blank] * 4, Cell(hours), *[blank] * (2 * self.choices.paper))
+        before = [blank] * (4 + len(self._which()))
+        total = (Cell("all"), *before, Cell(hours), *[blank] * (2 * self.choices.paper))
         return Table(
             "runtimes",
             "Average wall-clock seconds per fold, length scan (or tuning) and final solve (or "
@@ -200,12 +237,12 @@ class Maker:
 
     def _runtime_line(self, folds: FoldGroup) -> Line:
         times = [done.seconds for done in folds.results]
-        total = _mean([t.total for t in times], self.note(folds))
+        total = mean_cell([t.total for t in times], self.note(folds))
         hours = sum(row.core_hours for row in folds.rows)
         cells: tuple[Cell, ...] = (
-            *_place(folds),
-            _mean([t.scan for t in times]),
-            _mean([t.final for t in times]),
+            *self._place(folds),
+            mean_cell([t.scan for t in times]),
+            mean_cell([t.final for t in times]),
             total,
             Cell(hours if times else None),
         )
@@ -234,10 +271,6 @@ def no_better(folds: FoldGroup) -> str:
     return f"does not beat always saying the more frequent class ({majority:.1f})"
 
 
-def _place(folds: FoldGroup) -> tuple[Cell, Cell]:
-    return Cell(folds.dataset), Cell(label(folds.method))
-
-
 def _is_first(study: Study, folds: FoldGroup) -> bool:
     """Whether it is the first method of its dataset."""
     return next(c for c in study.groups.values() if c.dataset == folds.dataset) is folds
@@ -251,12 +284,6 @@ def _count(folds: FoldGroup, verdict: Verdict) -> Cell:
             reasons.setdefault(row.reason, []).append(row.fold)
     said = [f"{fold_list(numbers)}: {reason}" for reason, numbers in reasons.items()]
     return Cell(float(folds.counts[verdict]), note="; ".join(said))
-
-
-def _mean(values: list[float], note: str = "", deviation: bool = False) -> Cell:
-    if not values:
-        return Cell(note=note)
-    return Cell(fmean(values), pstdev(values) if deviation else None, note)
 
 
 def _difference(ours: Cell, theirs: Cell) -> Cell:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean, pstdev
 
 Better = Callable[[Iterable[float]], float]  # max or min
 
@@ -41,6 +42,13 @@ class Cell:
     def value(self) -> float | None:
         is_number = isinstance(self.content, (int, float))
         return float(self.content) if is_number else None  # type: ignore[arg-type]
+
+
+def mean_cell(values: Sequence[float], note: str = "", deviation: bool = False) -> Cell:
+    """The mean of the values, with their deviation where it is wanted; empty without any."""
+    if not values:
+        return Cell(note=note)
+    return Cell(fmean(values), pstdev(values) if deviation else None, note)
 
 
 @dataclass(frozen=True, slots=True)

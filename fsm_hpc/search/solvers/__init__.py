@@ -8,10 +8,13 @@ from fsm_hpc.search.solvers.names import SolverName
 
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.base import Solver
+    from fsm_hpc.search.solvers.native.spread import Helpers
 
 
-def make_solver(name: SolverName, threads: int, **options: Any) -> Solver:
-    """The solver of that name; only its own modules are imported."""
+def make_solver(
+    name: SolverName, threads: int, helpers: Helpers | None = None, **options: Any
+) -> Solver:
+    """The solver of that name; only its own modules are imported. clingo-dl takes no helpers."""
     if name is SolverName.CLINGO_DL:
         from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 
@@ -22,7 +25,7 @@ def make_solver(name: SolverName, threads: int, **options: Any) -> Solver:
     if name is SolverName.NATIVE:
         from fsm_hpc.search.solvers.native import Native
 
-        return Native(threads, **options)
+        return Native(threads, helpers, **options)
     from fsm_hpc.search.solvers.portfolio import Portfolio
 
-    return Portfolio(threads, **options)
+    return Portfolio(threads, helpers=helpers, **options)

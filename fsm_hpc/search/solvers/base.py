@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.system import clock
 from fsm_hpc.system.machine import resident_mb
 
 
@@ -29,13 +30,15 @@ class Incumbent:
 
     `proved_length`: no formula of that size or less has fewer errors than the incumbent, or as few
     and is smaller; for an incumbent that is longer itself it claims nothing. `lower_bound`: no
-    formula within the length being solved has fewer errors.
+    formula within the length being solved has fewer errors. `frontier`: how far the search of the
+    next size has come, from a solver that can tell.
     """
 
     formula: Formula | None = None
     errors: int | None = None
     proved_length: int = 0
     lower_bound: int = 0
+    frontier: Frontier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Outcome:
     proved_length: int  # the largest bound up to which optimality is proved
     end: End
     solver: str  # who proved it, or who found it
+    frontier: Frontier | None = None  # to go on from, where it is not proved
 
     @property
     def proved(self) -> bool:
@@ -58,7 +62,7 @@ class Outcome:
 class Control:
     """When to give up, and whom to tell about progress. Solvers look at it every 0.1 s or so."""
 
-    deadline: float | None = None  # on the clock of time.monotonic()
+    deadline: float | None = None  # on the clock of clock.monotonic()
     stop: threading.Event = field(default_factory=threading.Event)
     memory_mb: float | None = None
     report: Callable[[Incumbent], None] = lambda incumbent: None
@@ -67,7 +71,7 @@ class Control:
         """Why the solver has to come back now, or None while it may go on."""
         if self.stop.is_set():
             return End.STOPPED
-        if self.deadline is not None and time.monotonic() >= self.deadline:
+        if self.deadline is not None and clock.monotonic() >= self.deadline:
             return End.TIMEOUT
         if self.memory_mb is not None and (used_mb or resident_mb()) > self.memory_mb:
             return End.OUT_OF_MEMORY

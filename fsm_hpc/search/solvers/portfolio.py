@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.native import Native
+from fsm_hpc.search.solvers.native.spread import Helpers
 
 LOOK_S = 0.02  # how often to look who is done
 log = logging.getLogger(__name__)
@@ -26,10 +27,11 @@ class Portfolio:
         threads: int = 1,
         head_start_s: float = 60.0,
         second: Callable[[int], Solver] | None = None,
+        helpers: Helpers | None = None,
     ) -> None:
         self._threads = threads
         self._head_start_s = head_start_s
-        self._native = Native(threads)
+        self._native = Native(threads, helpers)
         self._make_second = second or _clingo_dl
         self._second: Solver | None = None
 
@@ -135,6 +137,9 @@ class _Race:
         best = min(outcomes, key=lambda o: (o.errors, o.formula.size))
         return replace(
             best,
+            frontier=next(
+                (o.frontier for o in outcomes if o.frontier is not None), self._best.frontier
+            ),
             lower_bound=max(o.lower_bound for o in outcomes),
             proved_length=max(o.proved_length for o in outcomes),
             end=self._end or outcomes[0].end,
@@ -156,9 +161,11 @@ class _Race:
     def _hear(self, incumbent: Incumbent) -> None:
         """Tell the caller what is new, whoever found it."""
         with self._lock:
-            if _is_news(incumbent, self._best):
-                self._best = incumbent
-                self._control.report(incumbent)
+            best = incumbent if _is_news(incumbent, self._best) else self._best
+            best = replace(best, frontier=incumbent.frontier or self._best.frontier)
+            if best != self._best:
+                self._best = best
+                self._control.report(best)
 
 
 def _is_news(new: Incumbent, old: Incumbent) -> bool:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.connectives import AtLeast
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Truth
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import NumericFeature, Problem
+from fsm_hpc.search.problem import BELOW, NumericFeature, Problem
+
+Worth = NDArray[np.int_]  # of each row: 1 where its label is true, else -1
 
 
 def best_proposition(problem: Problem) -> Formula:
@@ -20,20 +25,63 @@ def best_proposition(problem: Problem) -> Formula:
 
 
 def constants(problem: Problem, size: int) -> Iterator[Formula]:
-    """`p and not p`, `p or not p`: what says the same of every row, at size 4."""
-    if size == 4:
+    """`p and not p`, `p or not p`, which canonical.lp leaves out: the same of every row, size 4."""
+    if size == 4 and problem.language is Language.PAPER:
         proposition = next(best_proposition(problem).propositions())
         literal = Atom(proposition)
         yield And(literal, Not(literal))
         yield Or(literal, Not(literal))
 
 
+def missing_constants(problem: Problem) -> tuple[Formula, ...]:
+    """`p and p is missing`, `p or p is missing` of a column whose values are kept: size 3."""
+    holes = {b.proposition.column: b for b in problem.booleans if b.says_missing}
+    for numeric in problem.numerics:
+        hole = holes.get(numeric.column)
+        is_whole = numeric.between is None and hole is not None
+        if is_whole and hole and ((numeric.ranks == BELOW) == hole.holds).all():
+            parts = Atom(numeric.proposition(0)), Atom(hole.proposition)
+            return tuple(filter(problem.language.has, _joined(problem.language, parts)))
+    return ()
+
+
+def _joined(language: Language, parts: tuple[Atom, Atom]) -> tuple[Formula, Formula]:
+    if language is Language.AT_LEAST:
+        return AtLeast(2, *parts), AtLeast(1, *parts)
+    return And(*parts), Or(*parts)
+
+
 def _best_cut(problem: Problem, feature: NumericFeature) -> Proposition:
     """The cut that agrees with most labels: a suffix of the ranks, or a run of them."""
-    gains = np.bincount(feature.ranks, np.where(problem.labels, 1, -1), len(feature.cuts))
+    worth = np.where(problem.labels, 1, -1)
+    if problem.weights is not None:
+        worth = worth * problem.weights
+    gains = _by_rank(feature, worth)
     if feature.method is Method.PIVOT:
         return feature.proposition(int(np.argmax(np.cumsum(gains[::-1])[::-1])))
+    if feature.between is not None:
+        return feature.proposition(*_best_reach(feature, feature.between, worth))
     sums = np.concatenate([[0], np.cumsum(gains)])
     lowest = np.minimum.accumulate(sums[:-1])
     high = int(np.argmax(sums[1:] - lowest))
     return feature.proposition(int(np.argmin(sums[: high + 1])), high)
+
+
+def _best_reach(feature: NumericFeature, between: Truth, worth: Worth) -> tuple[int, int]:
+    """The same where rows lie between cuts: an interval has them if it reaches the upper one."""
+    at = _by_rank(feature, np.where(between, 0, worth)).tolist()
+    after = [0.0, *_by_rank(feature, np.where(between, worth, 0)).tolist()]
+    best, chosen = -np.inf, (0, 0)
+    run, low = -np.inf, 0
+    for rank, (gain, gap) in enumerate(zip(at, after, strict=False)):
+        run, low = (run + gap + gain, low) if run + gap > 0 else (gain, rank)
+        if run > best:
+            best, chosen = run, (low, rank)
+    return chosen
+
+
+def _by_rank(feature: NumericFeature, worth: Worth) -> NDArray[np.float64]:
+    """The sum over the rows of each rank, those below all cuts left out."""
+    reached = feature.ranks != BELOW
+    found = np.bincount(feature.ranks[reached], worth[reached], len(feature.cuts))
+    return np.asarray(found, np.float64)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
-from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.problem import BELOW, NumericFeature, Problem
 
 Sequence = list[str | int]  # a formula in reverse Polish notation: attributes by number
 Cuts = dict[int, tuple[int, int]]  # the ranks that a numeric attribute is cut at
+_JOINS: dict[str, Callable[..., Formula]] = {
+    "and": And,
+    "or": Or,
+    "xor": Xor,
+    "iff": Iff,
+    "implies": Implies,
+}
 
 
 @dataclass(frozen=True)
@@ -43,9 +51,11 @@ class Instance:
                 stack.append(Atom(self._proposition(symbol, cuts)))
             elif symbol == "neg":
                 stack.append(Not(stack.pop()))
+            elif symbol.startswith("quorum"):
+                stack = [AtLeast(int(symbol.split()[1]), *stack)]
             else:
                 right, left = stack.pop(), stack.pop()
-                stack.append((And if symbol == "and" else Or)(left, right))
+                stack.append(_JOINS[symbol](left, right))
         (formula,) = stack
         return formula
 
@@ -73,6 +83,8 @@ class Instance:
             surplus = self._surplus[self._surplus != 0]
         else:
             surplus = np.where(self.problem.labels, 1, -1)
+            if self.problem.weights is not None:
+                surplus = surplus * self.problem.weights
         for row, weight in enumerate(surplus.tolist()):
             yield f"row({row}). label({row},{int(weight > 0)}). weight({row},{abs(weight)})."
 
@@ -83,5 +95,15 @@ class Instance:
                 yield f"val({row},a({index}),1)."
         for index, numeric in enumerate(self.problem.numerics, len(self.problem.booleans)):
             yield f"attribute({index}). value({index},0..{len(numeric.cuts) - 1})."
-            for row, rank in enumerate(numeric.ranks[self._first].tolist()):
-                yield f"rd({row},{index},{rank})."
+            if not numeric.is_always_reached:
+                yield f"partial({index})."
+            yield from self._ranks(index, numeric)
+
+    def _ranks(self, index: int, numeric: NumericFeature) -> Iterator[str]:
+        between = np.zeros(len(numeric.ranks), bool) if numeric.between is None else numeric.between
+        rows = zip(numeric.ranks[self._first].tolist(), between[self._first].tolist(), strict=True)
+        for row, (rank, is_between) in enumerate(rows):
+            if rank == BELOW:
+                yield f"beneath({row},{index})."
+            else:
+                yield f"{'between' if is_between else 'rd'}({row},{index},{rank})."

@@ -9,12 +9,12 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.search.solvers.clingo import parts
 from fsm_hpc.search.solvers.clingo.facts import Instance
 from fsm_hpc.search.solvers.clingo.process import ClingoProcess
 from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Failed, Job
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.simple import best_proposition, constants
-from fsm_hpc.system.files import encodings_dir
 
 LOOK_S = 0.05  # how often to look whether to go on
 
@@ -67,15 +67,15 @@ class ClingoDl:
         return self._instance
 
     def job(self, instance: Instance, length: int, bound: int | None) -> Job:
-        method = instance.problem.method.value
+        problem = instance.problem
         is_plain = self._encoding is Encoding.PLAIN
-        entry = encodings_dir() / (f"plain_{method}.lp" if is_plain else f"{method}.lp")
         return Job(
-            entry=str(entry),
+            entry=str(parts.entry(problem, self._encoding)),
+            parts=tuple(map(str, parts.beside(problem, self._encoding))),
             facts=instance.facts,
             constants={"l": length} if is_plain else {"l": length, "least": length},
             options=self._options(),
-            has_cuts=instance.problem.method is not Method.MEDIAN,
+            has_cuts=problem.method is not Method.MEDIAN,
             bound=bound,
         )
 

@@ -24,6 +24,7 @@ class Job:
     options: tuple[str, ...]
     has_cuts: bool
     bound: int | None = None
+    parts: tuple[str, ...] = ()  # files beside the entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,8 @@ def solve(job: Job, send: Callable[[Message], None]) -> None:
 def _load(control: Any, job: Job) -> Any:
     """Read the encoding; without cuts it is quicker without the theory."""
     if not job.has_cuts:
-        control.load(job.entry)
+        for path in (job.entry, *job.parts):
+            control.load(path)
         return None
     from clingo.ast import ProgramBuilder, parse_files
     from clingodl import ClingoDLTheory
@@ -85,7 +87,9 @@ def _load(control: Any, job: Job) -> Any:
     theory = ClingoDLTheory()
     theory.register(control)
     with ProgramBuilder(control) as builder:
-        parse_files([job.entry], lambda statement: theory.rewrite_ast(statement, builder.add))
+        parse_files(
+            [job.entry, *job.parts], lambda statement: theory.rewrite_ast(statement, builder.add)
+        )
     return theory
 
 
@@ -94,10 +98,16 @@ def _read(model: Any, theory: Any) -> AnswerSet:
     for symbol in model.symbols(atoms=True):
         if symbol.name == "at" and len(symbol.arguments) == 2:
             position, what = symbol.arguments
-            is_attribute = what.name == "a"
-            symbols[position.number] = what.arguments[0].number if is_attribute else what.name
+            symbols[position.number] = _word(what)
     sequence = [symbols[position] for position in sorted(symbols)]
     return AnswerSet(sequence, _cuts(model, theory), tuple(model.cost))
+
+
+def _word(symbol: Any) -> str | int:
+    """The number of an attribute, or what a connective is called: `and`, `quorum 2`."""
+    if symbol.name == "a":
+        return int(symbol.arguments[0].number)
+    return " ".join([symbol.name, *(str(argument) for argument in symbol.arguments)])
 
 
 def _cuts(model: Any, theory: Any) -> dict[int, tuple[int, int]]:

@@ -1,49 +1,104 @@
-"""Tables where every literal is Boolean: row sets as bits."""
+"""Tables where every column has few literals: row sets as bits."""
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, groupby
 from operator import itemgetter
 
 import numpy as np
 
+from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native import decoder
-from fsm_hpc.search.solvers.native.engines import MOST_BOXED, PlanUnits, Worker, chosen_families
+from fsm_hpc.search.solvers.native.engines import (
+    MOST_BOXED,
+    Blocks,
+    PlanUnits,
+    Worker,
+    chosen_families,
+)
 from fsm_hpc.search.solvers.native.kernels import bitsets, shapes
-from fsm_hpc.search.solvers.native.kernels.order import ENTRY, LOW, MASK, SCORE, UNIT
+from fsm_hpc.search.solvers.native.kernels.bitsets import FREE
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.order import ENTRY, LOW, MASK, OPEN, SCORE, UNIT
 from fsm_hpc.search.solvers.native.plans import PAIRS, Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
 WORD = 64
+PAIRS_OF_A_UNIT = 1 << 20  # of literals, at most: some milliseconds
 NO_ROW = -1  # fills up a word
 NO_VALUE = -1  # what a column has there
 
 
 class BitEngine:
-    """Row sets as bits, for tables where every literal is Boolean."""
+    """Row sets as bits, for tables where every column has few literals."""
 
     def __init__(self, table: KernelTable) -> None:
         self.table = table
-        columns, ends = table.families.column, table.families.ends
-        self.literals = [(int(c), int(e[0]), int(e[2])) for c, e in zip(columns, ends, strict=True)]
         copies = np.abs(table.weights)
         rows = np.repeat(np.arange(len(copies)), copies)
         positive = table.weights[rows] > 0
         parts = _padded(rows[positive]), _padded(rows[~positive])
         layout = np.concatenate(parts)
-        bits = []
-        for column, literals in groupby(self.literals, key=itemgetter(0)):
-            values = np.append(table.columns[column].ranks, np.int32(NO_VALUE))[layout]
-            bits += [_packed(values == low) for _, low, _ in literals]
         full = _packed(layout != NO_ROW)
-        self.table_bits = shapes.BitTable(np.stack(bits), full, len(parts[0]) // WORD)
+        self.literals: list[decoder.Literal] = []
+        owners, bits, free = [], [], {full.tobytes()}
+        for column, literals in groupby(self._candidates(), key=itemgetter(0)):
+            is_numeric = table.columns[column].kind != POINT
+            values = np.append(table.columns[column].ranks, np.int32(NO_VALUE))[layout]
+            seen = {np.zeros_like(full).tobytes()}
+            for literal in literals:
+                held = _packed((values >= literal[1]) & (values <= literal[2]))
+                key = held.tobytes()
+                if is_numeric and (key in free or key in seen):
+                    continue  # a literal that may be combined with any other is as good
+                seen.add(key)
+                if not is_numeric:
+                    free.add(key)
+                self.literals.append(literal)
+                owners.append(column if is_numeric else FREE)
+                bits.append(held)
+        for literal, held in self._constants(full):
+            self.literals.append(literal)
+            owners.append(FREE)
+            bits.append(held)
+        self.table_bits = shapes.BitTable(
+            np.stack(bits), np.array(owners, np.int32), full, len(parts[0]) // WORD
+        )
+
+    def _candidates(self) -> Iterator[decoder.Literal]:
+        """Every literal that holds on some rows and not on others, column by column."""
+        for index in self.table.places.tolist():
+            column = self.table.columns[index]
+            if column.kind == POINT:
+                yield from ((index, value, value) for value in range(1, column.card))
+            elif column.kind == SUFFIX:
+                yield from ((index, value, column.card - 1) for value in column.values[1:])
+            elif column.step > 1:
+                yield from ((index, *ends) for ends in column.literals)
+            else:
+                held = [value for value in column.values if value >= column.floor]
+                yield from ((index, *ends) for ends in combinations_with_replacement(held, 2))
+
+    def _constants(self, full: Array) -> Iterator[tuple[decoder.Literal, Array]]:
+        """One cut that holds on every row, and one that holds on none, where columns have them."""
+        numeric = [(i, c) for i, c in enumerate(self.table.columns) if c.kind != POINT]
+        for index, column in numeric:
+            if column.widest is not None:
+                yield (index, *column.widest), full
+                break
+        for index, column in numeric:
+            if column.empty_at is not None:
+                high = column.empty_at if column.kind == INTERVAL else column.card - 1
+                yield (index, column.empty_at, high), np.zeros_like(full)
+                return
 
     @property
     def families(self) -> shapes.Families:
-        count = len(self.literals)
-        return shapes.Families(
-            np.arange(count, dtype=np.int32), np.zeros((count, 4), np.int32), np.zeros(count, bool)
-        )
+        count, owners = len(self.literals), self.table_bits.owners
+        places = np.arange(count, dtype=np.int32)
+        column = np.where(owners == FREE, -1 - places, owners).astype(np.int32)
+        return shapes.Families(column, np.zeros((count, 4), np.int32), owners != FREE)
 
     def worker(self) -> Worker:
         words, literals = len(self.table_bits.full), len(self.literals)
@@ -55,8 +110,10 @@ class BitEngine:
             shapes.BitMemory(plus, minus, gain, loss, roles_x, roles_y, chosen, plus_x, minus_x)
         )
 
-    def parts(self, plan: Plan) -> int:
-        return 1
+    def blocks(self, plan: Plan) -> Blocks:
+        literals = len(self.literals)
+        holes = literals if plan.hole == 1 else min(literals, max(1, PAIRS_OF_A_UNIT // literals))
+        return Blocks(-(-literals // holes), holes)
 
     def search(self, worker: Worker, units: PlanUnits, race: shapes.Race, span: shapes.Span) -> int:
         status: int = bitsets.search_bits(
@@ -64,7 +121,16 @@ class BitEngine:
         )
         return status
 
-    def decode(self, units: PlanUnits, lane: shapes.Lane) -> decoder.Leader:
+    def rest(self, worker: Worker, units: PlanUnits) -> Rest:
+        """The literal that a begun unit goes on with."""
+        at = int(worker.lane.control[OPEN])
+        return ((at,),) if at else ()
+
+    def take_up(self, worker: Worker, units: PlanUnits, rest: Rest) -> None:
+        if rest:
+            worker.lane.control[OPEN] = rest[0][0]
+
+    def decode(self, units: PlanUnits, lane: shapes.Lane) -> Leader:
         unit, x, mask, score, y = (int(lane.leader[i]) for i in (UNIT, ENTRY, MASK, SCORE, LOW))
         literals = [self.literals[family] for family in chosen_families(units, unit)]
         hole = decoder.hole_of(self.table, units.plan, literals, score)
@@ -74,7 +140,7 @@ class BitEngine:
         else:
             f = self._function(hole, x, y, mask)
             literals.append(self.literals[y])
-        return decoder.leader_of(self.table, units.plan.trees[f], literals, score)
+        return decoder.leader_of(self.table, units.plan.trees[f], literals, score, unit)
 
     def _function(self, hole: decoder.Hole, x: int, y: int, mask: int) -> int:
         a, b = (decoder.holds(self.table, self.literals[i])[hole.rows].astype(int) for i in (x, y))

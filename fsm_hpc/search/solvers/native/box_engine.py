@@ -6,16 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native import decoder
-from fsm_hpc.search.solvers.native.engines import MOST_BOXED, PlanUnits, Worker, chosen_families
+from fsm_hpc.search.solvers.native.engines import (
+    MOST_BOXED,
+    Blocks,
+    PlanUnits,
+    Worker,
+    chosen_families,
+)
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL
-from fsm_hpc.search.solvers.native.kernels.units import HOLES_OF_A_UNIT
+from fsm_hpc.search.solvers.native.kernels.order import OPEN, STACKED
+from fsm_hpc.search.solvers.native.kernels.units import FIELD
 from fsm_hpc.search.solvers.native.plans import Plan
-from fsm_hpc.search.solvers.native.table import Array, KernelTable
+from fsm_hpc.search.solvers.native.table import KernelTable
 
 CELLS = 1 << 16  # of a pair's table, beyond which pivots are swept
+MOST_HOLES = 1 << 14  # of a unit
+FEWEST_HOLES = 4  # of a unit that boxes nothing, so that threads can share the work
 LIVE_ROWS = 1 << 24  # room for the row lists of a branch; without it they are not shortened
 
 
@@ -34,24 +44,31 @@ class BoxEngine:
         rows, columns = len(table.rows), len(table.columns)
         card = max(c.card for c in table.columns) + 2
         depth = 16 * (int(np.log2(np.abs(table.weights).sum() + 2)) + 3)
-        holes = (len(table.pairs) + len(table.singles) + 1) * depth
+        holes = self._most_holes * depth
         cells = max(CELLS, table.largest_table)
         tree = 4 << int(np.log2(card))
         live = min(48 * rows, max(4 * rows, LIVE_ROWS))
-        ints: dict[str, Any] = {"live": live, "entries": holes, "masks": holes}
+        ints: dict[str, Any] = {"live": live, "masks": holes}
         ints |= {"boxes": (depth + 4, 4 * MOST_BOXED), "digits": rows, "rows": rows}
-        ints |= {"row_weights": rows, "cards": columns, "chosen": MOST_BOXED}
+        ints |= {"row_weights": rows, "lost_rows": rows, "lost_weights": rows}
+        ints |= {"kept_rows": rows}
+        ints |= {"cards": columns, "chosen": MOST_BOXED}
+        ints |= {"roles": (columns, 2), "limits": (columns, 4)}
         ints |= {"columns": MOST_BOXED, "box": 4 * MOST_BOXED, "where": 2}
         memory = shapes.BoxMemory(
             **{name: np.zeros(shape, np.int32) for name, shape in ints.items()},
             frames=np.zeros((depth + 4, 5), np.int64),
+            entries=np.zeros(holes, np.int64),
             open_rows=np.zeros(rows, np.bool_),
-            fresh=np.zeros(columns, np.bool_),
+            localised=np.zeros(columns, np.int64),
+            ordered=np.zeros(columns, np.int64),
         )
         memory.live[:rows] = np.arange(rows)
         sizes = {
             "marks": card,
             "local": (columns, rows),
+            "ordered": (columns, rows),
+            **dict.fromkeys(("begins", "net", "gain", "loss"), int(table.starts[-1])),
             "cells": cells,
             "losses": cells if self._has_intervals else (MAX_BINS + 1) ** 2,
             "inside": card,
@@ -64,11 +81,22 @@ class BoxEngine:
         scratch = {name: np.zeros(shape, np.int32) for name, shape in sizes.items()}
         return Worker.of(memory, shapes.Scratch(**scratch))
 
-    def parts(self, plan: Plan) -> int:
-        return 1 if plan.boxed else -(-len(self._holes(plan)) // HOLES_OF_A_UNIT)
+    def blocks(self, plan: Plan) -> Blocks:
+        everything = self._pairs if plan.hole == 2 else len(self.table.columns)
+        holes = min(MOST_HOLES, everything)
+        if not plan.boxed:
+            holes = min(holes, max(FEWEST_HOLES, everything // MOST_HOLES))
+        return Blocks(-(-everything // holes), holes)
 
-    def _holes(self, plan: Plan) -> Array:
-        return self.table.pairs if plan.hole == 2 else self.table.singles
+    @property
+    def _pairs(self) -> int:
+        columns = len(self.table.columns)
+        return columns * (columns + 1) // 2
+
+    @property
+    def _most_holes(self) -> int:
+        """Of a unit, and the one beyond them that a box may look at."""
+        return min(MOST_HOLES, self._pairs) + 1
 
     @property
     def _has_intervals(self) -> bool:
@@ -79,7 +107,6 @@ class BoxEngine:
             self.table.data,
             units.families,
             units.arrays,
-            self._holes(units.plan),
             worker.memory,
             worker.scratch,
             worker.lane,
@@ -88,7 +115,22 @@ class BoxEngine:
         )
         return status
 
-    def decode(self, units: PlanUnits, lane: shapes.Lane) -> decoder.Leader:
+    def rest(self, worker: Worker, units: PlanUnits) -> Rest:
+        """The boxes of a unit that are not looked at, the next one last."""
+        if not worker.lane.control[OPEN]:
+            return ()
+        assert isinstance(worker.memory, shapes.BoxMemory)
+        stack = worker.memory.boxes[: worker.lane.control[STACKED], : 4 * units.plan.boxed]
+        return tuple(tuple(box) for box in stack.tolist())
+
+    def take_up(self, worker: Worker, units: PlanUnits, rest: Rest) -> None:
+        """Put those boxes on the stack of the next unit."""
+        assert isinstance(worker.memory, shapes.BoxMemory)
+        for at, box in enumerate(rest):
+            worker.memory.boxes[at, : 4 * units.plan.boxed] = box
+        worker.lane.control[STACKED] = len(rest)
+
+    def decode(self, units: PlanUnits, lane: shapes.Lane) -> Leader:
         unit, entry, mask, score, low, high = (int(value) for value in lane.leader)
         plan = units.plan
         literals = [
@@ -96,7 +138,7 @@ class BoxEngine:
             for family, cuts in zip(chosen_families(units, unit), lane.cuts, strict=False)
         ]
         hole = decoder.hole_of(self.table, plan, literals, score)
-        x, y = (int(c) for c in self._holes(plan)[entry])
+        x, y = divmod(entry, 1 << FIELD)
         literals.append(
             decoder.cut_of(self.table, x, hole, plan.boxed > 0 or plan.hole == 2, low, high)
         )
@@ -105,4 +147,4 @@ class BoxEngine:
         else:
             f, second = decoder.fill_pair(self.table, hole, literals[-1], y, mask)
             literals.append(second)
-        return decoder.leader_of(self.table, plan.trees[f], literals, score)
+        return decoder.leader_of(self.table, plan.trees[f], literals, score, unit)

@@ -62,8 +62,8 @@ def _name(stamp: str) -> str:
 
 def _warm_up() -> None:
     """Solve something tiny with every kernel."""
-    truth = np.array([False, True, True, False, True, False])
-    numbers = np.array([3, 1, 4, 1, 5, 9])
+    truth = np.array([False, True, True, False, True, False] * 2)
+    numbers = np.arange(len(truth)) * 5 % len(truth)  # too many values to be kept as bits
     flags = [Column(name, Kind.BOOLEAN, np.roll(truth, n)) for n, name in enumerate("abc", 1)]
     cut = [Column(name, Kind.NUMERIC, np.roll(numbers, n)) for n, name in enumerate("xyz", 1)]
     solver = Native(1)
@@ -95,8 +95,7 @@ def _telling(say: Say, marker: Path | None) -> Iterator[None]:
     if marker is not None and marker.exists():
         yield
         return
-    place = "" if marker is not None else "; there is nowhere to keep it, so every process does it"
-    say(MESSAGE + place)
+    say(MESSAGE + _place(marker))
     started = time.monotonic()
 
     def tell(over: threading.Event) -> None:
@@ -106,6 +105,14 @@ def _telling(say: Say, marker: Path | None) -> Iterator[None]:
     with beside(tell):
         yield
     say(f"compiled in {time.monotonic() - started:.0f} s")
+
+
+def _place(marker: Path | None) -> str:
+    """Where it goes, if that is not the installation."""
+    if marker is None:
+        return "; there is nowhere to keep it, so every process does it"
+    installed = Path(boxes.__file__).parent
+    return "" if marker.is_relative_to(installed) else f"; kept in {marker.parent}"
 
 
 def _to_stderr(text: str) -> None:

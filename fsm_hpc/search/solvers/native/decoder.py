@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or
+from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.solvers.native.functions import Tree
-from fsm_hpc.search.solvers.native.kernels.holes import POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.holes import POINT, ROWS_OF_A_VALUE, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
+CONNECTIVES: dict[str, Callable[..., Formula]] = {
+    "not": Not,
+    "and": And,
+    "or": Or,
+    "xor": Xor,
+    "iff": Iff,
+    "implies": Implies,
+}
 Literal = tuple[int, int, int]  # column, lowest and highest rank
-
-
-@dataclass(frozen=True, slots=True)
-class Leader:
-    """A formula and its score: positives minus negatives among the rows where it holds."""
-
-    formula: Formula
-    score: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +91,16 @@ def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> 
 def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
     """A literal in ranks from one in the numbers that `localise` gives to values."""
     column = table.columns[x]
-    if column.kind == POINT or not merge:
+    if column.kind == POINT or not merge or column.card * ROWS_OF_A_VALUE < len(hole.rows):
         return x, low, column.card - 1 if column.kind == SUFFIX else high
     marks = np.zeros(column.card, np.int64)
     np.bitwise_or.at(marks, column.ranks[hole.rows], np.where(hole.weights > 0, 1, 2))
+    marks[: column.floor] = 0
     present = np.flatnonzero(marks)
     signs = marks[present]
     new = np.ones(len(present), bool)
     new[1:] = (signs[1:] == 3) | (signs[1:] != signs[:-1])
-    number = np.cumsum(new) - 1
+    number = np.cumsum(new) - 1 + column.floor
     start = int(present[number == low][0])
     end = int(present[number == high][-1])
     return x, start, column.card - 1 if column.kind == SUFFIX else end
@@ -113,6 +117,7 @@ def _literal_with(
         hits = np.flatnonzero(sums[1 : column.card] == target)
         return (y, int(hits[0]) + 1, int(hits[0]) + 1) if len(hits) else None
     present = np.unique(column.ranks[hole.rows])
+    present = present[present >= column.floor]
     tail = np.cumsum(sums[::-1])[::-1]  # tail[v]: rows with v or more
     if column.kind == SUFFIX:
         hits = np.flatnonzero(tail[present] == target)
@@ -124,15 +129,16 @@ def _literal_with(
     return None
 
 
-def leader_of(table: KernelTable, tree: Tree, literals: list[Literal], score: int) -> Leader:
+def leader_of(
+    table: KernelTable, tree: Tree, literals: list[Literal], score: int, unit: int
+) -> Leader:
     atoms = [Atom(table.columns[c].proposition(low, high)) for c, low, high in literals]
-    return Leader(build(tree, atoms).canonical(), score)
+    return Leader(build(tree, atoms).canonical(), score, unit)
 
 
 def build(tree: Tree, atoms: list[Atom]) -> Formula:
     if isinstance(tree, int):
         return atoms[tree]
     parts = [build(part, atoms) for part in tree[1:]]
-    if tree[0] == "not":
-        return Not(parts[0])
-    return And(*parts) if tree[0] == "and" else Or(*parts)
+    name, _, count = tree[0].partition(" ")
+    return AtLeast(int(count), *parts) if count else CONNECTIVES[name](*parts)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from fsm_hpc.search.solvers.native.decoder import Leader
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     BitMemory,
     BoxMemory,
@@ -27,16 +28,27 @@ from fsm_hpc.search.solvers.native.table import Array, KernelTable
 MOST_BOXED = 32  # variables
 
 
-@dataclass(slots=True)
+class Blocks(NamedTuple):
+    """How the holes of each choice of the boxed variables fall into units."""
+
+    number: int
+    holes: int  # of each
+
+
+@dataclass(frozen=True, slots=True)
 class PlanUnits:
-    """Units of one plan that are still to be handed out, numbered from `first` on."""
+    """The units of one plan, numbered from `first` on."""
 
     plan: Plan
     arrays: PlanArrays
     families: Families
+    blocks: Blocks
     first: int
     units: int
-    at: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.first + self.units
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +77,18 @@ class Engine(Protocol):
         """Choices for a boxed variable."""
         ...
 
-    def parts(self, plan: Plan) -> int:
-        """Into how many units each choice of the boxed variables falls."""
-        ...
+    def blocks(self, plan: Plan) -> Blocks: ...
 
     def search(self, worker: Worker, units: PlanUnits, race: Race, span: Span) -> int:
         """Search up to the span's end; come back after its budget of work, PAUSED or DONE."""
+        ...
+
+    def rest(self, worker: Worker, units: PlanUnits) -> Rest:
+        """What is left of the unit that a paused worker has begun; nothing if it has not."""
+        ...
+
+    def take_up(self, worker: Worker, units: PlanUnits, rest: Rest) -> None:
+        """Let the worker begin its next unit with what is left of it."""
         ...
 
     def decode(self, units: PlanUnits, lane: Lane) -> Leader: ...
@@ -80,15 +98,18 @@ def units_of_size(engine: Engine, size: int) -> Iterator[PlanUnits]:
     """All units of a size, numbered in canonical order."""
     families = engine.families
     first = 0
-    for plan, arrays in _prepared(size, bool(engine.table.wide.any())):
-        units = len(families.column) ** plan.boxed * engine.parts(plan)
-        yield PlanUnits(plan, arrays, families, first, units)
+    for plan, arrays in _prepared(size, engine.table.has_wide_pairs, engine.table.language):
+        blocks = engine.blocks(plan)
+        units = len(families.column) ** plan.boxed * blocks.number
+        yield PlanUnits(plan, arrays, families, blocks, first, units)
         first += units
 
 
 @cache
-def _prepared(size: int, wide_pairs: bool) -> tuple[tuple[Plan, PlanArrays], ...]:
-    return tuple((plan, _arrays(plan)) for plan in plans(size, wide_pairs))
+def _prepared(
+    size: int, wide_pairs: bool, language: Language
+) -> tuple[tuple[Plan, PlanArrays], ...]:
+    return tuple((plan, _arrays(plan)) for plan in plans(size, wide_pairs, language))
 
 
 def _arrays(plan: Plan) -> PlanArrays:
@@ -107,5 +128,6 @@ def _arrays(plan: Plan) -> PlanArrays:
 def chosen_families(units: PlanUnits, unit: int) -> Array:
     """The families that a unit chooses for its boxed variables."""
     chosen = np.zeros(MOST_BOXED, np.int32)
-    choose_families(unit - units.first, units.families, units.arrays, chosen)
+    choice = (unit - units.first) // units.blocks.number
+    choose_families(choice, units.families, units.arrays, chosen)
     return chosen[: units.plan.boxed]

@@ -10,8 +10,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.search.solvers.native.functions import Function, Tree, functions, rename
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.solvers.native.functions import Function, Tree, rename
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, FALSE, HOLE, TRUE
+from fsm_hpc.search.solvers.native.typed_functions import functions_of
 
 # Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
 PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
@@ -41,17 +43,14 @@ class Plan:
 
         Entry: base-3 digits by variable, 0 false, 1 true, 2 either.
         """
-        tables = np.zeros((2, 3**self.boxed), dtype=np.int8)
-        for entry, known in enumerate(itertools.product((0, 1, 2), repeat=self.boxed)):
-            digits = known[::-1]
-            choices = [(0, 1) if d == 2 else (d,) for d in digits]
-            seen = {
-                self.states[sum(b << i for i, b in enumerate(bits))]
-                for bits in itertools.product(*choices)
-            }
-            tables[0, entry] = _best(seen, TRUE, FALSE)
-            tables[1, entry] = _best(seen, FALSE, TRUE)
-        return tables[0], tables[1]
+        seen = (1 << np.array(self.states)).reshape((2,) * self.boxed)  # sets of states, as bits
+        for variable in range(self.boxed):
+            either = np.bitwise_or.reduce(seen, axis=variable, keepdims=True)
+            seen = np.concatenate([seen, either], axis=variable)
+        sets = [{state for state in range(4) if bits >> state & 1} for bits in range(1, 16)]
+        best = [(_best(s, TRUE, FALSE), _best(s, FALSE, TRUE)) for s in sets]
+        positive, negative = np.array([(0, 0), *best], np.int8)[seen.ravel()].T
+        return np.ascontiguousarray(positive), np.ascontiguousarray(negative)
 
 
 def _best(states: set[int], wanted: int, unwanted: int) -> int:
@@ -61,13 +60,13 @@ def _best(states: set[int], wanted: int, unwanted: int) -> int:
 
 
 @cache
-def plans(size: int, wide_pairs: bool) -> tuple[Plan, ...]:
+def plans(size: int, wide_pairs: bool, language: Language = Language.PAPER) -> tuple[Plan, ...]:
     """Plans that reach every function whose smallest formula has that size, constants apart.
 
     `wide_pairs`: some pairs of columns cannot be asked as a pair hole, and one is boxed instead.
     """
     merged: dict[tuple[int, tuple[int, ...], int], Plan] = {}
-    for function in functions(size):
+    for function in functions_of(size, language):
         if function.variables == 0:
             continue
         for plan in _plans_of(function, wide_pairs):
@@ -121,15 +120,17 @@ def _single_plan(function: Function, x: int, partner: int | None = None) -> Plan
 
 def _residuals(function: Function, boxed: list[int], hole: tuple[int, ...]) -> list[int]:
     """For every assignment to the boxed variables the table of what is left."""
-    out = []
-    for assignment in range(1 << len(boxed)):
-        base = sum((assignment >> i & 1) << v for i, v in enumerate(boxed))
-        table = 0
-        for inner in range(1 << len(hole)):
-            index = base | sum((inner >> i & 1) << v for i, v in enumerate(hole))
-            table |= (function.table >> index & 1) << inner
-        out.append(table)
-    return out
+    entries = _places(tuple(boxed))[:, None] | _places(hole)
+    values = function.bits[entries].astype(np.int64)
+    tables: list[int] = (values << np.arange(1 << len(hole))).sum(axis=1).tolist()
+    return tables
+
+
+@cache
+def _places(names: tuple[int, ...]) -> NDArray[np.int64]:
+    """Where in a table of more variables each entry of a table of these is."""
+    index = np.arange(1 << len(names))
+    return sum(((index >> i & 1) << v for i, v in enumerate(names)), np.zeros_like(index))
 
 
 def _finish(
@@ -144,13 +145,8 @@ def _finish(
     full = (1 << (1 << len(hole))) - 1
     code = {0: FALSE, full: TRUE, h: HOLE, h ^ full: ANTIHOLE}
     states = tuple(code[r] for r in residuals)
-    orders = itertools.permutations(range(len(boxed)))
-    # a partner is the last among its interchangeable variables, so that columns stay in order
     last = None if partner is None else boxed.index(partner)
-    named, order, flipped = min(
-        (_named(states, order) for order in orders),
-        key=lambda option: (option[0], 0 if last is None else -option[1][last]),
-    )
+    named, order, flipped = _least_named(states, len(boxed), last)
     names = {v: order[i] for i, v in enumerate(boxed)}
     trees, cross = _fillings(function, names, hole, h ^ full if flipped else h)
     if partner is not None:
@@ -160,13 +156,51 @@ def _finish(
     return Plan(len(boxed), len(hole), named, trees, cross, after, place)
 
 
+@cache
+def _least_named(
+    states: tuple[int, ...], boxed: int, last: int | None
+) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
+    """The names that give the least states; many functions have one context.
+
+    A partner is the last among its interchangeable variables, so that columns stay in order.
+    """
+    return min(
+        (_named(states, order) for order in _orders(_classes(states, boxed, last))),
+        key=lambda option: (option[0], 0 if last is None else -option[1][last]),
+    )
+
+
+def _classes(states: tuple[int, ...], boxed: int, last: int | None) -> list[int]:
+    """Of each variable the first that it can be exchanged with; one that comes last is alone."""
+    first: list[int] = []
+    for v in range(boxed):
+        mates = (u for u in range(v) if first[u] == u and last not in (u, v))
+        first.append(next((u for u in mates if _are_alike(states, u, v)), v))
+    return first
+
+
+def _orders(classes: list[int], names: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """All ways to name variables in which those of one class have rising names.
+
+    Any other way gives the same states as the first of these.
+    """
+    at = len(names)
+    if at == len(classes):
+        yield names
+        return
+    taken = [name for name, of in zip(names, classes, strict=False) if of == classes[at]]
+    for name in range(max(taken, default=-1) + 1, len(classes)):
+        if name not in names:
+            yield from _orders(classes, (*names, name))
+
+
 def _named(
     states: tuple[int, ...], order: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
     """The states with variable i called order[i], the first hole upright; whether it was not."""
     named = [0] * len(states)
-    for index, state in enumerate(states):
-        named[sum((index >> i & 1) << order[i] for i in range(len(order)))] = state
+    for place, state in zip(_places(order).tolist(), states, strict=True):
+        named[place] = state
     flipped = next(s for s in named if s >= HOLE) == ANTIHOLE
     if flipped:
         named = [s ^ 1 if s >= HOLE else s for s in named]
@@ -211,11 +245,14 @@ def _interchangeable(function: Function, a: int, b: int) -> bool:
 def _before(states: tuple[int, ...], variable: int) -> int:
     """The last earlier variable that the context does not tell from this one, or -1."""
     for other in range(variable - 1, -1, -1):
-        swapped = 1 << variable | 1 << other
-        if all(
-            states[i] == states[i ^ swapped]
-            for i in range(len(states))
-            if (i >> variable & 1) != (i >> other & 1)
-        ):
+        if _are_alike(states, variable, other):
             return other
     return -1
+
+
+def _are_alike(states: tuple[int, ...], a: int, b: int) -> bool:
+    """Whether exchanging two variables of a context changes nothing."""
+    swapped = 1 << a | 1 << b
+    return all(
+        states[i] == states[i ^ swapped] for i in range(len(states)) if (i >> a & 1) != (i >> b & 1)
+    )

@@ -11,10 +11,19 @@ from threading import Thread
 
 import numpy as np
 
-from fsm_hpc.search.solvers.native.decoder import Leader
+from fsm_hpc.search.frontier import Frontier, Leader, Left
 from fsm_hpc.search.solvers.native.engines import Engine, PlanUnits, Worker, units_of_size
-from fsm_hpc.search.solvers.native.kernels.order import DONE, UNIT, UNIT_BITS, UNITS
+from fsm_hpc.search.solvers.native.kernels.order import (
+    AT,
+    DONE,
+    MAX_SCORE,
+    PAUSED,
+    UNIT,
+    UNIT_BITS,
+    UNITS,
+)
 from fsm_hpc.search.solvers.native.kernels.shapes import Race, Span
+from fsm_hpc.search.solvers.native.work import Piece, Work
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
 LOOK_S = 0.01  # how often to look whether to stop
@@ -23,15 +32,37 @@ BUDGET = 20_000_000  # steps of work between two looks at the clock, some 20 ms
 QUICK_BUDGET = 2_000_000
 QUICK_SIZE = 10  # up to here the functions of a size are listed within milliseconds
 QUICK_ROWS = 10_000  # up to here a unit takes milliseconds
+LOWEST = -MAX_SCORE  # below every score
 PART_S = 0.05  # how long threads are waited for once they are told to stop
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is looked for: formulas of one size that score higher than the best of smaller ones.
+
+    `known`: a score that some formula of this size is known to have.
+    """
+
+    size: int
+    before: Leader | None
+    known: int | None = None
+
+    @property
+    def threshold(self) -> int:
+        """The rank that a solution has to exceed."""
+        to_beat = LOWEST if self.before is None else self.before.score
+        if self.known is not None and self.known > to_beat:
+            return self.known << UNIT_BITS
+        return (to_beat << UNIT_BITS) + UNITS
 
 
 class Search:
     """Finds the formulas of one size that score higher than all smaller ones."""
 
-    def __init__(self, engine: Engine, threads: int) -> None:
+    def __init__(self, engine: Engine, threads: int, numbering: str = "") -> None:
         self.engine = engine
         self.threads = threads
+        self.numbering = numbering
         self.share = threads  # threads that may take new work; may be lowered while it runs
         self._workers: list[Worker] = []
 
@@ -44,75 +75,90 @@ class Search:
         """Arrays that no thread of an earlier run knows."""
         self._workers = []
 
-    def run(
+    def begin(
         self,
-        size: int,
-        to_beat: int,
-        known: int | None = None,
-        watch: Callable[[], bool] = lambda: False,
+        aim: Aim,
+        frontier: Frontier | None = None,
         improved: Callable[[Leader], None] = lambda leader: None,
-    ) -> Leader | None:
-        """The first formula in canonical order of the highest score above `to_beat`, if any.
-
-        `known`: a score that some formula of this size is known to have. `watch` is asked every
-        few milliseconds whether to stop; after that the answer means nothing, but `improved` has
-        been told of every leader so far.
-        """
-        start = (to_beat << UNIT_BITS) + UNITS
-        if known is not None and known > to_beat:
-            start = known << UNIT_BITS
-        run = _Run(self, size, start, improved)
-        if not run.wait(watch) or run.top == start:
-            return None
-        return run.decode(int(np.argmax(run.best)))
+    ) -> Run:
+        """A run that goes on from the frontier where that is one of this very search."""
+        if frontier is None or (frontier.numbering, frontier.size) != (self.numbering, aim.size):
+            return Run(self, aim, None, improved)
+        scores = [score for score in (aim.known, frontier.known) if score is not None]
+        aim = Aim(aim.size, aim.before, max(scores, default=None))
+        return Run(self, aim, frontier, improved)
 
 
 @dataclass(slots=True)
 class Place:
-    """One thread's place in the work: its plan, the chunk that is open, how many units to take."""
+    """One thread's place in the work: the piece that is open, how many units to take next."""
 
     worker: Worker
-    plan: int = 0
-    end: int = -1  # of the open chunk; -1: none is open
-    spent_s: float = 0.0  # on that chunk
+    plan: PlanUnits | None = None
+    piece: Piece | None = None
+    left: Left | None = None  # of the piece, as of the last pause
+    spent_s: float = 0.0  # on that piece
     chunk: int = 1
+    rank: int = -1  # of what was found, as of the last pause
+    found: Leader | None = None
 
 
-class _Run:
+class Run:
     """One run: the threads, the work that is left, and their leaders."""
 
     def __init__(
-        self, search: Search, size: int, start: int, improved: Callable[[Leader], None]
+        self,
+        search: Search,
+        aim: Aim,
+        frontier: Frontier | None,
+        improved: Callable[[Leader], None],
     ) -> None:
         self._search = search
-        self._size = size
+        self._aim = aim
+        self._before = frontier
         self._improved = improved
+        self._listing = threading.Lock()  # of the list of all work, which may take long
         self._lock = threading.Lock()  # of the work
         self._voice = threading.Lock()  # of what is told
-        self._work: list[PlanUnits] | None = None
+        self._work: Work | None = None
         self._failures: list[BaseException] = []
         self._places = [Place(worker) for worker in search.workers(1)]
-        self.best = np.full(search.threads, start, np.int64)
+        self._started = time.monotonic()
+        self._heard: Leader | None = None
+        self._is_enough = False
+        # a rank for each thread, and one for what was found elsewhere or before
+        self.best = np.full(search.threads + 1, aim.threshold, np.int64)
         self.flag = np.zeros(1, np.int32)
+        if frontier is not None and frontier.leader is not None:
+            self.hear(frontier.leader)
 
-    @property
-    def top(self) -> int:
-        """The rank of the leader."""
-        return int(self.best.max())
+    def hear(self, leader: Leader) -> None:
+        """Something was found in units that are not searched here."""
+        with self._voice:
+            if _rank(leader) > self.best[-1]:
+                self._heard = leader
+                self.best[-1] = _rank(leader)
+
+    def pause(self) -> None:
+        """Let every thread end with what it is in the middle of: no box is begun for nothing."""
+        self._is_enough = True
 
     @property
     def _is_quick(self) -> bool:
         """Whether a moment's work on it ends within a moment."""
-        return self._size <= QUICK_SIZE and len(self._search.engine.table.rows) <= QUICK_ROWS
+        rows = len(self._search.engine.table.rows)
+        return self._aim.size <= QUICK_SIZE and rows <= QUICK_ROWS
 
-    def wait(self, watch: Callable[[], bool]) -> bool:
-        """Run to the end, or until there is a wish to stop (False)."""
+    def wait(self, watch: Callable[[], bool] = lambda: False) -> bool:
+        """Run to the end, or until there is a wish to stop (False).
+
+        `watch` is asked every few milliseconds whether to stop; `improved` has then been told of
+        every leader so far.
+        """
         if self._is_quick:
-            before = self.top
             if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                 return True
-            if self.top != before:
-                self._tell(0)
+            self._tell(0)
         self._places += map(Place, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
@@ -131,13 +177,44 @@ class _Run:
             self._part([thread for thread in threads if thread.ident is not None])
         if self._failures:
             raise self._failures[0]
-        return not self.flag[0]
+        return not self.flag[0] and not self._is_enough
 
-    def decode(self, slot: int) -> Leader:
-        lane = self._places[slot].worker.lane
-        unit = lane.leader[UNIT]
-        units = next(u for u in self._plans() if u.first <= unit < u.first + u.units)
-        return self._search.engine.decode(units, lane)
+    @property
+    def leader(self) -> Leader | None:
+        """The first formula in canonical order of the highest score, once it has run to the end."""
+        top = int(np.argmax(self.best))
+        if self.best[top] == self._aim.threshold:
+            return None
+        return self._heard if top == len(self.best) - 1 else self._look(top)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the work is known; the functions of a long formula take a while."""
+        return self._work is not None
+
+    def frontier(self) -> Frontier | None:
+        """What is left, and the leader of the rest; at any time, from any thread, at once."""
+        work = self._work
+        if work is None:
+            return self._before
+        with self._lock:
+            # what is left is read before the leaders: a leader may be newer, never older
+            held = [place.left for place in self._places if place.left is not None]
+            left = sorted([*held, *work.untaken], key=lambda one: one.start)
+        found = [place.found for place in self._places] + [self._heard]
+        spent_s = self._before.seconds if self._before else 0.0
+        return Frontier(
+            self._search.numbering,
+            self._aim.size,
+            self._aim.before,
+            self._aim.known,
+            tuple(left),
+            max((one for one in found if one is not None), key=_rank, default=None),
+            work.share(left),
+            spent_s + time.monotonic() - self._started,
+        )
+
+    # -------------------------------------------------------------------------------- threads
 
     def _part(self, threads: list[Thread]) -> None:
         """Leave no thread behind that could write into arrays of the next run, or be heard of."""
@@ -149,17 +226,17 @@ class _Run:
             with self._voice:
                 self._improved = lambda leader: None
 
-    def _plans(self) -> list[PlanUnits]:
+    def _all_work(self) -> Work:
         """The work of this size, listed by whoever asks first."""
-        with self._lock:
+        with self._listing:
             if self._work is None:
-                self._work = list(units_of_size(self._search.engine, self._size))
+                plans = list(units_of_size(self._search.engine, self._aim.size))
+                self._work = Work(plans, self._before.left if self._before else None)
             return self._work
 
     def _guarded(self, slot: int) -> None:
         try:
-            work = self._plans()
-            if work and work[-1].first + work[-1].units > UNITS:
+            if self._all_work().units > UNITS:
                 self._despair()
             self._advance(slot, math.inf, BUDGET)
         except BaseException as failure:  # raised again by the thread that waits
@@ -174,48 +251,83 @@ class _Run:
     def _advance(self, slot: int, until: float, budget: int) -> bool:
         """Work until nothing is left to do in this lane (True), or until that time."""
         place = self._places[slot]
-        work = self._plans()
+        work = self._all_work()
         while not self.flag[0]:
-            if place.end < 0 and not (slot < self._search.share and self._take(place, work)):
+            if place.piece is None and not (slot < self._search.share and self._take(place, work)):
                 return True
             started = time.perf_counter()
-            before = self.best[slot]
-            units = work[place.plan]
-            status = self._search.engine.search(
-                place.worker,
-                units,
-                Race(self.best, self.flag, slot),
-                Span(units.first, place.end, budget),
-            )
-            if self.best[slot] != before and until == math.inf:
+            status = self._search_piece(place, slot, budget)
+            if self.best[slot] != place.rank and until == math.inf:
                 self._tell(slot)
             now = time.perf_counter()
             place.spent_s += now - started
-            if status == DONE:
-                place.end = -1
-                # as many units as fill some milliseconds, so that threads end together
-                wanted = int(place.chunk * CHUNK_S / max(place.spent_s, 1e-6))
-                place.chunk = max(1, min(4 * place.chunk, wanted))
+            self._note(place, status)
+            if self._is_enough:
+                return True
             if now >= until:
                 return False
         return True
 
-    def _take(self, place: Place, work: list[PlanUnits]) -> bool:
-        """Open the next chunk of units; False when there are none."""
+    def _search_piece(self, place: Place, slot: int, budget: int) -> int:
+        piece = place.piece
+        assert piece is not None
+        units = piece.units
+        end = piece.left.end - units.first
+        return self._search.engine.search(
+            place.worker,
+            units,
+            Race(self.best, self.flag, slot),
+            Span(units.first, end, budget, *units.blocks),
+        )
+
+    def _note(self, place: Place, status: int) -> None:
+        """Keep what is left of the piece; a search that was stopped in its middle says nothing."""
+        piece = place.piece
+        assert piece is not None
+        if status == PAUSED:
+            at = piece.units.first + int(place.worker.lane.control[AT])
+            rest = self._search.engine.rest(place.worker, piece.units)
+            place.left = Left(at, piece.left.end, rest) if at < piece.left.end else None
+        elif status == DONE:
+            place.piece = place.left = None
+            # as many units as fill some milliseconds, so that threads end together
+            wanted = int(place.chunk * CHUNK_S / max(place.spent_s, 1e-6))
+            place.chunk = max(1, min(4 * place.chunk, wanted))
+
+    def _take(self, place: Place, work: Work) -> bool:
+        """Open the next piece of work; False when there is none."""
         with self._lock:
-            while place.plan < len(work) and work[place.plan].at == work[place.plan].units:
-                place.plan += 1
-                place.chunk = 1
-            if place.plan == len(work):
+            plan = work.next_plan()
+            if plan is not place.plan:
+                place.plan, place.chunk = plan, 1
+            piece = work.take(place.chunk)
+            if piece is None:
                 return False
-            units = work[place.plan]
-            place.worker.lane.control[:3] = units.at, 0, 0
-            place.spent_s = 0.0
-            units.at = place.end = min(units.units, units.at + place.chunk)
-            return True
+            place.piece, place.left = piece, piece.left
+        place.spent_s = 0.0
+        place.worker.lane.control[:3] = piece.left.start - piece.units.first, 0, 0
+        self._search.engine.take_up(place.worker, piece.units, piece.left.rest)
+        return True
+
+    def _look(self, slot: int) -> Leader:
+        """What a thread that is paused has found best."""
+        place = self._places[slot]
+        if place.rank != self.best[slot] or place.found is None:
+            lane = place.worker.lane
+            units = self._all_work().plan_of(int(lane.leader[UNIT]))
+            place.found = self._search.engine.decode(units, lane)
+            place.rank = int(self.best[slot])
+        return place.found
 
     def _tell(self, slot: int) -> None:
-        leader = self.decode(slot)
+        if self.best[slot] == self._aim.threshold:
+            return
+        leader = self._look(slot)
         with self._voice:
-            if self.best[slot] == self.top:
+            if self.best[slot] == self.best.max():
                 self._improved(leader)
+
+
+def _rank(leader: Leader) -> int:
+    """The place of a formula in the order of solutions."""
+    return (leader.score << UNIT_BITS) + UNITS - leader.unit

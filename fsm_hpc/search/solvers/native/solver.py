@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Atom, Formula
+from fsm_hpc.search.frontier import Frontier, Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
-from fsm_hpc.search.solvers.native.decoder import Leader, build
-from fsm_hpc.search.solvers.native.functions import functions
+from fsm_hpc.search.solvers.native.decoder import build
 from fsm_hpc.search.solvers.native.kernels.holes import POINT
 from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
-from fsm_hpc.search.solvers.native.search import LOOK_S, Search
-from fsm_hpc.search.solvers.native.table import KernelTable
+from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
+from fsm_hpc.search.solvers.native.spread import Helpers, Spread
+from fsm_hpc.search.solvers.native.table import KernelColumn, KernelTable
+from fsm_hpc.search.solvers.native.typed_functions import functions_of
+from fsm_hpc.search.solvers.native.work import numbering
 
+CONSTANTS_WITH_MISSING = 3  # the size of `p and p is missing`
 SMALL = 20_000  # rows that are taken in within milliseconds
-LOWEST = -MAX_SCORE  # below every score
+MOST_LITERALS = 1 << 14  # that are kept as bits
+FEW_VALUES = 8  # of a numeric column whose literals are all kept as bits
+MOST_COPIES = 16  # of a row among bits, on average: where weights ask for more, boxes are quicker
+TOLD_EVERY_S = 1.0  # how far a size has come
 MOST_KEPT = 8  # problems that are known at a time
 KEPT_CELLS = 1 << 25  # of their tables, in every thread
 
@@ -38,14 +48,17 @@ class Knowledge:
 
     @staticmethod
     def of(problem: Problem, threads: int) -> Knowledge:
-        if problem.rows >= MAX_SCORE:
+        largest = max(problem.positives, problem.weight - problem.positives)
+        if largest >= MAX_SCORE:
             most = f"{MAX_SCORE - 1:,} rows"
             raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
         table = KernelTable(problem)
-        is_boolean = all(column.kind == POINT for column in table.columns)
-        engine = BitEngine(table) if is_boolean else BoxEngine(table)
-        search = Search(engine, threads)
-        return Knowledge(problem, table, search, int(problem.labels.sum()))
+        is_narrow = _is_narrow(problem, table)
+        if table.wants_bits and not is_narrow:
+            _refuse_too_many(table)
+        engine = BitEngine(table) if is_narrow or table.wants_bits else BoxEngine(table)
+        search = Search(engine, threads, numbering(problem))
+        return Knowledge(problem, table, search, problem.positives)
 
     @property
     def ceiling(self) -> int:
@@ -56,13 +69,37 @@ class Knowledge:
         return self.positives - leader.score
 
 
+def _is_narrow(problem: Problem, table: KernelTable) -> bool:
+    """Whether bits are quick: few literals, and weights that repeat no row too often."""
+    copies = int(np.abs(table.weights).sum())
+    if problem.weights is not None and copies > MOST_COPIES * len(table.rows) + SMALL:
+        return False
+    return all(column.kind == POINT or _has_few_values(column) for column in table.columns)
+
+
+def _has_few_values(column: KernelColumn) -> bool:
+    return len(column.values) <= FEW_VALUES
+
+
+def _refuse_too_many(table: KernelTable) -> None:
+    """Intervals between given cuts are kept as bits, one by one, as those of all columns then."""
+    count = sum(column.literal_count for column in table.columns if column.kind != POINT)
+    if count > MOST_LITERALS:
+        raise UserError(
+            f"expected at most {MOST_LITERALS:,} cuts or intervals in all for solver=native with "
+            f"these cuts, found {count:,}; give a list for every column of many values, take "
+            "cuts=quantiles with fewer of them, or solver=clingo_dl"
+        )
+
+
 class Native:
     """Proves optima by branch and bound over contexts, holes answered in closed form."""
 
     name = "native"
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self, threads: int = 1, helpers: Helpers | None = None) -> None:
         self._threads = threads
+        self._helpers = helpers
         self._share = threads
         self._known: OrderedDict[str, Knowledge] = OrderedDict()  # the last one was asked last
 
@@ -73,7 +110,12 @@ class Native:
         if known is None:
             return _unprepared(problem, length, start, end or End.STOPPED)
         known.search.share = self._share
-        return _Solve(known, length, start, control).outcome()
+        return _Solve(known, length, start, control, self._helpers).outcome()
+
+    def knowledge(self, problem: Problem) -> Knowledge:
+        """What there is to know for a search of it."""
+        self._prepare(problem, Control())
+        return self._known[problem.fingerprint]
 
     def share(self, threads: int) -> None:
         """Use only so many of the threads from now on, also in a search that is running."""
@@ -116,30 +158,40 @@ class Native:
 
 
 def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Outcome:
-    """What can be said about a problem before it has been looked at."""
-    if start.formula is not None and start.formula.size <= length:
-        errors = problem.errors(start.formula)
-        proved, bound = start.proved_length, start.lower_bound
-        return Outcome(start.formula, errors, bound, min(proved, length), end, Native.name)
-    if problem.booleans:
-        formula = Atom(problem.booleans[0].proposition)
-    else:
-        formula = Atom(problem.numerics[0].proposition(0))
-    return Outcome(formula, problem.errors(formula), 0, 0, end, Native.name)
+    """What can be said about a problem before it has been looked at: what was known before."""
+    formula, proved, bound = start.formula, min(start.proved_length, length), start.lower_bound
+    if formula is None or formula.size > length:
+        numeric = None if problem.booleans else problem.numerics[0].proposition(0)
+        formula = Atom(numeric or problem.booleans[0].proposition)
+        proved = bound = 0
+    errors = problem.errors(formula)
+    return Outcome(formula, errors, bound, proved, end, Native.name, start.frontier)
 
 
 class _Solve:
     """One call of `solve`."""
 
-    def __init__(self, known: Knowledge, length: int, start: Incumbent, control: Control) -> None:
+    def __init__(
+        self,
+        known: Knowledge,
+        length: int,
+        start: Incumbent,
+        control: Control,
+        helpers: Helpers | None = None,
+    ) -> None:
         self._known = known
+        self._helpers = helpers
         self._length = length
         self._control = control
         self._end: End | None = None
         self._best = self._first_formula()
         self._hint: Leader | None = None
+        self._frontier: Frontier | None = None
+        self._tell_at = 0.0
         if start.formula is not None and start.errors is not None:
             self._take_over(start.formula, start.errors, start.proved_length)
+        if start.frontier is not None:
+            self._go_on_from(start.frontier)
 
     def outcome(self) -> Outcome:
         known = self._known
@@ -165,6 +217,7 @@ class _Solve:
             len(known.optima),
             self._end,
             Native.name,
+            self._frontier,
         )
 
     # ------------------------------------------------------------------------------ one size
@@ -174,11 +227,15 @@ class _Solve:
         known = self._known
         size = len(known.optima) + 1
         before = known.optima[-1] if known.optima else None
-        to_beat = before.score if before else LOWEST
+        for constant in self._missing_constants(size):
+            before = constant if before is None or constant.score > before.score else before
         hint = self._hint.score if self._hint and self._hint.formula.size <= size else None
-        found = known.search.run(size, to_beat, hint, self._is_over, self._keep)
-        if self._end is not None:
+        run, is_done = self._run(Aim(size, before, hint))
+        if not is_done:
+            self._frontier = run.frontier() or self._frontier
             return
+        self._frontier = None
+        found = run.leader
         best = max(
             (f for f in (before, found, *self._constants(size)) if f is not None),
             key=lambda f: (f.score, f is found),
@@ -187,6 +244,32 @@ class _Solve:
         known.optima.append(best)
         self._report(best, size)
 
+    def _run(self, aim: Aim) -> tuple[Run | Spread, bool]:
+        """A run of the size, here and after a head start with helpers; whether it ended."""
+        known, helpers = self._known, self._helpers
+        run = known.search.begin(aim, self._frontier, self._keep)
+        if helpers is None:
+            return run, run.wait(lambda: self._watch(run))
+        spent_s = self._frontier.seconds if self._frontier else 0.0
+        alone_until = time.monotonic() + helpers.head_start_s - spent_s
+        is_done = run.wait(
+            lambda: self._watch(run) or (run.is_listed and time.monotonic() >= alone_until)
+        )
+        frontier = run.frontier()
+        if is_done or self._end is not None or frontier is None:
+            return run, is_done
+        spread = Spread(known.problem, known.search, frontier, self._keep, helpers)
+        return spread, spread.wait(lambda: self._watch(spread))
+
+    def _watch(self, run: Run | Spread) -> bool:
+        """Tell now and then how far it is; whether to stop."""
+        if time.monotonic() >= self._tell_at:
+            if self._tell_at > 0.0:
+                self._frontier = run.frontier() or self._frontier
+                self._report(self._best, len(self._known.optima))
+            self._tell_at = time.monotonic() + TOLD_EVERY_S
+        return self._is_over()
+
     def _constants(self, size: int) -> list[Leader]:
         """Formulas like `p or not p`, where no cut gives the constant."""
         table = self._known.table
@@ -194,9 +277,14 @@ class _Solve:
         atom = self._first_atom()
         return [
             Leader(build(f.tree, [atom]).canonical(), scores[f.table])
-            for f in functions(size)
+            for f in functions_of(size, table.language)
             if f.variables == 0
         ]
+
+    def _missing_constants(self, size: int) -> list[Leader]:
+        """Constants that a search of this size has to beat, as it may take them for formulas."""
+        made = self._known.table.constants if size == CONSTANTS_WITH_MISSING else ()
+        return [self._as_found(f, self._known.problem.errors(f)) for f in made]
 
     def _keep(self, found: Leader) -> None:
         """A better formula turned up before its size is proved."""
@@ -208,7 +296,7 @@ class _Solve:
 
     def _first_atom(self) -> Atom:
         column = self._known.table.columns[0]
-        low = 0 if column.numeric else 1
+        low = column.floor if column.numeric else 1
         return Atom(column.proposition(low, column.card - 1))
 
     def _first_formula(self) -> Leader:
@@ -227,6 +315,18 @@ class _Solve:
         if formula.size <= self._length and found.score > self._best.score:
             self._best = found
 
+    def _go_on_from(self, frontier: Frontier) -> None:
+        """What an interrupted search of this very problem had found out."""
+        known = self._known
+        if frontier.numbering != known.search.numbering or frontier.size > self._length:
+            return
+        self._frontier = frontier
+        if frontier.before is not None:
+            while len(known.optima) < frontier.size - 1:
+                known.optima.append(frontier.before)
+        if frontier.leader is not None and frontier.leader.score > self._best.score:
+            self._best = frontier.leader
+
     def _as_found(self, formula: Formula, errors: int) -> Leader:
         return Leader(formula.canonical(), self._known.positives - errors)
 
@@ -240,4 +340,4 @@ class _Solve:
     def _report(self, found: Leader, proved_length: int) -> None:
         errors = self._known.errors(found)
         bound = self._known.problem.fewest_errors
-        self._control.report(Incumbent(found.formula, errors, proved_length, bound))
+        self._control.report(Incumbent(found.formula, errors, proved_length, bound, self._frontier))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.formula import Proposition
+from fsm_hpc.formulas.formula import Formula, Proposition
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import ALONE, NumericFeature, Problem
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.shapes import Data, Families
+from fsm_hpc.search.solvers.simple import missing_constants
 
 Array = NDArray[Any]
 MANY_VALUES = 1 << 12
@@ -29,10 +32,43 @@ class KernelColumn:
     card: int
     numeric: NumericFeature | None
     codes: tuple[Proposition, ...] = ()  # of the values 1, 2, ...; value 0: none of them
+    values: tuple[int, ...] = ()  # of a numeric column: the ranks that some row has
+    floor: int = 0  # of a numeric column: 1 where rank 0 is that of rows that no cut holds on
+    step: int = 1  # 2 where rows lie between cuts: these are then at every second rank
+
+    @property
+    def empty_at(self) -> int | None:
+        """The rank from which on, or at which, a numeric column holds on none of the rows."""
+        ends = self.cuts[::-1] if self.kind == INTERVAL else (self.card - 1,)
+        return next((rank for rank in ends if rank not in self.values), None)
+
+    @property
+    def literal_count(self) -> int:
+        cuts = len(self.cuts)
+        return cuts if self.kind == SUFFIX else cuts * (cuts + 1) // 2
+
+    @property
+    def widest(self) -> tuple[int, int] | None:
+        """The literal that holds on every row, if the column has one."""
+        low, high = self.cuts[0], self.card - 1 if self.kind == SUFFIX else self.cuts[-1]
+        return (low, high) if all(low <= value <= high for value in self.values) else None
+
+    @property
+    def cuts(self) -> range:
+        """The ranks that a literal may begin at, and an interval end at."""
+        return range(self.floor, self.card, self.step)
+
+    @property
+    def literals(self) -> Iterator[tuple[int, int]]:
+        """The ranks that each literal of a numeric column holds from and to."""
+        if self.kind == SUFFIX:
+            return ((low, self.card - 1) for low in self.cuts)
+        return combinations_with_replacement(self.cuts, 2)
 
     def proposition(self, low: int, high: int) -> Proposition:
         if self.numeric is None:
             return self.codes[low - 1]
+        low, high = ((rank - self.floor) // self.step for rank in (low, high))
         return self.numeric.proposition(low, None if self.kind == SUFFIX else high)
 
 
@@ -40,6 +76,8 @@ class KernelTable:
     """What the kernels see of a problem."""
 
     def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.language = problem.language
         merged = problem.distinct_rows
         net = merged.positives - merged.negatives
         kept = np.flatnonzero(net)
@@ -52,11 +90,8 @@ class KernelTable:
         self.columns = [replace(c, ranks=self.ranks[i]) for i, c in enumerate(columns)]
 
     def _numerics(self, problem: Problem) -> list[KernelColumn]:
-        kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
-        return [
-            KernelColumn(kind, n.ranks[self.rows].astype(np.int32), len(n.cuts), n)
-            for n in problem.numerics
-        ]
+        # also those that put the rows in the same order: each has a cut of its own
+        return [_numeric_column(numeric, self.rows) for numeric in problem.numerics]
 
     def _booleans(self, problem: Problem) -> list[KernelColumn]:
         """Categories of one column together, where they exclude each other; equal ones once."""
@@ -78,6 +113,11 @@ class KernelTable:
             for members, ranks in _joined(group, truths)
         ]
 
+    @property
+    def constants(self) -> tuple[Formula, ...]:
+        """What says the same of every row at size 3, where missing values are kept."""
+        return missing_constants(self._problem)
+
     @cached_property
     def kinds(self) -> Array:
         return np.array([c.kind for c in self.columns], np.int32)
@@ -87,35 +127,50 @@ class KernelTable:
         return np.array([c.card for c in self.columns], np.int32)
 
     @cached_property
-    def order(self) -> Array:
-        """Place of each column: those with few cuts first, to be boxed rather than asked."""
-        literals = [(c.kind != POINT, c.card, i) for i, c in enumerate(self.columns)]
-        places = np.zeros(len(literals), np.int32)
-        for place, (_, _, i) in enumerate(sorted(literals)):
-            places[i] = place
-        return places
+    def floors(self) -> Array:
+        return np.array([c.floor for c in self.columns], np.int32)
 
     @cached_property
-    def wide(self) -> Array:
-        """Pairs of interval columns too wide for a pair hole."""
-        cards = np.array([c.card + 1 if c.kind == INTERVAL else 0 for c in self.columns])
-        out = np.outer(cards, cards) > WIDE_PAIR
-        np.fill_diagonal(out, False)
-        return out
+    def places(self) -> Array:
+        """The columns in order: those with few cuts first, to be boxed rather than asked."""
+        literals = [(c.kind != POINT, c.card, i) for i, c in enumerate(self.columns)]
+        return np.array([i for _, _, i in sorted(literals)], np.int64)
+
+    @cached_property
+    def wants_bits(self) -> bool:
+        """Whether boxes cannot tell its cuts: rows lie between them, or none gives a constant.
+
+        A hole may be filled with a literal that holds nowhere, see `localise`. That wants constants
+        of size 3 at most.
+        """
+        numeric = [c for c in self.columns if c.kind != POINT]
+        has_constants = any(c.widest is not None for c in numeric) or bool(self.constants)
+        return any(c.step > 1 for c in numeric) or (bool(numeric) and not has_constants)
+
+    @cached_property
+    def has_wide_pairs(self) -> bool:
+        """Whether two interval columns are too wide for a pair hole."""
+        two = self._interval_sides[-2:]
+        return len(two) == 2 and int(two[0] * two[1]) > WIDE_PAIR
+
+    @property
+    def _interval_sides(self) -> Array:
+        """What each interval column brings to the size of a pair's table, in order."""
+        return np.sort(self.cards[self.kinds == INTERVAL].astype(np.int64) + 1)
 
     @cached_property
     def families(self) -> Families:
         """Choices for a boxed variable, in the order of the columns."""
         columns, ends = [], []
-        for index in np.argsort(self.order):
+        for index in self.places:
             column = self.columns[index]
-            last = column.card - 1
+            least, last = column.floor, column.card - 1
             if column.kind == POINT:
                 choices = [(v, v, v, v) for v in range(1, column.card)]
             elif column.kind == SUFFIX:
-                choices = [(0, last, last, last)]
+                choices = [(least, last, last, last)]
             else:
-                choices = [(0, last, 0, last)]
+                choices = [(least, last, least, last)]
             columns += [index] * len(choices)
             ends += choices
         column_of = np.array(columns, np.int32)
@@ -123,40 +178,53 @@ class KernelTable:
         return Families(column_of, bounds, self.kinds[column_of] != POINT)
 
     @cached_property
-    def singles(self) -> Array:
-        """Columns for a hole of one literal, written like pairs."""
-        return np.array([(i, i) for i in np.argsort(self.order)], np.int32).reshape(-1, 2)
-
-    @cached_property
-    def pairs(self) -> Array:
-        """Columns (x, y) for a hole of two literals.
-
-        x has fewer values, since it is gone through. Of two intervals it has more, since its
-        ends are searched by branch and bound while those of y are gone through every time; of
-        two pivots with many values as well, since y is then a tree.
-        """
-        kinds, cards = self.kinds, self.cards
-        places = np.argsort(self.order)
-        later, earlier = np.tril_indices(len(places))
-        x, y = places[earlier], places[later]
-        twice = (x == y) & ((kinds[x] != POINT) | (cards[x] < 3))
-        kept = ~twice & ~self.wide[x, y]
-        x, y = x[kept], y[kept]
-        turn = (kinds[x] == INTERVAL) | ((kinds[x] == SUFFIX) & (cards[y] > MANY_VALUES))
-        pairs = np.stack((np.where(turn, y, x), np.where(turn, x, y)), axis=1)
-        return np.ascontiguousarray(pairs, np.int32)
-
-    @cached_property
     def largest_table(self) -> int:
         """Cells of the largest pair that is never swept."""
-        cards, kinds = self.cards.astype(np.int64) + 1, self.kinds
-        x, y = self.pairs.T
-        tabled = (kinds[x] == POINT) | (kinds[y] == POINT) | (kinds[x] == INTERVAL)
-        return int((cards[x] * cards[y])[tabled].max(initial=1))
+        sides = self.cards.astype(np.int64) + 1
+        most = int(sides[self.kinds == POINT].max(initial=0) * sides.max(initial=0))
+        intervals = self._interval_sides
+        for low, side in enumerate(intervals):
+            # the widest partner that keeps the pair within the bound, other than itself
+            high = int(np.searchsorted(intervals, WIDE_PAIR // side, side="right")) - 1
+            partner = high - 1 if high == low else high
+            if partner >= 0:
+                most = max(most, int(side * intervals[partner]))
+        return max(1, most)
+
+    @cached_property
+    def starts(self) -> Array:
+        """Where each column begins in a list of all values, one more for each, and the end."""
+        return np.concatenate(([0], np.cumsum(self.cards.astype(np.int64) + 2)))
 
     @cached_property
     def data(self) -> Data:
-        return Data(self.ranks, self.weights, self.kinds, self.cards, self.order, self.wide)
+        order = np.zeros(len(self.places), np.int32)
+        order[self.places] = np.arange(len(self.places))
+        return Data(
+            self.ranks,
+            self.weights,
+            self.kinds,
+            self.cards,
+            self.floors,
+            self.starts,
+            order,
+            self.places,
+            WIDE_PAIR,
+            MANY_VALUES,
+        )
+
+
+def _numeric_column(numeric: NumericFeature, rows: Array) -> KernelColumn:
+    """Rows that no cut holds on have rank 0, those between cuts have ranks of their own."""
+    kind = SUFFIX if numeric.method is Method.PIVOT else INTERVAL
+    floor = 0 if numeric.is_always_reached else 1
+    step = 1 if numeric.between is None else 2
+    ranks = numeric.ranks[rows].astype(np.int32) * step + floor
+    if numeric.between is not None:
+        ranks = np.where(ranks < 0, 0, ranks + numeric.between[rows]).astype(np.int32)
+    present = tuple(np.unique(ranks).tolist())
+    card = floor + step * len(numeric.cuts)
+    return KernelColumn(kind, ranks, card, numeric, values=present, floor=floor, step=step)
 
 
 def _joined(group: list[int], truths: Array) -> list[tuple[list[int], Array]]:

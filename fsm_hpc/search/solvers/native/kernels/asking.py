@@ -4,46 +4,67 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS, coarse_bound
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, SUFFIX, localise, pair, single
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, localise, single
 from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
 from fsm_hpc.search.solvers.native.kernels.kernel import part
+from fsm_hpc.search.solvers.native.kernels.profiles import sort_rows, weigh
 from fsm_hpc.search.solvers.native.kernels.shapes import Question
 from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
+from fsm_hpc.search.solvers.native.kernels.tables import pair_of_pivots, pair_with_point
+from fsm_hpc.search.solvers.native.kernels.units import FIELD
 
 
 @part
-def ask(data, plan, pairs, memory, scratch, entry, mask, count, goal, any_will_do, flag):
-    """The best score that the columns of an entry can fill the hole with, if above the goal."""
-    x = pairs[entry, 0]
-    y = pairs[entry, 1]
+def ask(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, flag):
+    """The best score that two columns can fill the hole of a box with, if above the goal."""
+    x = code >> FIELD
+    y = code & ((1 << FIELD) - 1)
+    count = view.asked
     is_relaxed = len(plan.after) > 0
     for column in (x, y):
-        if memory.fresh[column]:
-            memory.fresh[column] = False
+        if memory.localised[column] != box:
+            memory.localised[column] = box
+            merge = is_relaxed or plan.hole == 2
             memory.cards[column] = localise(
-                data, memory, count, column, is_relaxed or plan.hole == 2, scratch
+                data, memory, scratch, column, count, view.gained, merge
             )
+            if plan.hole == 2:
+                weigh(data, memory, scratch, column, view, goal + 1)
+    if plan.hole == 2:
+        mask &= memory.roles[x, 0] & memory.roles[y, 1]
+        if mask == 0:
+            return goal
     question = Question(
         x,
         y,
         count,
+        view.gained,
         data.kinds[x],
         data.kinds[y],
         memory.cards[x],
         memory.cards[y],
+        data.floors[x],
+        data.floors[y],
         mask,
         goal,
         any_will_do,
+        view.gain,
+        view.loss,
     )
     if plan.hole == 1:
         return single(question, memory, scratch, is_relaxed)
     if question.kind_x == INTERVAL:
-        return pair_of_intervals(question, memory, scratch)
+        return pair_of_intervals(question, data, memory, scratch)
+    if question.kind_x == POINT:
+        if memory.ordered[x] != box:
+            memory.ordered[x] = box
+            sort_rows(data, memory, scratch, x, count)
+        return pair_with_point(question, data, memory, scratch)
     area = question.card_x * question.card_y
-    if question.kind_x == SUFFIX and (area > len(scratch.cells) or area > 30 * count + 256):
+    if area > len(scratch.cells) or area > 30 * count + 256:
         bins = 32 if count < 50_000 else MAX_BINS
         hope = coarse_bound(question, memory, scratch, bins)
         if hope <= goal:
             return hope
         return sweep(question, memory, scratch, flag)
-    return pair(question, memory, scratch)
+    return pair_of_pivots(question, data, memory, scratch)

@@ -13,6 +13,7 @@ from fsm_hpc.search.solvers.native.kernels.order import (
     AT,
     DONE,
     NODES,
+    OPEN,
     PAUSED,
     STOPPED,
     goal_above,
@@ -20,8 +21,11 @@ from fsm_hpc.search.solvers.native.kernels.order import (
     note,
     rank_of,
 )
+from fsm_hpc.search.solvers.native.kernels.profiles import useful
 from fsm_hpc.search.solvers.native.kernels.states import FALSE, HOLE, TRUE
 from fsm_hpc.search.solvers.native.kernels.units import choose_families
+
+FREE = -1  # the owner of a literal that may be combined with any other
 
 
 @intrinsic
@@ -89,24 +93,6 @@ def context(table, plan, memory):
 
 
 @part
-def useful(gain, loss, gains, losses, goal, as_x):
-    """Functions of a pair (bits) that can reach the goal given one of its two literals.
-
-    A conjunction gains at most what its literal gains; a disjunction loses at least what it loses.
-    """
-    out = 0
-    if gain >= goal:
-        out |= 0b0011 if as_x else 0b0101
-    if gains - gain >= goal:
-        out |= 0b1100 if as_x else 0b1010
-    if gains - loss >= goal:
-        out |= 0b11000000 if as_x else 0b10100000
-    if gains - (losses - loss) >= goal:
-        out |= 0b00110000 if as_x else 0b01010000
-    return out
-
-
-@part
 def hopeful(both, x, y, loss_x, loss_y, gains, losses, mask):
     """The most that the asked functions can reach, once the rows gained by both are known."""
     best = -(1 << 40)
@@ -148,28 +134,27 @@ def search_bits(table, families, plan, memory, lane, race, span):
             return PAUSED
         if control[AT] >= span.end:
             return DONE
-        unit = span.first + control[AT]
         work += 20
-        is_choice = choose_families(control[AT], families, plan, memory.chosen)
+        is_choice = choose_families(control[AT] // span.blocks, families, plan, memory.chosen)
         if is_choice:
             work += _search_unit(
-                table, families, plan, memory, lane, race, unit, plus_end, minus_start
+                table, plan, memory, lane, race, span, span.budget - work, plus_end, minus_start
             )
-        if race.flag[0] == 0:
+        if race.flag[0] == 0 and control[OPEN] == 0:
             control[AT] += 1
 
 
 @part
-def _search_unit(table, families, plan, memory, lane, race, unit, plus_end, minus_start):
-    """Look for a leader in one unit; the steps of work."""
+def _search_unit(table, plan, memory, lane, race, span, budget, plus_end, minus_start):
+    """Look for a leader in one unit, or in the rest of it that is begun; the steps of work."""
     words = len(table.full)
-    for i in range(len(plan.after)):
-        memory.chosen[i] = families.column[memory.chosen[i]]
+    unit = span.first + lane.control[AT]
     base = context(table, plan, memory)
     gains = count_bits(memory.plus, 0, plus_end)
     work = words * len(plan.states)
     threshold = leader(race.best)
     if rank_of(base + gains, unit) <= threshold:
+        lane.control[OPEN] = 0
         return work
     lane.control[NODES] += 1
     losses = count_bits(memory.minus, minus_start, words)
@@ -179,8 +164,23 @@ def _search_unit(table, families, plan, memory, lane, race, unit, plus_end, minu
     if plan.hole == 1:
         _ask_singles(memory, lane, race, unit, base, gains, losses)
         return work
+    first = lane.control[AT] % span.blocks * span.holes
+    end = min(len(table.bits), first + span.holes)
     return work + _ask_pairs(
-        table, memory, lane, race, unit, base, gains, losses, goal, plus_end, minus_start
+        table,
+        memory,
+        lane,
+        race,
+        max(first, lane.control[OPEN]),
+        end,
+        budget,
+        unit,
+        base,
+        gains,
+        losses,
+        goal,
+        plus_end,
+        minus_start,
     )
 
 
@@ -201,10 +201,12 @@ def _weigh_literals(table, plan, memory, gains, losses, goal, plus_end, minus_st
         gain_of[x] = gain
         loss_of[x] = loss
         allowed = mask
-        for f in range(len(cross)):
-            if cross[f] >= 0:
-                for i in range(boxed):
-                    if cross[f] >> i & 1 and chosen[i] >= x:
+        for i in range(boxed):
+            if table.owners[x] != FREE and table.owners[chosen[i]] == table.owners[x]:
+                allowed = 0
+            if chosen[i] >= x:
+                for f in range(len(cross)):
+                    if cross[f] >= 0 and cross[f] >> i & 1:
                         allowed &= ~(1 << f)
         if plan.hole == 1:
             roles_x[x] = allowed
@@ -225,21 +227,45 @@ def _ask_singles(memory, lane, race, unit, base, gains, losses):
 
 
 @part
-def _ask_pairs(table, memory, lane, race, unit, base, gains, losses, goal, plus_end, minus_start):
-    """Ask every pair of literals that can reach the goal together; the steps of work."""
+def _ask_pairs(
+    table,
+    memory,
+    lane,
+    race,
+    first,
+    end,
+    budget,
+    unit,
+    base,
+    gains,
+    losses,
+    goal,
+    plus_end,
+    minus_start,
+):
+    """Ask every pair of literals that can reach the goal together; the steps of work.
+
+    The first literal goes from `first` to `end`; where the budget ends before, the unit stays open.
+    """
+    owners = table.owners
     gain, loss, roles_x, roles_y = memory.gain, memory.loss, memory.roles_x, memory.roles_y
     plus, minus, plus_x, minus_x = memory.plus, memory.minus, memory.plus_x, memory.minus_x
     best, flag, bits, words = race.best, race.flag, table.bits, len(table.full)
     work = 0
-    for x in range(len(bits)):
+    lane.control[OPEN] = 0
+    for x in range(first, end):
         if flag[0] != 0:
             return work
         if roles_x[x] == 0:
             continue
+        if work > budget and x > first:
+            lane.control[OPEN] = x
+            return work
+        work += (len(bits) - x) >> 2
         ready = False
         for y in range(x + 1, len(bits)):
             asked = roles_x[x] & roles_y[y]
-            if asked == 0:
+            if asked == 0 or (owners[x] != FREE and owners[x] == owners[y]):
                 continue
             if not ready:
                 ready = True

@@ -32,7 +32,7 @@ from fsm_hpc.search.solvers.native.kernels.units import choose_families, open_ho
 
 
 @kernel
-def search(data, families, plan, pairs, memory, scratch, lane, race, span):
+def search(data, families, plan, memory, scratch, lane, race, span):
     """Search units [control[AT], end) of a plan; come back after `budget` steps of work.
 
     A unit chooses a literal family for every boxed variable.
@@ -47,43 +47,44 @@ def search(data, families, plan, pairs, memory, scratch, lane, race, span):
         if control[OPEN] == 0:
             if control[AT] >= span.end:
                 return DONE
-            work += _open_unit(data, families, plan, pairs, memory, control)
+            work += _open_unit(data, families, plan, memory, control, span)
         elif control[STACKED] == 0:
             control[OPEN] = 0
             control[AT] += 1
         else:
-            work += _search_box(data, plan, pairs, memory, scratch, lane, race, span.first)
+            work += _search_box(data, plan, memory, scratch, lane, race, span.first)
 
 
 @part
-def _open_unit(data, families, plan, pairs, memory, control):
+def _open_unit(data, families, plan, memory, control, span):
     """Put the box of all cuts of the next unit on the stack, or pass over it; steps of work."""
     chosen = memory.chosen
-    count = 0
-    if choose_families(control[AT], families, plan, chosen):
-        count = open_holes(
-            data, families, plan, pairs, control[AT], chosen, memory.entries, memory.masks
-        )
-    if count == 0:
+    if not choose_families(control[AT] // span.blocks, families, plan, chosen):
         control[AT] += 1
         return 8
-    control[OPEN] = 1
-    control[STACKED] = 1
+    count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
+    if count == 0:
+        control[AT] += 1
+        return 8 + span.holes
     for i in range(len(plan.after)):
         memory.columns[i] = families.column[chosen[i]]
         for field in range(4):
-            memory.boxes[0, 4 * i + field] = families.ends[chosen[i], field]
-    frame = memory.frames[0]
-    frame[LIVE] = 0
-    frame[LIVE_COUNT] = len(data.weights)
-    frame[ACTIVE] = 0
-    frame[ACTIVE_COUNT] = count
-    frame[BASE] = 0
-    return 8 + len(pairs)
+            if control[STACKED] == 0:
+                memory.boxes[0, 4 * i + field] = families.ends[chosen[i], field]
+    control[OPEN] = 1
+    control[STACKED] = max(1, control[STACKED])  # boxes that are there are left of an earlier try
+    for top in range(control[STACKED]):
+        frame = memory.frames[top]
+        frame[LIVE] = 0
+        frame[LIVE_COUNT] = len(data.weights)
+        frame[ACTIVE] = 0
+        frame[ACTIVE_COUNT] = count
+        frame[BASE] = 0
+    return 8 + span.holes
 
 
 @part
-def _search_box(data, plan, pairs, memory, scratch, lane, race, first):
+def _search_box(data, plan, memory, scratch, lane, race, first):
     """Take a box from the stack: drop it, find its leader, or put its halves there; the work."""
     lane.control[STACKED] -= 1
     lane.control[NODES] += 1
@@ -101,7 +102,7 @@ def _search_box(data, plan, pairs, memory, scratch, lane, race, first):
         return work
     active_count = memory.frames[top, ACTIVE_COUNT]
     work += active_count * (view.asked * plan.hole + 64)
-    hopeful = _ask_holes(data, plan, pairs, memory, scratch, lane, race, top, unit, view, threshold)
+    hopeful = _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, threshold)
     lane.control[ASKED] += active_count
     if hopeful == 0 or view.unsettled == 0:
         return work
@@ -111,20 +112,12 @@ def _search_box(data, plan, pairs, memory, scratch, lane, race, first):
 
 
 @part
-def _ask_holes(data, plan, pairs, memory, scratch, lane, race, top, unit, view, threshold):
+def _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, threshold):
     """Ask what fills the hole best; how many of the entries may still beat the leader.
 
     Where the box leaves no row open, the best of them is the leader.
     """
-    fresh, entries, masks, where, flag = (
-        memory.fresh,
-        memory.entries,
-        memory.masks,
-        memory.where,
-        race.flag,
-    )
-    for column in range(len(fresh)):
-        fresh[column] = True
+    entries, masks, where, flag = memory.entries, memory.masks, memory.where, race.flag
     bound = view.bound
     goal = goal_above(threshold, bound, unit)
     active = memory.frames[top, ACTIVE]
@@ -141,12 +134,12 @@ def _ask_holes(data, plan, pairs, memory, scratch, lane, race, top, unit, view, 
         found = bound + ask(
             data,
             plan,
-            pairs,
             memory,
             scratch,
+            lane.control[NODES],
             entries[k],
             masks[k],
-            view.asked,
+            view,
             goal,
             view.unsettled > 0,
             flag,

@@ -23,12 +23,10 @@ def coarse_bound(question, memory, scratch, bins):
     for cell in range(side * side):
         gains[cell] = 0
         losses[cell] = 0
-    for k in range(question.rows):
-        cell = (x[k] * bins // card_x + 1) * side + y[k] * bins // card_y + 1
-        if weights[k] > 0:
-            gains[cell] += weights[k]
-        else:
-            losses[cell] -= weights[k]
+    for k in range(question.gained):
+        gains[(x[k] * bins // card_x + 1) * side + y[k] * bins // card_y + 1] += weights[k]
+    for k in range(question.gained, question.rows):
+        losses[(x[k] * bins // card_x + 1) * side + y[k] * bins // card_y + 1] -= weights[k]
     for i in range(1, side):
         for j in range(1, side):
             cell = i * side + j

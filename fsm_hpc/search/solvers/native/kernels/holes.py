@@ -8,28 +8,36 @@ from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 # How a column is cut: category or Boolean (value = code), pivot (value >= cut), interval.
 POINT, SUFFIX, INTERVAL = range(3)
 NOTHING = -(1 << 30)
+WITH_X = 0b00110011  # functions of a pair that ask for `x and y`, the others for `not x and y`
+WITHOUT_X = 0b11001100
+ROWS_OF_A_VALUE = 16  # from here on all values of a column are told apart
 
 
 @part
-def localise(data, memory, count, column, merge, scratch):
+def localise(data, memory, scratch, column, count, gained, merge):
     """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
 
     Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
-    that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere.
+    that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere. Where
+    rows are many to a value, few neighbours are of one sign, and all values keep their numbers.
     """
-    ranks, items, weights = data.ranks[column], memory.rows, memory.row_weights
-    local, marks, card = scratch.local[column], scratch.marks, data.cards[column]
-    if data.kinds[column] == POINT or not merge:
+    ranks, items, local = data.ranks[column], memory.rows, scratch.local[column]
+    marks, card, floor = scratch.marks, data.cards[column], data.floors[column]
+    if data.kinds[column] == POINT or not merge or card * ROWS_OF_A_VALUE < count:
         for k in range(count):
             local[k] = ranks[items[k]]
         return card
     for value in range(card):
         marks[value] = 0
-    for k in range(count):
-        marks[ranks[items[k]]] |= 1 if weights[k] > 0 else 2
-    blocks = 0
+    for k in range(gained):
+        marks[ranks[items[k]]] = 1
+    for k in range(gained, count):
+        marks[ranks[items[k]]] |= 2
+    if floor:
+        marks[0] = 0
+    blocks = floor
     before = 3
-    for value in range(card):
+    for value in range(floor, card):
         sign = marks[value]
         if sign == 0:
             continue
@@ -50,7 +58,7 @@ def single(question, memory, scratch, empty):
     rows where it holds may be left out; in an exact one, formulas of less size score the same.
     """
     local, weights, sums = scratch.local[question.x], memory.row_weights, scratch.sums
-    kind, card, mask = question.kind_x, question.card_x, question.mask
+    kind, card, mask, floor = question.kind_x, question.card_x, question.mask, question.floor_x
     total = 0
     for value in range(card):
         sums[value] = 0
@@ -65,8 +73,8 @@ def single(question, memory, scratch, empty):
     top = 0
     bottom = 0
     run = 0
-    for step in range(card):
-        value = card - 1 - step if kind == SUFFIX else step
+    for step in range(card - floor):
+        value = card - 1 - step if kind == SUFFIX else step + floor
         if kind == POINT:
             if value == 0:
                 continue
@@ -105,7 +113,7 @@ def single(question, memory, scratch, empty):
 
 
 @kernel
-def answer(inside, sums, card, kind, in_total, total, mask):
+def answer(inside, sums, card, floor, kind, in_total, total, mask):
     """The best of the asked functions of x and y, for one x, over all literals of y.
 
     `inside`: sums by value of y where x holds; `sums`: the same over all rows.
@@ -118,7 +126,7 @@ def answer(inside, sums, card, kind, in_total, total, mask):
     max_out = empty
     min_out = -empty
     if kind == SUFFIX:
-        for step in range(card):
+        for step in range(card - floor):
             value = card - 1 - step
             a += inside[value]
             b += sums[value] - inside[value]
@@ -137,7 +145,7 @@ def answer(inside, sums, card, kind, in_total, total, mask):
     else:
         a2 = 0
         b2 = 0
-        for value in range(card):
+        for value in range(floor, card):
             here = inside[value]
             there = sums[value] - here
             a = max(a, 0) + here
@@ -172,52 +180,3 @@ def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
     if mask & 128:
         best = max(best, in_total + max_out)
     return best
-
-
-@part
-def pair(question, memory, scratch):
-    """The best score of two literals, x no interval, from a table of sums by value of x and y."""
-    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
-    kind_x, kind_y = question.kind_x, question.kind_y
-    card_x, card_y = question.card_x, question.card_y
-    cells, inside, sums, mask = scratch.cells, scratch.inside, scratch.sums, question.mask
-    for cell in range(card_x * card_y):
-        cells[cell] = 0
-    for value in range(card_y):
-        sums[value] = 0
-        inside[value] = 0
-    total = 0
-    for k in range(question.rows):
-        cells[x[k] * card_y + y[k]] += weights[k]
-        sums[y[k]] += weights[k]
-        total += weights[k]
-    best = NOTHING
-    if kind_x != POINT:
-        best = answer(inside, sums, card_y, kind_y, 0, total, mask)
-    in_total = 0
-    for step in range(card_x):
-        low = card_x - 1 - step
-        if kind_x == POINT:
-            if low == 0:
-                break
-            in_total = 0
-            for value in range(card_y):
-                inside[value] = 0
-        in_total += _add(inside, cells, low * card_y, card_y)
-        found = answer(inside, sums, card_y, kind_y, in_total, total, mask)
-        if found > best:
-            best = found
-            memory.where[0] = low
-            memory.where[1] = low if kind_x == POINT else card_x - 1
-            if question.any_will_do and best > question.goal:
-                return best
-    return best
-
-
-@part
-def _add(inside, cells, start, card):
-    total = 0
-    for value in range(card):
-        inside[value] += cells[start + value]
-        total += cells[start + value]
-    return total

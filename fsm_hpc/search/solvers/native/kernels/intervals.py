@@ -3,15 +3,22 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, answer
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.holes import (
+    INTERVAL,
+    NOTHING,
+    WITH_X,
+    WITHOUT_X,
+    answer,
+    combine,
+)
+from fsm_hpc.search.solvers.native.kernels.kernel import part
 
 GROWING = 0b11000011  # functions that hold on more rows when x does
 SHRINKING = 0b00111100
 
 
 @part
-def pair_of_intervals(question, memory, scratch):
+def pair_of_intervals(question, data, memory, scratch):
     """The best score above the goal, or something not above it when there is none.
 
     `cells` and `losses` hold gains and losses by value of y over the rows with x below a value;
@@ -21,20 +28,24 @@ def pair_of_intervals(question, memory, scratch):
     inside, sums = scratch.inside, scratch.sums
     mask, any_will_do, goal = question.mask, question.any_will_do, question.goal
     card_x, card_y = question.card_x, question.card_y
-    total = _fill(question, memory, scratch)
+    _fill(question, memory, scratch)
+    total = question.gains - question.losses
+    start = data.starts[question.x]
+    gain, loss = scratch.gain[start:], scratch.loss[start:]
     top = card_x * card_y
     for value in range(card_y):
         sums[value] = gains[top + value] - losses[top + value]
         inside[value] = 0
-    best = answer(inside, sums, card_y, INTERVAL, 0, total, mask)
+    floor_x, floor_y = question.floor_x, question.floor_y
+    best = answer(inside, sums, card_y, floor_y, INTERVAL, 0, total, mask)
     if any_will_do and best > goal:
         return best
     best = max(best, goal)
-    ends[0, 0] = 0
+    ends[0, 0] = floor_x
     ends[0, 1] = card_x - 1
-    ends[0, 2] = 0
+    ends[0, 2] = floor_x
     ends[0, 3] = card_x - 1
-    stacked = 1
+    stacked = 1 if floor_x < card_x else 0
     while stacked:
         stacked -= 1
         low1, low2, high1, high2 = (
@@ -43,7 +54,10 @@ def pair_of_intervals(question, memory, scratch):
             ends[stacked, 2],
             ends[stacked, 3],
         )
-        found = _bound(low1, low2, high1, high2, card_y, mask, gains, losses, inside, sums, total)
+        asked = mask & _hopeful(question, gain, loss, low1, low2, high1, high2)
+        if asked == 0:
+            continue
+        found = _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums, total)
         if found <= best:
             continue
         if low1 == low2 and high1 == high2:
@@ -58,6 +72,26 @@ def pair_of_intervals(question, memory, scratch):
 
 
 @part
+def _hopeful(question, gain, loss, low1, low2, high1, high2):
+    """Functions (bits) that some x with its ends in these ranges may serve, from x alone.
+
+    The same as `useful`, with what the widest x has where more is better, else the narrowest.
+    """
+    goal, gains, losses = question.goal + 1, question.gains, question.losses
+    narrow = max(high1 + 1, low2)
+    out = 0
+    if gain[high2 + 1] - gain[low1] >= goal:
+        out |= 0b0011
+    if gains - (gain[narrow] - gain[low2]) >= goal:
+        out |= 0b1100
+    if gains - (loss[narrow] - loss[low2]) >= goal:
+        out |= 0b11000000
+    if gains - (losses - (loss[high2 + 1] - loss[low1])) >= goal:
+        out |= 0b00110000
+    return out
+
+
+@part
 def _fill(question, memory, scratch):
     x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
     gains, losses = scratch.cells, scratch.losses
@@ -65,22 +99,17 @@ def _fill(question, memory, scratch):
     for cell in range((card_x + 1) * card_y):
         gains[cell] = 0
         losses[cell] = 0
-    total = 0
-    for k in range(question.rows):
-        cell = (x[k] + 1) * card_y + y[k]
-        total += weights[k]
-        if weights[k] > 0:
-            gains[cell] += weights[k]
-        else:
-            losses[cell] -= weights[k]
+    for k in range(question.gained):
+        gains[(x[k] + 1) * card_y + y[k]] += weights[k]
+    for k in range(question.gained, question.rows):
+        losses[(x[k] + 1) * card_y + y[k]] -= weights[k]
     for cell in range(card_y, (card_x + 1) * card_y):
         gains[cell] += gains[cell - card_y]
         losses[cell] += losses[cell - card_y]
-    return total
 
 
-@kernel
-def _bound(low1, low2, high1, high2, card_y, mask, gains, losses, inside, sums, total):
+@part
+def _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums, total):
     """No x with its ends in these ranges scores higher.
 
     A function that grows with x gains at most the positive rows of the widest x and loses at
@@ -90,24 +119,72 @@ def _bound(low1, low2, high1, high2, card_y, mask, gains, losses, inside, sums, 
     wide_from = low1 * card_y
     narrow = max(high1 + 1, low2) * card_y
     narrow_from = low2 * card_y
-    best = -(1 << 30)
-    if mask & GROWING:
-        in_total = 0
-        for value in range(card_y):
-            here = gains[wide + value] - gains[wide_from + value]
-            here -= losses[narrow + value] - losses[narrow_from + value]
-            inside[value] = here
-            in_total += here
-        best = answer(inside, sums, card_y, INTERVAL, in_total, total, mask & GROWING)
-    if mask & SHRINKING:
-        in_total = 0
-        for value in range(card_y):
-            here = gains[narrow + value] - gains[narrow_from + value]
-            here -= losses[wide + value] - losses[wide_from + value]
-            inside[value] = here
-            in_total += here
-        best = max(best, answer(inside, sums, card_y, INTERVAL, in_total, total, mask & SHRINKING))
+    best = NOTHING
+    if asked & GROWING:
+        best = _best_y(
+            gains[wide:],
+            gains[wide_from:],
+            losses[narrow:],
+            losses[narrow_from:],
+            sums,
+            card_y,
+            floor_y,
+            total,
+            asked & GROWING,
+        )
+    if asked & SHRINKING:
+        found = _best_y(
+            gains[narrow:],
+            gains[narrow_from:],
+            losses[wide:],
+            losses[wide_from:],
+            sums,
+            card_y,
+            floor_y,
+            total,
+            asked & SHRINKING,
+        )
+        best = max(best, found)
     return best
+
+
+@part
+def _best_y(gain, gain_from, loss, loss_from, sums, card, floor, total, asked):
+    """The best of the asked functions over all intervals y, for rows gained and lost where x holds.
+
+    The greatest and least sum of neighbours, where x holds and where it does not, as far as asked.
+    """
+    beneath = 0  # rows where x holds and no interval of y does
+    for value in range(floor):
+        beneath += gain[value] - gain_from[value] - loss[value] + loss_from[value]
+    in_total = beneath
+    max_in = 0
+    min_in = 0
+    max_out = 0
+    min_out = 0
+    if asked & WITH_X:
+        top = 0
+        bottom = 0
+        for value in range(floor, card):
+            here = gain[value] - gain_from[value] - loss[value] + loss_from[value]
+            in_total += here
+            top = max(top, 0) + here
+            bottom = min(bottom, 0) + here
+            max_in = max(max_in, top)
+            min_in = min(min_in, bottom)
+    if asked & WITHOUT_X:
+        in_total = beneath
+        top = 0
+        bottom = 0
+        for value in range(floor, card):
+            here = gain[value] - gain_from[value] - loss[value] + loss_from[value]
+            in_total += here
+            there = sums[value] - here
+            top = max(top, 0) + there
+            bottom = min(bottom, 0) + there
+            max_out = max(max_out, top)
+            min_out = min(min_out, bottom)
+    return combine(max_in, min_in, max_out, min_out, in_total, total, asked)
 
 
 @part

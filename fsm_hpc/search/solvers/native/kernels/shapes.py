@@ -16,8 +16,12 @@ class Data(NamedTuple):
     weights: Array  # of a row: positive minus negative ones that were merged into it
     kinds: Array  # POINT, SUFFIX, INTERVAL
     cards: Array  # how many values
+    floors: Array  # 1 where value 0 of a numeric column is that of rows that no cut holds on
+    starts: Array  # where a column begins in lists of the values of all columns
     order: Array  # place: columns with few cuts first
-    wide: Array  # column x column: too many pairs of values for a pair hole
+    places: Array  # the column at each place
+    widest: int  # pairs of values of two interval columns that a pair hole may have
+    many: int  # values of a pivot column beyond which it is gone through first
 
 
 class Families(NamedTuple):
@@ -49,11 +53,17 @@ class BoxMemory(NamedTuple):
     boxes: Array  # the stack: bounds of both ends of every variable
     frames: Array  # and where the lists of each box are
     digits: Array  # of the live rows: what is known of each variable
+    kept_rows: Array  # those that the box does not settle
     open_rows: Array  # of the kept rows: whether the box leaves them open
-    rows: Array  # those that the hole decides
+    rows: Array  # those that the hole decides, those that it gains before those that it loses
     row_weights: Array
-    fresh: Array  # columns that are not localised for this box
+    lost_rows: Array  # the latter, until their place is known
+    lost_weights: Array
+    localised: Array  # the last box that a column was localised for
+    ordered: Array  # the last box that its rows were sorted for
     cards: Array  # of localised columns
+    roles: Array  # of a column as x, as y: functions that some category may serve
+    limits: Array  # of a pivot column: cuts that may serve a function
     chosen: Array  # a family for each variable
     columns: Array  # and its column
     box: Array  # the box that is looked at
@@ -65,6 +75,11 @@ class Scratch(NamedTuple):
 
     marks: Array
     local: Array  # column x row: values numbered anew
+    ordered: Array  # column x row: rows by value
+    begins: Array  # of each value's rows
+    net: Array  # sums by value, gains and losses by literal; a column's begin at its start
+    gain: Array
+    loss: Array
     cells: Array
     losses: Array
     inside: Array
@@ -83,7 +98,9 @@ class View(NamedTuple):
     settled: int  # the score of those that it settles
     bound: int  # no choice of cuts in it scores higher, the hole apart
     gain: int  # what the hole can add at most
+    loss: int  # and take away
     asked: int  # rows that the hole decides
+    gained: int  # those that it gains, which come first
     unsettled: int  # rows that the box leaves open
 
 
@@ -93,19 +110,25 @@ class Question(NamedTuple):
     x: int
     y: int
     rows: int  # how many
+    gained: int  # of them
     kind_x: int
     kind_y: int
     card_x: int
     card_y: int
+    floor_x: int
+    floor_y: int
     mask: int  # the functions that are asked
     goal: int  # only a higher score matters
     any_will_do: bool  # the first score above the goal is as good as the best
+    gains: int  # of all rows together
+    losses: int
 
 
 class BitTable(NamedTuple):
     """A table where every literal is Boolean, as bits."""
 
     bits: Array  # literal x word
+    owners: Array  # the column that has one cut in a formula; FREE where any may be combined
     full: Array  # words of all rows
     positives: int  # words of positive rows, which come first
 
@@ -141,8 +164,76 @@ class Race(NamedTuple):
 
 
 class Span(NamedTuple):
-    """What a kernel is to do: units up to `end` of a plan whose first unit has that number."""
+    """What a kernel is to do: units up to `end` of a plan whose first unit has that number.
+
+    Each choice for the boxed variables falls into `blocks` units of so many holes.
+    """
 
     first: int
     end: int
     budget: int  # steps of work before it comes back
+    blocks: int
+    holes: int
+
+
+class NearData(NamedTuple):
+    """The table as the near-optimal set reads it, and lists of one thread as long as a column."""
+
+    ranks: Array  # column x row; the columns in the order of their number of cuts
+    weights: Array
+    kinds: Array  # SUFFIX_CUT, INTERVAL_CUT; a Boolean column has one cut
+    cards: Array
+    second: Array  # other weights of the rows, for what is to be greatest among good choices
+    mode: int  # COUNT, SECOND, LIST
+    sums: Array
+    lines: Array
+    across: Array
+
+
+class NearPlan(NamedTuple):
+    """A function as a context with a hole, for all ways to give columns to its variables."""
+
+    some: Array  # by what is known of the context: fillings for which the function may hold
+    every: Array  # and those for which it does
+    boxed: Array  # the variables of the context
+    hole: Array  # the one or two variables of the hole
+    moves: Array  # exchanges of the context's variables that change nothing
+    same: bool  # whether the two of the hole may be exchanged alone
+
+
+class NearWork(NamedTuple):
+    """The arrays of one thread."""
+
+    plane: Array  # scores of all cells of a rectangle of cuts
+    other: Array  # the same by the second weights
+    marks: Array
+    states: Array  # of the rows
+    opens: Array
+    boxes: Array  # the stack: ends of the context's variables, then the rectangle of the hole
+    box: Array
+    context: Array
+    hopes: Array  # by column: whether it may fill the first, the second place of the hole
+    most: int  # cells that are answered at once
+
+
+class NearFound(NamedTuple):
+    """What is known of one family."""
+
+    ranges: Array  # by variable: least and greatest low end, least and greatest high end
+    best: Array
+    cuts: Array  # of the best member
+    votes: Array  # members that say yes, by row
+    listed: Array  # members one by one, where they are wanted
+    scores: Array
+
+
+class NearOut(NamedTuple):
+    """Families that were found, and the votes of all their members."""
+
+    columns: Array
+    counts: Array
+    best: Array
+    ranges: Array
+    cuts: Array
+    votes: Array
+    used: Array

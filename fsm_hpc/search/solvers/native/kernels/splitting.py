@@ -37,48 +37,60 @@ def classify(data, memory, boxed, start, count):
 
 @part
 def settle(data, plan, memory, top):
-    """Rows whose state is settled leave the list; the others count at their best."""
+    """Rows whose state is settled leave the list; the others count at their best.
+
+    Of the rows that the hole decides, those that it gains come first.
+    """
     live, digits, open_rows = memory.live, memory.digits, memory.open_rows
     rows, row_weights = memory.rows, memory.row_weights
     positive, negative, weights = plan.positive, plan.negative, data.weights
     start = memory.frames[top, LIVE]
     count = memory.frames[top, LIVE_COUNT]
-    kept = start + count
-    if kept + count > len(live):
-        kept = -1
+    kept = start + count if start + 2 * count <= len(live) else -1
+    keeps_all = kept < 0
     kept_count = 0
     settled = memory.frames[top, BASE]
     bound = 0
     gain = 0
-    asked = 0
+    loss = 0
+    plus = 0
+    minus = 0
     unsettled = 0
-    for k in range(count):
+    for k in range(count):  # without branches, which could not be foreseen: every row is written
         row = live[start + k]
         weight = weights[row]
-        state = positive[digits[k]] if weight > 0 else negative[digits[k]]
-        is_open = positive[digits[k]] != negative[digits[k]]
-        if is_open:
-            unsettled += 1
-            if state == TRUE:
-                bound += weight
-        elif state == TRUE:
-            settled += weight
-        if state > TRUE:
-            if state == ANTIHOLE:
-                bound += weight
-                weight = -weight
-            rows[asked] = row
-            row_weights[asked] = weight
-            asked += 1
-            if weight > 0:
-                gain += weight
-        if kept >= 0 and (is_open or state > TRUE):
-            live[kept + kept_count] = row
-            open_rows[kept_count] = is_open
-            kept_count += 1
-        elif kept < 0:
-            open_rows[k] = is_open
-    return View(kept, kept_count, settled, bound + settled, gain, asked, unsettled)
+        best, worst = positive[digits[k]], negative[digits[k]]
+        state = best if weight > 0 else worst
+        is_open = best != worst
+        is_asked = state > TRUE
+        counts = weight * ((state == TRUE) | (state == ANTIHOLE))
+        is_settled = (state == TRUE) & (not is_open)
+        settled += counts * is_settled
+        bound += counts * (not is_settled)
+        unsettled += is_open
+        weight = -weight if state == ANTIHOLE else weight
+        is_gained = is_asked & (weight > 0)
+        is_lost = is_asked & (weight < 0)
+        rows[plus] = row
+        row_weights[plus] = weight
+        plus += is_gained
+        gain += weight * is_gained
+        memory.lost_rows[minus] = row
+        memory.lost_weights[minus] = weight
+        minus += is_lost
+        loss -= weight * is_lost
+        memory.kept_rows[kept_count] = row
+        open_rows[kept_count] = is_open
+        kept_count += keeps_all | is_open | is_asked
+    for k in range(minus):
+        rows[plus + k] = memory.lost_rows[k]
+        row_weights[plus + k] = memory.lost_weights[k]
+    if not keeps_all:
+        for k in range(kept_count):
+            live[kept + k] = memory.kept_rows[k]
+    return View(
+        kept, kept_count, settled, bound + settled, gain, loss, plus + minus, plus, unsettled
+    )
 
 
 @part

@@ -20,7 +20,7 @@ def sweep(question, memory, scratch, flag):
     size = 1
     while size < question.card_y:
         size *= 2
-    total = _prepare(y, weights, count, question.card_y, size, tree)
+    total = _prepare(y, weights, count, question.card_y, question.floor_y, size, tree)
     for value in range(card_x + 1):
         heads[value] = -1
     for k in range(count):
@@ -28,7 +28,7 @@ def sweep(question, memory, scratch, flag):
         heads[x[k]] = k
     best = combine(0, 0, max(0, tree[1, 4]), min(0, tree[1, 5]), 0, total, mask)
     in_total = 0
-    for step in range(card_x):
+    for step in range(card_x - question.floor_x):
         if flag[0] != 0:
             return best
         low = card_x - 1 - step
@@ -50,11 +50,11 @@ def sweep(question, memory, scratch, flag):
 
 
 @part
-def _prepare(y, weights, count, card_y, size, tree):
+def _prepare(y, weights, count, card_y, floor_y, size, tree):
     """All rows outside x: sums at the leaves, then upwards."""
     total = 0
     for node in range(size, 2 * size):
-        held = node - size < card_y
+        held = floor_y <= node - size < card_y
         for offset in range(0, 6, 3):
             tree[node, offset] = 0
             tree[node, offset + 1] = 0 if held else NOTHING

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
-HOLES_OF_A_UNIT = 4
+FIELD = 32  # bits of a column in the code of a pair
 
 
 @kernel
@@ -29,36 +32,99 @@ def choose_families(index, families, plan, chosen):
 
 
 @part
-def open_holes(data, families, plan, pairs, index, chosen, entries, masks):
+def pair_code(x, y):
+    """Two columns as one number."""
+    return (x << FIELD) + y
+
+
+@part
+def is_wide(data, x, y):
+    """Whether two interval columns have too many pairs of values for a pair hole."""
+    if x == y or data.kinds[x] != INTERVAL or data.kinds[y] != INTERVAL:
+        return False
+    return (data.cards[x] + 1) * (data.cards[y] + 1) > data.widest
+
+
+@part
+def pair_at(data, earlier, later):
+    """The columns (x, y) at two places as a hole of two literals, coded; -1 if they are none.
+
+    x has fewer values, since it is gone through. Of two intervals it has more, since its
+    ends are searched by branch and bound while those of y are gone through every time; of
+    two pivots with many values as well, since y is then a tree.
+    """
+    x = data.places[earlier]
+    y = data.places[later]
+    if x == y and (data.kinds[x] != POINT or data.cards[x] < 3):
+        return -1
+    if is_wide(data, x, y):
+        return -1
+    kind = data.kinds[x]
+    if kind == INTERVAL or (kind == SUFFIX and data.cards[y] > data.many):
+        return pair_code(y, x)
+    return pair_code(x, y)
+
+
+@part
+def row_of(index):
+    """The row of a triangle in which its index-th place is: row k has k + 1 places."""
+    row = int((sqrt(8.0 * index + 1.0) - 1.0) / 2.0)
+    while row * (row + 1) // 2 > index:
+        row -= 1
+    while (row + 1) * (row + 2) // 2 <= index:
+        row += 1
+    return row
+
+
+@part
+def open_holes(data, families, plan, block, holes, memory):
     """The columns (pairs) that may fill the hole, each with the functions to ask; their number.
 
-    Where nothing is boxed, every unit asks a few of them, so that threads can share the work.
+    A unit asks one block of them: a list of all pairs would not fit where columns are many.
     """
-    order, cross, after = data.order, plan.cross, plan.after
+    places = len(data.places)
+    first = block * holes
+    everything = places if plan.hole == 1 else places * (places + 1) // 2
+    later = first if plan.hole == 1 else row_of(first)
+    earlier = later if plan.hole == 1 else first - later * (later + 1) // 2
     count = 0
-    first = index * HOLES_OF_A_UNIT if len(after) == 0 else 0
-    end = min(len(pairs), first + HOLES_OF_A_UNIT) if len(after) == 0 else len(pairs)
-    for entry in range(first, end):
-        x = pairs[entry, 0]
-        y = pairs[entry, 1]
-        usable = True
-        lowest = min(order[x], order[y])
-        mask = 0
-        for f in range(len(cross)):
-            if cross[f] >= 0:
-                mask |= 1 << f
-        for i in range(len(after)):
-            column = families.column[chosen[i]]
-            if families.numeric[chosen[i]] and column in (x, y):
-                usable = False
-            if i == plan.partner and not data.wide[column, x]:
-                usable = False
-            if order[column] > lowest:
-                for f in range(len(cross)):
-                    if cross[f] >= 0 and cross[f] >> i & 1:
-                        mask &= ~(1 << f)
-        if usable and mask:
-            entries[count] = entry
-            masks[count] = mask
-            count += 1
+    for _ in range(first, min(everything, first + holes)):
+        if plan.hole == 1:
+            code = pair_code(data.places[later], data.places[later])
+        else:
+            code = pair_at(data, earlier, later)
+        if code >= 0:
+            mask = _functions_to_ask(data, families, plan, memory.chosen, code, earlier)
+            if mask:
+                memory.entries[count] = code
+                memory.masks[count] = mask
+                count += 1
+        if earlier == later:
+            later += 1
+            earlier = later if plan.hole == 1 else 0
+        else:
+            earlier += 1
     return count
+
+
+@part
+def _functions_to_ask(data, families, plan, chosen, code, lowest):
+    """Functions (bits) that these columns are asked for beside the chosen ones."""
+    x = code >> FIELD
+    y = code & ((1 << FIELD) - 1)
+    cross = plan.cross
+    mask = 0
+    for f in range(len(cross)):
+        if cross[f] >= 0:
+            mask |= 1 << f
+    for i in range(len(plan.after)):
+        column = families.column[chosen[i]]
+        if families.numeric[chosen[i]] and column in (x, y):
+            return 0
+        if i == plan.partner and not is_wide(data, column, x):
+            return 0
+        if data.order[column] > lowest:
+            for f in range(len(cross)):
+                if cross[f] >= 0 and cross[f] >> i & 1:
+                    mask &= ~(1 << f)
+    return mask

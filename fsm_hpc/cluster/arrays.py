@@ -1,0 +1,143 @@
+"""A job array on disk: its folds from before SLURM knows of it, and what became of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Matches, Moment
+
+FILE, END = "array.json", "sent.json"
+
+
+class Fate(Enum):
+    """What has become of an array."""
+
+    OPEN = "open"  # nobody knows yet whether SLURM has it
+    SENT = "sent"  # SLURM has it; perhaps not every fold says so yet
+    SETTLED = "settled"  # and every fold says so
+    WITHDRAWN = "withdrawn"  # SLURM refused it, or never heard of it: its jobs must not run
+
+
+@dataclass(frozen=True, slots=True)
+class JobArray:
+    """Folds that go to SLURM in one piece, and the name by which their jobs are found again."""
+
+    output: Path  # the folder of its script, pickle and output
+    name: str  # of its jobs: has a token that no other array has
+    members: tuple[tuple[FoldPaths, Submission], ...]
+    is_array: bool = True  # several jobs under one id
+
+    def job_ids(self, job_id: str) -> list[str]:
+        """The id of every member."""
+        if not self.is_array:
+            return [job_id]
+        return [f"{job_id}_{number}" for number in range(len(self.members))]
+
+
+def save(array: JobArray) -> None:
+    """Write the array down, before SLURM is told."""
+    files.write_json(
+        array.output / FILE,
+        {
+            "name": array.name,
+            "is_array": array.is_array,
+            "members": [
+                {
+                    "folder": _relative(paths.folder, array.output),
+                    "submission": submission.to_dict(),
+                }
+                for paths, submission in array.members
+            ],
+        },
+    )
+
+
+def _relative(folder: Path, output: Path) -> str:
+    return os.path.relpath(folder.absolute(), output.absolute())
+
+
+@dataclass(frozen=True, slots=True)
+class _MemberRow:
+    folder: Annotated[str, Matches(r"[^\0]+", "a path")]  # seen from that of the array
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedArray:
+    name: str
+    is_array: bool
+    members: tuple[_MemberRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _EndRow:
+    fate: Fate
+    job_id: Annotated[str | None, Matches("[0-9]{1,12}", "a job id")]
+    at: Moment
+
+
+def load(output: Path) -> JobArray | None:
+    """The array of a folder; None where there is none that can be read."""
+    try:
+        plain = records.read(output / FILE)
+        saved = None if plain is None else records.decode(_SavedArray, plain, FILE)
+    except UnreadableError:
+        return None
+    if saved is None:
+        return None
+    members = tuple((_paths(output, one.folder), one.submission) for one in saved.members)
+    return JobArray(output, saved.name, members, saved.is_array)
+
+
+def _paths(output: Path, folder: str) -> FoldPaths:
+    return FoldPaths(Path(os.path.abspath(output / folder)))  # noqa: PTH100 - without ".."
+
+
+def end(output: Path, fate: Fate, job_id: str | None = None) -> None:
+    """Say what has become of an array."""
+    files.write_json(output / END, {"fate": fate.value, "job_id": job_id, "at": time.time()})
+
+
+def fate_of(output: Path) -> tuple[Fate, str | None, float]:
+    """What has become of an array, the id that SLURM gave it, and when that was written."""
+    try:
+        plain = records.read(output / END)
+        end_ = None if plain is None else records.decode(_EndRow, plain, END)
+    except UnreadableError:
+        end_ = None
+    return (Fate.OPEN, None, 0.0) if end_ is None else (end_.fate, end_.job_id, end_.at)
+
+
+def unsettled(study: StudyPaths, withdrawn_s: float) -> Iterator[Path]:
+    """Arrays to look after: those without an end, and those withdrawn not long ago."""
+    for path in sorted(study.submissions.glob(f"*/{FILE}")):
+        fate, _, at = fate_of(path.parent)
+        is_recent = time.time() - at < withdrawn_s
+        if fate in (Fate.OPEN, Fate.SENT) or (fate is Fate.WITHDRAWN and is_recent):
+            yield path.parent
+
+
+def open_folds(study: StudyPaths) -> set[str]:
+    """The folders of folds of which nobody knows yet whether SLURM has them."""
+    known = (load(output) for output in unsettled(study, 0))
+    return {str(paths.folder) for array in known if array for paths, _ in array.members}
+
+
+def member_here(output: Path) -> Submission | None:
+    """The submission that the job of this process is for; None where it must not run."""
+    array = load(output)
+    if array is None or fate_of(output)[0] is Fate.WITHDRAWN:
+        return None
+    number = int(os.environ.get("SLURM_ARRAY_TASK_ID", "0")) if array.is_array else 0
+    members: Sequence[tuple[FoldPaths, Submission]] = array.members
+    return members[number][1] if number < len(members) else None

@@ -1,0 +1,28 @@
+"""What is done when the jobs of a sweep have ended: verbs of ours, then a command of the user's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from fsm_hpc.system.files import child_environment
+
+
+def work(verbs: Sequence[str], studies: Sequence[tuple[str, str]], command: str | None) -> int:
+    """Run the verbs for each study, whatever becomes of one of them, then the command."""
+    codes = []
+    for results_dir, study in studies:
+        place = [f'results_dir="{results_dir}"', f'study="{study}"']
+        for verb in verbs:
+            print(f"{verb} {' '.join(place)}", flush=True)
+            words = [sys.executable, "-m", "fsm_hpc", verb, *place]
+            codes.append(subprocess.run(words, env=child_environment()).returncode)
+    if command is not None:
+        names = " ".join(study for _, study in studies)
+        environment = child_environment() | {"FSM_STUDY": names, "FSM_CODE": str(max(codes or [0]))}
+        # a line for the shell, from the user's own command
+        told = subprocess.run(command, shell=True, env=environment)  # nosec B602
+        codes.append(told.returncode)
+    return max(codes or [os.EX_OK])

@@ -1,0 +1,153 @@
+"""One command at a time submits, resumes or cancels in a study, over all machines that share it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Event
+from typing import Annotated
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.system import machine, records, terminal
+from fsm_hpc.system.beside import beside
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Between, Moment
+
+BEAT_S = 5.0  # how often the owner shows that it lives
+SILENT_S = 60.0  # without a beat from another machine: that owner is dead
+TELL_S = 2.0  # of waiting, before a person is told why
+GIVE_UP_S = 900.0
+LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that holds a study."""
+
+    host: str
+    pid: Annotated[int, Between(1, 2**31 - 1)]
+    since: Moment
+    token: str
+
+
+@contextmanager
+def held(studies: Iterable[Path], give_up_s: float = GIVE_UP_S) -> Iterator[None]:
+    """Hold these studies for as long as the block runs; waits for whoever has one of them."""
+    with ExitStack() as all_:
+        for root in sorted({study.absolute() for study in studies}):  # one order: nobody deadlocks
+            all_.enter_context(_held(StudyPaths(root).lock, give_up_s))
+        yield
+
+
+@contextmanager
+def _held(path: Path, give_up_s: float) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    me = Owner(platform.node(), os.getpid(), time.time(), secrets.token_hex(8))
+    _Wait(path, give_up_s).until_taken(me)
+
+    def beat(over: Event) -> None:
+        while not over.wait(BEAT_S):
+            with suppress(OSError):
+                os.utime(path)
+
+    try:
+        with beside(beat):
+            yield
+    finally:
+        if owner_of(path) == me:
+            path.unlink(missing_ok=True)
+
+
+def owner_of(path: Path) -> Owner | None:
+    """Who holds a study; None where nobody does, or the file does not say."""
+    try:
+        saved = records.read(path)
+        return None if saved is None else records.decode(Owner, saved, path.name)
+    except UnreadableError:
+        return None
+
+
+def _take(path: Path, me: Owner) -> bool:
+    """Create the lock with its content in it, at once, unless there is one."""
+    draft = path.with_name(f"{path.name}.{me.token}")
+    draft.write_text(json.dumps(asdict(me)), encoding="utf-8")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        return _create(path, draft.read_bytes())
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _create(path: Path, content: bytes) -> bool:
+    try:
+        number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except FileExistsError:
+        return False
+    with os.fdopen(number, "wb") as stream:
+        stream.write(content)
+    return True
+
+
+class _Wait:
+    """Waiting for a lock, and for its owner's signs of life."""
+
+    def __init__(self, path: Path, give_up_s: float) -> None:
+        self._path, self._began = path, time.monotonic()
+        self._give_up_s = give_up_s
+        self._beat: tuple[float, float] | None = None  # the last beat, and when it was seen
+        self._is_told = False
+
+    def until_taken(self, me: Owner) -> None:
+        while not _take(self._path, me):
+            owner = owner_of(self._path)
+            if self._is_dead(owner):
+                self._break(owner)
+                continue
+            waited_s = time.monotonic() - self._began
+            if waited_s > self._give_up_s:
+                raise UserError(
+                    f"{_named(owner)} has held {self._path} for {waited_s:.0f} s; when nothing "
+                    "of it runs any more, remove that file"
+                )
+            if waited_s > TELL_S and not self._is_told:
+                self._is_told = True
+                told = f"waits for {_named(owner)}, which submits or cancels in this study"
+                terminal.console().print(told, soft_wrap=True)
+            time.sleep(LOOK_S)
+
+    def _is_dead(self, owner: Owner | None) -> bool:
+        """Its process is gone or, where that cannot be seen, so are its beats."""
+        if owner is not None and owner.host == platform.node():
+            return not machine.is_running(owner.pid, owner.since)
+        try:
+            beat = self._path.stat().st_mtime
+        except FileNotFoundError:
+            return False
+        if self._beat is None or self._beat[0] != beat:
+            self._beat = (beat, time.monotonic())
+        return time.monotonic() - self._beat[1] > SILENT_S
+
+    def _break(self, owner: Owner | None) -> None:
+        """Remove a dead owner's lock; of several that find it dead, one does."""
+        with self._path.with_name(f"{self._path.name}.breaking").open("a") as stream:
+            with suppress(OSError):  # where files cannot be locked, the look again has to do
+                fcntl.lockf(stream, fcntl.LOCK_EX)
+            if owner_of(self._path) == owner:
+                self._path.unlink(missing_ok=True)
+
+
+def _named(owner: Owner | None) -> str:
+    return "somebody" if owner is None else f"process {owner.pid} on {owner.host}"

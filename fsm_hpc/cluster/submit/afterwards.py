@@ -1,0 +1,80 @@
+"""Send a job that waits for those of a sweep: it collects, and tells the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from fsm_hpc.cluster.node import afterwards
+from fsm_hpc.cluster.submit import sbatch
+from fsm_hpc.cluster.submit.plan import Decision
+from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
+from fsm_hpc.cluster.watch.verdict import look
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import StudyPaths
+
+_ADDRESS = re.compile(r"[^\s@;|&]+@[^\s@;|&]+")
+
+
+def is_wanted(config: Config) -> bool:
+    return bool(config.after or config.notify)
+
+
+def here(config: Config, decisions: Sequence[Decision]) -> int:
+    """Do it in this process, where the folds ran here."""
+    command = None if _mail(config) else config.notify
+    if _mail(config):
+        print(f"notify: mail is SLURM's to send; {config.notify} is not told by a run here")
+    return afterwards.work(config.after, _studies(decisions), command)
+
+
+def send(config: Config, decisions: Sequence[Decision]) -> str:
+    """Submit the job; its id."""
+    ids = _live_jobs(decisions)
+    study = decisions[0].ref.paths.study
+    output = sbatch.output_folder(StudyPaths(study.root))
+    command = None if _mail(config) else config.notify
+    arguments = (config.after, _studies(decisions), command)
+    name = sbatch.new_name(study, "after")
+    request = Request(_small(config, ids), output, name, afterwards.work, arguments)
+    try:
+        return sbatch.send(request)
+    except UnclearError as error:
+        raise UserError(
+            f"the jobs are submitted, but not the one of after= and notify=: {error}; "
+            "`collect` works at any moment"
+        ) from None
+
+
+def _small(config: Config, ids: Sequence[str]) -> Config:
+    """One core for an hour, when the others have ended."""
+    options = dict(config.cluster.sbatch or {})
+    options.pop("hold", None)
+    if ids:
+        options["dependency"] = f"afterany:{':'.join(ids)}"
+    mail: dict[str, Any] = (
+        {"mail_user": config.notify, "mail_type": "END,FAIL"} if _mail(config) else {}
+    )
+    small = replace(
+        config.cluster, cpus=1, mem_gb=4.0, timeout_h=1.0, signal_delay_s=60, sbatch=options, **mail
+    )
+    return replace(config, cluster=small)
+
+
+def _mail(config: Config) -> bool:
+    return config.notify is not None and _ADDRESS.fullmatch(config.notify) is not None
+
+
+def _studies(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
+    roots = dict.fromkeys(decision.ref.paths.study.root.absolute() for decision in decisions)
+    return [(str(root.parent), root.name) for root in roots]
+
+
+def _live_jobs(decisions: Sequence[Decision]) -> list[str]:
+    """Arrays with folds of the sweep that have not ended, also those that an earlier one sent."""
+    verdicts, _ = look([decision.ref for decision in decisions])
+    live = [one.job_id for one in verdicts if one.is_live and one.job_id]
+    return list(dict.fromkeys(job.split("_")[0] for job in live if job[:1].isdigit()))

@@ -1,0 +1,138 @@
+"""A proposition: a yes-or-no statement about one column, and its truth on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fsm_hpc.formulas.text import number, quote
+
+if TYPE_CHECKING:  # `status` reads formulas, and answers before numpy is loaded
+    import numpy as np
+    from numpy.typing import NDArray
+
+Truth: TypeAlias = "NDArray[np.bool_]"
+Table = Mapping[str, Any]  # column name -> values; a pandas DataFrame is one
+# Boolean column -> (subject, what it is said to be); `x is missing` where x may be missing
+Phrases = Mapping[str, tuple[str, str]]
+
+
+class Relation(Enum):
+    """How a proposition compares its column with its cuts."""
+
+    HOLDS = "holds"
+    ABOVE = ">"
+    AT_LEAST = ">="
+    WITHIN = "<= <="
+    MISSING = "is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """A yes-or-no statement about one column of a row."""
+
+    column: str
+    relation: Relation = Relation.HOLDS
+    low: float = 0.0
+    high: float = 0.0
+
+    @staticmethod
+    def above(column: str, median: float) -> Proposition:
+        return Proposition(column, Relation.ABOVE, float(median))
+
+    @staticmethod
+    def at_least(column: str, pivot: float) -> Proposition:
+        return Proposition(column, Relation.AT_LEAST, float(pivot))
+
+    @staticmethod
+    def within(column: str, low: float, high: float) -> Proposition:
+        return Proposition(column, Relation.WITHIN, float(low), float(high))
+
+    @staticmethod
+    def missing(column: str) -> Proposition:
+        return Proposition(column, Relation.MISSING)
+
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """The numbers that it compares with, as they are printed."""
+        if self.relation in (Relation.HOLDS, Relation.MISSING):
+            return ()
+        ends = (self.low, self.high) if self.relation is Relation.WITHIN else (self.low,)
+        return tuple(map(number, ends))
+
+    def is_known_in(self, table: Iterable[str]) -> bool:
+        """Whether a table with these columns can tell it."""
+        names = {self.column}
+        if self.relation is Relation.MISSING:
+            names.add(missing_name(self.column))
+        return not names.isdisjoint(table)
+
+    def evaluate(self, table: Table) -> Truth:
+        import numpy as np
+
+        if self.relation is Relation.MISSING and missing_name(self.column) in table:
+            return np.asarray(table[missing_name(self.column)]).astype(bool)
+        values = np.asarray(table[self.column])
+        if self.relation is Relation.MISSING:
+            return _missing(values)
+        if self.relation is Relation.HOLDS:
+            return values.astype(bool) & ~_missing(values)
+        if self.relation is Relation.ABOVE:
+            return np.asarray(values > self.low)
+        if self.relation is Relation.AT_LEAST:
+            return np.asarray(values >= self.low)
+        return np.asarray((values >= self.low) & (values <= self.high))
+
+    def __str__(self) -> str:
+        name = quote(self.column)
+        if self.relation is Relation.HOLDS:
+            return name
+        if self.relation is Relation.MISSING:
+            return f"{name} is missing"
+        if self.relation is Relation.WITHIN:
+            return f"{number(self.low)} <= {name} <= {number(self.high)}"
+        return f"{name} {self.relation.value} {number(self.low)}"
+
+    def latex(self, symbol: str) -> str:
+        """The symbol with the paper's subscript: `p_{\\geq 767}`, `p_{[25,60]}`, `p_{m}`."""
+        subscript = {
+            Relation.HOLDS: "",
+            Relation.ABOVE: "_{m}",
+            Relation.AT_LEAST: f"_{{\\geq {number(self.low)}}}",
+            Relation.WITHIN: f"_{{[{number(self.low)},{number(self.high)}]}}",
+            Relation.MISSING: r"_{\emptyset}",
+        }[self.relation]
+        return symbol + subscript
+
+    def words(self, phrases: Phrases, is_true: bool = True) -> str:
+        low, high = number(self.low), number(self.high)
+        if self.relation is Relation.HOLDS:
+            subject, category = phrases.get(self.column, (self.column, "true"))
+            return f"{subject} is {'' if is_true else 'not '}{category}"
+        if self.relation is Relation.MISSING:
+            return f"{self.column} is {'' if is_true else 'not '}missing"
+        said = {
+            Relation.ABOVE: (f"above {low}", f"at most {low}"),
+            Relation.AT_LEAST: (f"at least {low}", f"below {low}"),
+            Relation.WITHIN: (f"from {low} to {high}", f"outside {low} to {high}"),
+        }[self.relation]
+        if self.relation is Relation.WITHIN and self.low == self.high:
+            said = (low, f"not {low}")
+        if missing_name(self.column) in phrases:
+            said = (said[0], f"not {said[0]}")  # which a missing value is not either
+        return f"{self.column} is {said[0 if is_true else 1]}"
+
+
+def missing_name(column: str) -> str:
+    """What tables call the truth of `column is missing`, where its values cannot say it."""
+    return f"{column} is missing"
+
+
+def _missing(values: NDArray[Any]) -> Truth:
+    import numpy as np
+
+    if values.dtype.kind not in "fO":
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray([v is None or v != v for v in values.tolist()], dtype=bool)

@@ -1,0 +1,136 @@
+"""A rule chosen openly among all that are about as good, with what spoke for it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import source
+from fsm_hpc.models.learn import shares
+from fsm_hpc.models.model import Model
+from fsm_hpc.search.near_optimal.choices import RuleChoice
+from fsm_hpc.search.near_optimal.good_set import (
+    GoodSet,
+    agreement_weights,
+    near_optimal,
+    slack_errors,
+)
+from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.study.config import FitSettings
+from fsm_hpc.system import clock
+from fsm_hpc.system.numbers import counted, percent
+
+WARNING = "warning: "
+LEAST_S = 10.0  # that the set may take, however little of the budget is left
+
+
+def check(fitted: Problem, wanted: FitSettings) -> None:
+    """Before anything is searched: whether such a choice can be made of this problem."""
+    if wanted.choose is not RuleChoice.OPTIMUM:
+        slack_errors(wanted.slack, fitted.rows)
+        check_served(fitted)
+
+
+def applied(
+    model: Model,
+    dataset: Dataset,
+    fitted: Problem,
+    wanted: FitSettings,
+    threads: int,
+    left_s: float,
+    stop: threading.Event,
+) -> Model:
+    """The model with the formula that was chosen; its notes tell among how many, and why."""
+    if wanted.choose is RuleChoice.OPTIMUM:
+        return model
+    if not model.proved:
+        return _kept(model, "the optimum is not proved, so that no slack is known")
+    control = Control(deadline=clock.monotonic() + max(LEAST_S, left_s), stop=stop)
+    slack = slack_errors(wanted.slack, fitted.rows)
+    good = near_optimal(fitted, model.length, model.errors, slack, threads, control)
+    if not good.is_complete:
+        return _kept(model, "the time was spent before all alternatives were found")
+    chosen = _chosen(good, wanted)
+    if chosen is None:
+        return _kept(model, "no formula but a constant is within the slack")
+    formula, reason = chosen
+    return _with_formula(model, dataset, fitted, formula, _told(good, formula, wanted, reason))
+
+
+def _chosen(good: GoodSet, wanted: FitSettings) -> tuple[Formula, str] | None:
+    if not good.families:
+        return None
+    if wanted.choose is RuleChoice.CONSENSUS:
+        return _consensus(good)
+    if wanted.choose is RuleChoice.SIMPLEST:
+        best = min(good.families, key=lambda f: (f.size, f.errors, str(f.formula)))
+        return best.formula, "it is the smallest of them, of those the one with fewest errors"
+    return _given(good, wanted), "it was named in fit.given"
+
+
+def _consensus(good: GoodSet) -> tuple[Formula, str] | None:
+    found = good.greatest(agreement_weights(good))
+    if found is None:
+        return None
+    formula, gained = found
+    rows = good.problem.rows
+    # agreement where it says no anyway, and what each yes of its own adds to that
+    agreed = rows * good.count - int(good.yes.sum()) + gained
+    share = agreed / (rows * good.count)
+    return formula, f"it agrees most with all of them, on {percent(share)} of their answers"
+
+
+def _given(good: GoodSet, wanted: FitSettings) -> Formula:
+    try:
+        formula = parse(wanted.given or "")
+    except ValueError as error:
+        raise UserError(f"fit.given: expected a formula, found {wanted.given!r}: {error}") from None
+    problem = good.problem
+    if not problem.admits(formula) or formula.size > good.bound:
+        raise UserError(
+            f"fit.given: expected a formula of size {good.bound} or less over this table, with "
+            f"cuts among its values, found {formula}"
+        )
+    errors, most = problem.errors(formula), good.optimum + good.slack
+    if errors > most:
+        raise UserError(
+            f"fit.given: expected at most {most} errors (optimum {good.optimum}, slack "
+            f"{good.slack}), found {errors} of {formula}; a larger fit.slack takes it"
+        )
+    return formula
+
+
+def _told(good: GoodSet, formula: Formula, wanted: FitSettings, reason: str) -> str:
+    more = good.problem.errors(formula) - good.optimum
+    families = counted(len(good.families), "family", "families")
+    return (
+        f"chosen ({wanted.choose.value}) among {counted(good.count, 'formula')} in {families} "
+        f"within {counted(good.slack, 'error')} of the optimum: {reason}; it makes "
+        f"{counted(more, 'error')} more than the optimum; what to expect was measured of optima"
+    )
+
+
+def _kept(model: Model, reason: str) -> Model:
+    said = f"{WARNING}the optimum was kept, not chosen among alternatives: {reason}"
+    return replace(model, notes=(*model.notes, said))
+
+
+def _with_formula(
+    model: Model, dataset: Dataset, fitted: Problem, formula: Formula, told: str
+) -> Model:
+    errors = fitted.errors(formula)
+    return replace(
+        model,
+        formula=formula,
+        sources=tuple(source.of_dataset(dataset, {p.column for p in formula.propositions()})),
+        shares=shares(fitted, formula),
+        errors=errors,
+        proved=errors == model.errors,
+        notes=(*model.notes, told),
+    )

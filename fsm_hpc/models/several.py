@@ -1,0 +1,201 @@
+"""Rules of several classes: one formula for each against the rest, asked in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.models import model as model_file
+from fsm_hpc.models.model import Class, Model
+from fsm_hpc.models.source import Reading, Source
+from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Count, Share
+
+FORMAT = 1
+KIND = "fsm_hpc rules of several classes"
+_DERIVED = ("kind", "words", "formula", "proved", "stop_reason")  # written for readers of the file
+_CUT = (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)
+Chosen = NDArray[np.int64]  # of each row: which class is said, by its place
+
+
+@dataclass(frozen=True)
+class Several:
+    """One rule against the rest for each class; the first that holds says the class of a row.
+
+    They are asked in the order of their training shares: how often a row was of the class where its
+    formula held. Where none holds the answer is `otherwise`, the class that most such rows had.
+    """
+
+    target: str
+    rules: tuple[Model, ...]  # in the order in which they are asked
+    otherwise: Class
+    shares: tuple[Share, ...]  # of each class where it is said, in the order of the rules
+    rows: Count
+    errors: Count  # of all rules together
+    figures: dict[str, Any] = field(default_factory=dict)  # what to expect of them
+    notes: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> tuple[Class, ...]:
+        return tuple(rule.classes[1] for rule in self.rules)
+
+    @property
+    def formulas(self) -> dict[Class, Formula]:
+        """The formula of each class, against the rest."""
+        return {rule.classes[1]: rule.formula for rule in self.rules}
+
+    @property
+    def branches(self) -> tuple[tuple[Class, Model], ...]:
+        """What is said, and when, the first that holds first."""
+        return tuple((rule.classes[1], rule) for rule in self.rules)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The columns that some of them reads."""
+        return tuple({s.name: s for rule in self.rules for s in rule.sources}.values())
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        return self.rules[0].reading
+
+    @property
+    def language(self) -> Language:
+        """That of all its formulas."""
+        return self.rules[0].language
+
+    @property
+    def method(self) -> str:
+        return self.rules[0].method
+
+    @property
+    def proved(self) -> bool:
+        """Whether each formula is the best of its length for its class."""
+        return all(rule.proved for rule in self.rules)
+
+    @property
+    def words(self) -> str:
+        """`Predict y = a when ...; else y = b when ...; otherwise y = c.`"""
+        said = (f"{self.target} = {c} when {m.formula.words(m.phrases)}" for c, m in self.branches)
+        return f"Predict {'; else '.join(said)}; otherwise {self.target} = {self.otherwise}."
+
+    def read(self, table: Mapping[str, Any], rows: int) -> tuple[Chosen, Reading]:
+        """Which class is said of every row of a table, and what was noticed in reading it."""
+        whole = Reading(rows)
+        truths = []
+        for rule in self.rules:
+            truth, reading = rule.read(table, rows)
+            truths.append(truth)
+            whole.gaps |= reading.gaps
+            whole.notes += [note for note in reading.notes if note not in whole.notes]
+        return self.decide(truths), whole
+
+    def decide(self, truths: Sequence[Truth]) -> Chosen:
+        return first_that_holds(truths, self.classes.index(self.otherwise))
+
+    def answers(self, chosen: Chosen) -> NDArray[Any]:
+        return np.asarray(np.array([*self.classes, None], dtype=object)[:-1][chosen])
+
+    def shares_of(self, chosen: Chosen) -> NDArray[np.float64]:
+        """The share of the said class among the fitted rows where it is said."""
+        return np.asarray(np.array(self.shares)[chosen])
+
+    def to_dict(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        rules = [rule.to_dict() for rule in self.rules]
+        ends = [rule.stop_reason for rule in self.rules]
+        texts = {
+            "words": self.words,
+            "formula": "; ".join(f"{answer}: {rule.formula}" for answer, rule in self.branches),
+            "proved": self.proved,
+            "stop_reason": next((end for end in ends if end in _CUT), "a rule for each class"),
+        }
+        return {"kind": KIND, "format": FORMAT, **values, **texts, "rules": rules}
+
+
+def first_that_holds(truths: Sequence[Truth], otherwise: int) -> Chosen:
+    """The place of the first true one of each row, or another place where none is."""
+    chosen = np.full(len(truths[0]), otherwise, dtype=np.int64)
+    for place in reversed(range(len(truths))):
+        chosen[truths[place]] = place
+    return chosen
+
+
+def in_order(rules: Sequence[Model], counts: Mapping[Any, int]) -> list[Model]:
+    """By training share, then the more frequent class first, then as they come."""
+    return sorted(rules, key=lambda rule: (-rule.shares[1], -counts[rule.classes[1]]))
+
+
+def combine(
+    target: str, rules: Sequence[Model], labels: NDArray[Any], truths: Mapping[Any, Truth]
+) -> Several:
+    """The rules of all classes together, as the fitted rows tell; `truths` by class."""
+    counts = {rule.classes[1]: int((labels == rule.classes[1]).sum()) for rule in rules}
+    ordered = in_order(rules, counts)
+    classes = [rule.classes[1] for rule in ordered]
+    left = ~np.logical_or.reduce([truths[c] for c in classes])
+    most = labels[left] if left.any() else labels
+    otherwise = max(classes, key=lambda c: (int((most == c).sum()), counts[c]))
+    chosen = first_that_holds([truths[c] for c in classes], classes.index(otherwise))
+    right = np.array([labels[row] == classes[c] for row, c in enumerate(chosen.tolist())], bool)
+    said = [right[chosen == place] for place in range(len(classes))]
+    shares = tuple(float(part.mean()) if len(part) else 0.0 for part in said)
+    majority = max(counts.values()) / len(labels)
+    return Several(
+        target=target,
+        rules=tuple(ordered),
+        otherwise=otherwise,
+        shares=shares,
+        rows=len(labels),
+        errors=int((~right).sum()),
+        figures={"majority": majority},
+        notes=tuple(
+            f"{c}: {note}" for c, m in zip(classes, ordered, strict=True) for note in m.notes
+        ),
+    )
+
+
+def save(path: Path, rules: Model | Several) -> None:
+    files.write_json(path, rules.to_dict())
+
+
+def is_several(path: Path) -> bool:
+    """Whether the file says that it has rules of several classes."""
+    try:
+        saved = records.read(path)
+    except UnreadableError:
+        return False
+    return saved is not None and saved.get("kind") == KIND
+
+
+def load(path: Path) -> Model | Several:
+    """The rule, or the rules of several classes, in the file."""
+    if not is_several(path):
+        return model_file.load(path)
+    try:
+        values = records.of_format(records.read(path) or {}, path.name, FORMAT)
+        rules = values.pop("rules", None)
+        if not isinstance(rules, list) or len(rules) < 3:
+            raise UnreadableError(f"{path.name} is not understood: it has no rules")
+        kept = {name: value for name, value in values.items() if name not in _DERIVED}
+        made = [model_file.of_saved(rule, path.name) for rule in rules]
+        known = records.decode(Several, kept | {"rules": []}, path.name)
+        if known.otherwise not in [rule.classes[1] for rule in made]:
+            raise UnreadableError(f"{path.name} is not understood: no rule has {known.otherwise!r}")
+        if len(known.shares) != len(made):
+            raise UnreadableError(f"{path.name} is not understood: each rule has one share")
+        object.__setattr__(known, "rules", tuple(made))
+        return known
+    except UnreadableError as error:
+        raise UserError(f"{path}: {error}") from None

@@ -1,0 +1,136 @@
+"""The explorer: one self-contained page of a good set, to sort, to move cuts on and to compare."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fsm_hpc.formulas.formula import Atom, Proposition
+from fsm_hpc.formulas.text import number, quote
+from fsm_hpc.models import source
+from fsm_hpc.models.exporters import export
+from fsm_hpc.models.learn import shares
+from fsm_hpc.models.model import Model
+from fsm_hpc.report.alternatives.rule import FittedRule
+from fsm_hpc.report.alternatives.told import Told, missing
+from fsm_hpc.search.near_optimal.families import Family
+from fsm_hpc.search.near_optimal.literals import LiteralColumn
+from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
+from fsm_hpc.system.numbers import percent
+from fsm_hpc.system.pages import templates
+
+_FOLDER = Path(__file__).parent
+MOST_FAMILIES = 20_000  # a page; more are in --json and --csv
+_LOW, _HIGH = 4242001.0, 4242002.0  # cuts that stand for those to be filled in on the page
+
+
+def render(told: Told) -> str:
+    """HTML that needs no network."""
+    from markupsafe import Markup
+
+    data = json.dumps(_data(told), separators=(",", ":")).replace("<", "\\u003c")
+    rows = told.rule.problem.rows
+    return (
+        templates(_FOLDER)
+        .get_template("explorer.html")
+        .render(
+            told=told,
+            good=told.good,
+            rows=rows,
+            missing=list(missing(told.good)),
+            left_out=max(0, len(told.good.families) - MOST_FAMILIES),
+            percent=percent,
+            data=Markup(data),
+            style=Markup((_FOLDER / "explorer.css").read_text(encoding="utf-8")),
+            script=Markup((_FOLDER / "explorer.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def _data(told: Told) -> dict[str, Any]:
+    good, rule = told.good, told.rule
+    families = good.families[:MOST_FAMILIES]
+    used = sorted({c for family in families for c in family.found.columns})
+    columns = [good.space.table.columns[c] for c in used]
+    model = _model(rule, {column.name for column in columns})
+    return {
+        "optimum": good.optimum,
+        "slack": good.slack,
+        "count": good.count,
+        "labels": rule.problem.labels.astype(int).tolist(),
+        "yes": good.yes.tolist(),
+        "answers": [f"{rule.target} = {value}" for value in rule.classes],
+        "columns": [_column(column, model) for column in columns],
+        "families": [_family(told, family, used) for family in families],
+        "model": model.to_dict(),
+        "sources": {n: s.name for s in model.sources for n in s.one_hot_names},
+        "end": export(model, "sql").rpartition(" THEN ")[2],
+    }
+
+
+def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
+    """Its rows as ranks, the text of each cut, and what SQL says of it."""
+    is_interval = column.kind == INTERVAL_CUT
+    said = {"name": column.name, "quoted": quote(column.name), "ranks": column.ranks.tolist()}
+    if column.numeric is None:
+        assert column.fixed is not None
+        shown = str(column.fixed)
+        return said | {"kind": "fixed", "text": shown, "sql": _sql(column.fixed, model)}
+    name = column.name
+    low = Proposition.within(name, _LOW, _HIGH) if is_interval else Proposition.at_least(name, _LOW)
+    return said | {
+        "kind": "interval" if is_interval else "pivot",
+        "cuts": [number(float(cut)) for cut in column.numeric.cuts],
+        "sql": _sql(low, model).replace(number(_LOW), "{low}").replace(number(_HIGH), "{high}"),
+    }
+
+
+def _sql(proposition: Proposition, model: Model) -> str:
+    written = export(replace(model, formula=Atom(proposition)), "sql")
+    return written.removeprefix("CASE WHEN ").rpartition(" THEN ")[0]
+
+
+def _family(told: Told, family: Family, used: list[int]) -> dict[str, Any]:
+    found = family.found
+    return {
+        "formula": str(family.formula),
+        "tree": told.good.space.plans[found.plan].function.tree,
+        "columns": [used.index(c) for c in found.columns],
+        "cuts": found.cuts,
+        "ranges": found.ranges,
+        "size": family.size,
+        "errors": family.errors,
+        "count": family.count,
+        "held": told.held_out(family),
+    }
+
+
+def _model(rule: FittedRule, used: set[str]) -> Model:
+    """The rule with all columns that an alternative may read; its formula is to be put in."""
+    no, yes = rule.classes
+    return Model(
+        formula=rule.formula,
+        target=rule.target,
+        classes=(_plain(no), _plain(yes)),
+        sources=tuple(source.of_dataset(rule.dataset, used | _columns_of(rule))),
+        shares=shares(rule.problem, rule.formula),
+        method=rule.problem.method.value,
+        rows=rule.problem.rows,
+        errors=rule.errors,
+        length=rule.bound,
+        proved=False,
+        notes=("chosen among the alternatives of a rule, by hand",),
+        settings={"data": rule.dataset.digest},
+    )
+
+
+def _columns_of(rule: FittedRule) -> set[str]:
+    return {p.column for p in rule.formula.propositions()}
+
+
+def _plain(value: object) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

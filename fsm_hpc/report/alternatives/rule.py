@@ -1,0 +1,123 @@
+"""A rule, or a fold's formula, with the rows that it was fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.fold_kind import Folding, FoldKind
+from fsm_hpc.data.folds import fold_rows
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import model as model_file
+from fsm_hpc.models.model import Model
+from fsm_hpc.report import explain
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.study import hydra
+
+
+@dataclass(frozen=True)
+class FittedRule:
+    """What alternatives are alternatives to."""
+
+    path: Path
+    formula: Formula
+    errors: int
+    bound: int
+    proved: bool
+    dataset: Dataset
+    problem: Problem
+    held_out: Problem | None  # rows of the table that it was not fitted on
+    target: str
+    classes: tuple[object, object]
+
+
+def read_rule(named: Path, words: Sequence[str]) -> FittedRule:
+    """From model.json or result.json; its table as the words say, or as it is known."""
+    path = explain.result_path(named)
+    if model_file.is_model(path):
+        return _of_model(path, words)
+    return _of_fold(path, words)
+
+
+def _of_model(path: Path, words: Sequence[str]) -> FittedRule:
+    model = model_file.load(path)
+    _refuse_own_settings(path, model.settings)
+    dataset = explain.table_of_model(path, model, words or _place_of_table(path, model))
+    digest = model.settings.get("data")
+    if digest is not None and dataset.digest != digest:
+        raise UserError(
+            f"{dataset.path} is not the table that {path} was fitted on: its content differs; "
+            "name the right one with dataset.path=FILE"
+        )
+    problem = Problem.build(dataset.columns, dataset.labels, Method(model.method))
+    return FittedRule(
+        path,
+        model.formula,
+        model.errors,
+        model.length,
+        model.proved,
+        dataset,
+        problem,
+        None,
+        model.target,
+        model.classes,
+    )
+
+
+def _place_of_table(path: Path, model: Model) -> list[str]:
+    """Words for the table, as far as the rule itself or its folder tells."""
+    table = model.provenance.get("table")
+    if table:
+        return [f"dataset.path={hydra.quoted(str(table))}"]
+    parents = path.absolute().parts[:-1]
+    named = parents[-3:-2] if parents[-1:] == ("model",) else ()
+    known = [name for name in named if name in hydra.names_in("dataset")]
+    return [f"dataset={name}" for name in known]
+
+
+def _of_fold(path: Path, words: Sequence[str]) -> FittedRule:
+    done = explain.load(path)
+    _refuse_own_settings(path, done.settings)
+    dataset = explain.table_of(path, done, words)
+    chosen = done.settings
+    kind = FoldKind(chosen.get("fold_kind", "kfold"))
+    folding = Folding(kind, chosen["folds"], chosen["seed"], chosen["validation_fraction"])
+    rows = fold_rows(dataset.labels, dataset.groups, done.fold, folding)
+    whole = Problem.build(dataset.columns, dataset.labels, Method(done.method))
+    formula = parse(done.formula or "")
+    fitted = whole.on(rows.fitted)
+    return FittedRule(
+        path,
+        formula,
+        fitted.errors(formula),
+        done.length_bound or formula.size,
+        done.proved,
+        dataset,
+        fitted,
+        whole.on(np.sort(rows.test)),
+        done.target,
+        (done.negative, done.positive),
+    )
+
+
+def _refuse_own_settings(path: Path, settings: dict[str, object]) -> None:
+    """A rule that was fitted for something else has another set, which is not counted."""
+    plain_values = {
+        "cuts": "observed",
+        "language": "paper",
+        "objective": "accuracy",
+        "weight": None,
+    }
+    for name, plain in plain_values.items():
+        if settings.get(name, plain) != plain:
+            raise UserError(
+                f"{path} was fitted with {name}={settings[name]}; alternatives are counted for the "
+                "paper's problem only: fit it again without that"
+            )

@@ -1,0 +1,51 @@
+"""Hold what a solver claims against the problem itself, before anything is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Outcome
+
+
+class WrongOutcomeError(RuntimeError):
+    """A solver claims what does not hold: a mistake in the program, and never a result."""
+
+
+def checked(problem: Problem, length: int, outcome: Outcome) -> Outcome:
+    """The outcome, if its formula, read back as it is printed, does what the solver claims."""
+    wrong = "; ".join(_claims_that_fail(problem, length, outcome))
+    if wrong:
+        raise WrongOutcomeError(
+            f"{outcome.solver} gave a wrong answer for length {length}: {wrong}; this is a mistake "
+            "in fsm_hpc, please report it with the table; another solver= may do until then"
+        )
+    return outcome
+
+
+def _claims_that_fail(problem: Problem, length: int, outcome: Outcome) -> Iterator[str]:
+    try:
+        formula = parse(str(outcome.formula))
+    except ValueError as error:
+        yield f"its formula cannot be read back ({error})"
+        return
+    if formula.size > length:
+        yield f"{formula} has size {formula.size}"
+    if not problem.language.has(formula):
+        yield f"{formula} is none of the language {problem.language.value}"
+    errors = errors_of(problem, formula)
+    if errors != outcome.errors:
+        yield f"{formula} makes {errors} errors, not {outcome.errors}"
+    if outcome.lower_bound > outcome.errors:
+        yield f"no formula makes fewer than {outcome.lower_bound} errors, but this one does"
+    if outcome.proved and outcome.lower_bound != outcome.errors:
+        yield f"{outcome.errors} errors are proved, but the bound is {outcome.lower_bound}"
+
+
+def errors_of(problem: Problem, formula: Formula) -> int | None:
+    """The rows that a formula gets wrong; None where it asks for a column that is not there."""
+    if not all(p.is_known_in(problem.table) for p in formula.propositions()):
+        return None
+    return problem.errors(formula)

@@ -1,0 +1,14 @@
+"""Which formula of a good set becomes the rule."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class RuleChoice(Enum):
+    """What speaks for a formula among those that are about as good."""
+
+    OPTIMUM = "optimum"  # the fewest errors, as the search found it
+    CONSENSUS = "consensus"  # the most agreement with all of them on the fitted rows
+    SIMPLEST = "simplest"  # the smallest size, of those the fewest errors
+    GIVEN = "given"  # the one that the user names

@@ -1,0 +1,155 @@
+"""The near-optimal set of a problem: what is in it, how much, and whether that is all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families
+from fsm_hpc.search.near_optimal.families import Family, RawFamily, Space
+from fsm_hpc.search.near_optimal.listing import members_of, second_best
+from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.search.solvers.native.table import Array
+
+
+def slack_errors(slack: float | str, rows: int) -> int:
+    """A slack as errors: below 1 that share of the rows, rounded down, else a whole number."""
+    try:
+        value = Fraction(str(slack))
+    except ValueError:
+        value = Fraction(-1)
+    if value < 0 or (value >= 1 and value.denominator != 1):
+        raise UserError(
+            f"slack has to be a share of the rows below 1, as 0.01, or a whole number of errors, "
+            f"found {slack}"
+        )
+    return int(value * rows) if value < 1 else int(value)
+
+
+@dataclass(frozen=True)
+class GoodSet:
+    """All formulas within a bound that make at most optimum + slack errors, in families."""
+
+    space: Space
+    optimum: int
+    slack: int
+    progress: Progress
+
+    @property
+    def bound(self) -> int:
+        return self.space.bound
+
+    @property
+    def problem(self) -> Problem:
+        return self.space.problem
+
+    @property
+    def is_complete(self) -> bool:
+        return self.progress.is_complete
+
+    @cached_property
+    def count(self) -> int:
+        return self.progress.count
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """Fewest errors first, then the smallest, then in the order of their text."""
+        families = map(self.space.family, self.progress.families)
+        return tuple(sorted(families, key=lambda f: (f.errors, f.size, str(f.formula))))
+
+    @cached_property
+    def yes(self) -> Array:
+        """For every row of the problem how many members say yes."""
+        return np.asarray(self.progress.votes[self.space.table.kind_of_row])
+
+    def members(self, family: Family, most: int = 100_000) -> Iterator[tuple[Formula, int]]:
+        """The formulas of a family with their errors, in the order of their cuts."""
+        table = self.space.table
+        cuts, scores = members_of(self.space, family.found, self._goal, min(most, family.count))
+        for chosen, score in zip(cuts, scores, strict=True):
+            yield self.space.formula(family.found, chosen), table.positives - int(score)
+
+    def greatest(self, weights: Array) -> tuple[Formula, int] | None:
+        """The member under which rows of these weights sum to most; None in an empty set.
+
+        `weights` has one for each distinct row (`space.table.rows`).
+        """
+        best: tuple[int, RawFamily, Array] | None = None
+        for found in self.progress.families:
+            total, cuts = second_best(self.space, found, self._goal, weights)
+            if best is None or total > best[0]:
+                best = (total, found, cuts)
+        return None if best is None else (self.space.formula(best[1], best[2]), best[0])
+
+    @property
+    def _goal(self) -> int:
+        return self.space.table.positives - self.optimum - self.slack
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `alternatives --json` prints."""
+        return {
+            "complete": self.is_complete,
+            "bound": self.bound,
+            "optimum": self.optimum,
+            "slack": self.slack,
+            "count": self.count,
+            "families": [family_to_dict(family) for family in self.families],
+        }
+
+
+def family_to_dict(family: Family) -> dict[str, Any]:
+    return {
+        "formula": str(family.formula),
+        "size": family.size,
+        "errors": family.errors,
+        "count": family.count,
+        "columns": list(family.columns),
+        "cuts": {
+            column: list(ends[0]) if len(ends) == 1 else [list(end) for end in ends]
+            for column, ends in family.cuts.items()
+        },
+    }
+
+
+def agreement_weights(good: GoodSet) -> Array:
+    """Of every distinct row: what a member gains in agreement with all members by saying yes."""
+    return np.asarray(good.space.table.times * (2 * good.progress.votes - good.count))
+
+
+def difference_weights(good: GoodSet, truth: Truth) -> Array:
+    """Of every distinct row: what a member gains in difference from an answer by saying yes."""
+    table = good.space.table
+    return np.asarray(np.where(truth[table.rows], -1, 1) * table.times)
+
+
+def near_optimal(
+    problem: Problem,
+    bound: int,
+    optimum: int,
+    slack: int,
+    threads: int = 1,
+    control: Control | None = None,
+    start: Progress | None = None,
+    most: int | None = None,
+    told: Callable[[Progress], None] = lambda progress: None,
+) -> GoodSet:
+    """All formulas of that size or less with at most `optimum + slack` errors.
+
+    `optimum`: the fewest errors within the bound, as a solver proved it. What time or the number
+    of families cut short says so (`is_complete`), and goes on from its `progress`.
+    """
+    check_served(problem)
+    space = Space(problem, bound)
+    progress = enumerate_families(
+        space, optimum + slack, threads, control or Control(), start, most, told
+    )
+    return GoodSet(space, optimum, slack, progress)

@@ -1,0 +1,76 @@
+"""What is left to search of a size: handed out piece by piece, and how much of it is done."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fsm_hpc import search
+from fsm_hpc.search.frontier import Left
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.native.engines import PlanUnits
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Units [start, end) of one plan, in the numbers of the size, the first perhaps begun."""
+
+    units: PlanUnits
+    left: Left
+
+
+class Work:
+    """The units of a size that nobody has taken yet."""
+
+    def __init__(self, plans: Sequence[PlanUnits], left: Iterable[Left] | None = None) -> None:
+        self.plans = plans
+        self._firsts = [units.first for units in plans]
+        whole = [Left(0, self.units)] if plans else []
+        self.untaken = deque(whole if left is None else left)
+
+    @property
+    def units(self) -> int:
+        return self.plans[-1].end if self.plans else 0
+
+    def plan_of(self, unit: int) -> PlanUnits:
+        return self.plans[bisect_right(self._firsts, unit) - 1]
+
+    def next_plan(self) -> PlanUnits | None:
+        """The plan of the piece that is taken next."""
+        return self.plan_of(self.untaken[0].start) if self.untaken else None
+
+    def take(self, count: int) -> Piece | None:
+        """At most so many of the next units; None when there are none."""
+        if not self.untaken:
+            return None
+        next_one = self.untaken.popleft()
+        units = self.plan_of(next_one.start)
+        end = min(next_one.start + count, next_one.end, units.end)
+        if end < next_one.end:
+            self.untaken.appendleft(Left(end, next_one.end))
+        return Piece(units, Left(next_one.start, end, next_one.rest))
+
+    def share(self, left: Iterable[Left]) -> float:
+        """The share of the work that is done when this is left: every plan counts by its units."""
+        if not self.units:
+            return 1.0
+        return 1.0 - sum(one.end - one.start for one in left) / self.units
+
+
+def numbering(problem: Problem) -> str:
+    """The digest of all that gives units their numbers: the code of this room, and the problem."""
+    return hashlib.sha256((code_digest() + problem.fingerprint).encode()).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """Of the code of this room."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(search.__file__).parent.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()

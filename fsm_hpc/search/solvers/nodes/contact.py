@@ -1,0 +1,89 @@
+"""How helpers find a search and prove that they are its own: a file that only the user can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.system import records
+
+if TYPE_CHECKING:
+    from distributed.security import Security
+
+LOOPBACK = "127.0.0.1"
+NEEDED = ("distributed", "cryptography")
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """The address of a search, its code, and the certificate without which nobody is let in."""
+
+    address: str
+    code: str
+    certificate: str
+    key: str
+
+    def write(self, path: Path) -> None:
+        """Nobody sees it half written, and nobody else sees it at all."""
+        draft = path.with_suffix(".draft")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            json.dump(asdict(self), stream)
+        draft.rename(path)
+
+    @staticmethod
+    def read(path: Path) -> Contact | None:
+        """None while it is not there."""
+        saved = records.read(path)
+        return None if saved is None else records.decode(Contact, saved, path.name)
+
+    @property
+    def security(self) -> Security:
+        return security_of(self.certificate, self.key)
+
+
+def over(path: Path) -> Path:
+    """The file beside it that says that nobody is waited for any more."""
+    return path.with_suffix(".over")
+
+
+def security_of(certificate: str, key: str) -> Security:
+    """Connections are encrypted, and both ends have to show this very certificate."""
+    from distributed.security import Security
+
+    own = {
+        f"tls_{who}_{what}": value
+        for who in ("client", "scheduler", "worker")
+        for what, value in (("cert", certificate), ("key", key))
+    }
+    return Security(require_encryption=True, tls_ca_file=certificate, **own)
+
+
+def new_certificate() -> tuple[str, str]:
+    """A certificate and its key, made for one search."""
+    from distributed.security import Security
+
+    made = Security.temporary()
+    return str(made.tls_client_cert), str(made.tls_client_key)
+
+
+def ensure_installed() -> None:
+    """What several nodes need comes with an extra of the package."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"cluster.nodes: several nodes need {' and '.join(missing)}, not installed here; "
+            "pip install 'fsm_hpc[nodes]', or cluster.nodes=1"
+        )
+
+
+def address_towards(host: str, port: int) -> str:
+    """The address of this machine that the other end of a connection to there sees."""
+    with socket.create_connection((host, port), timeout=30) as connection:
+        return str(connection.getsockname()[0])

@@ -1,0 +1,154 @@
+"""A helper: a process, mostly on another machine, that searches the parts that it is given."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+import time
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.frontier import Frontier, Leader
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.native.compiling import ensure_compiled
+from fsm_hpc.search.solvers.native.solver import Native
+from fsm_hpc.search.solvers.native.spread import Order
+from fsm_hpc.search.solvers.native.station import Station
+from fsm_hpc.search.solvers.native.work import code_digest
+from fsm_hpc.search.solvers.nodes import engine
+from fsm_hpc.search.solvers.nodes.contact import Contact, address_towards, over
+from fsm_hpc.system.machine import resident_mb
+
+LEADERS = "leaders"  # the topic under which helpers tell what they find
+PATIENCE_S = 600.0  # for the search to be there
+LOOK_S = 0.2
+log = logging.getLogger(__name__)
+
+
+class Helper:
+    """What this process knows: problems, a solver for each, and the part that it searches."""
+
+    def __init__(self, threads: int) -> None:
+        self.station = Station()
+        self.problems: OrderedDict[str, Problem] = OrderedDict()
+        self._native = Native(threads)
+        self.worker: Any = None  # dask's
+
+    def search(self, order: Order) -> Frontier:
+        known = self._native.knowledge(self.problems[order.problem])
+
+        def tell(leader: Leader) -> None:
+            message = [order.spread, str(leader.formula), leader.score, leader.unit]
+            self.worker.log_event(LEADERS, message)
+
+        return self.station.search(order.spread, known.search, order.part, order.seconds, tell)
+
+
+_here: Helper | None = None
+
+
+def _helper() -> Helper:
+    assert _here is not None, "only a helper's process is asked to help"
+    return _here
+
+
+def search(order: Order) -> Frontier:
+    """What dask runs as a task."""
+    return _helper().search(order)
+
+
+def hear(spread: str, leader: Leader) -> None:
+    """What dask runs beside tasks."""
+    _helper().station.hear(spread, leader)
+
+
+def stop(spread: str) -> None:
+    """What dask runs beside tasks."""
+    _helper().station.stop(spread)
+
+
+def know(problem: Problem) -> None:
+    _helper().problems[problem.fingerprint] = problem
+
+
+def forget(problem: Problem) -> None:
+    _helper().problems.pop(problem.fingerprint, None)
+
+
+def leader_of(message: Any) -> tuple[str, Leader]:
+    """What a helper told: the search, and what leads there."""
+    spread, formula, score, unit = message
+    return spread, Leader(parse(formula), score, unit)
+
+
+# ------------------------------------------------------------------------------------- the process
+
+
+def serve(path: Path, threads: int, memory_mb: float) -> None:
+    """Help the search that the file tells of until it is over."""
+    global _here
+    ensure_compiled()  # before parts are given to this node
+    contact = _await(path)
+    if contact is None:
+        log.info("there is no search to help; leaving")
+        return
+    if contact.code != code_digest():
+        log.warning("the search has other code than this node; leaving")
+        return
+    _here = Helper(threads)
+    asyncio.run(_help(contact, _here, memory_mb))
+
+
+def _await(path: Path) -> Contact | None:
+    deadline = time.monotonic() + PATIENCE_S
+    while (contact := Contact.read(path)) is None and time.monotonic() < deadline:
+        if over(path).exists():
+            return None
+        time.sleep(LOOK_S)
+    return contact
+
+
+async def _help(contact: Contact, helper: Helper, memory_mb: float) -> None:
+    place = urlsplit(contact.address)
+    assert place.hostname is not None
+    assert place.port is not None
+    host = address_towards(place.hostname, place.port)
+    async with engine.worker(contact.address, host, contact.security) as worker:
+        helper.worker = worker
+        closed = asyncio.ensure_future(worker.finished())
+        while not closed.done():
+            await asyncio.wait([closed], timeout=LOOK_S)
+            if resident_mb() > memory_mb:
+                log.warning("holds more than %.0f MB; leaving", memory_mb)
+                return
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """`python -m ...helper FILE --threads N --memory-mb M`, as a process beside its search."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--memory-mb", type=float, required=True)
+    options = parser.parse_args(arguments)
+    ignore_signals()
+    serve(options.file, options.threads, options.memory_mb)
+    return 0
+
+
+def ignore_signals() -> None:
+    """The search is told to stop, saves what helpers have found, and then lets them go."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    # tasks name this module: its state is that of the imported one, not of __main__
+    from fsm_hpc.search.solvers.nodes import helper
+
+    sys.exit(helper.main())

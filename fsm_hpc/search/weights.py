@@ -1,0 +1,131 @@
+"""Weights of rows as whole numbers, exactly where that is possible, else with the error known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Truth
+from fsm_hpc.search.objective import Objective, ObjectiveName
+
+MOST = (1 << 24) - 1  # that the rows of a class may weigh together: the range of native's scores
+_FEW = 4096  # different weights, up to which they are tried as fractions
+_FINEST = 1_000_000  # denominator of a fraction that a decimal number is read as
+_LARGEST = 1 << 62  # whole numbers up to here are looked at
+_TOLERATED = 0.01  # of all weight, that rounding may move
+
+Numbers = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """A whole weight for each row, and the share of all weight by which a formula may be off."""
+
+    weights: Counts | None = None  # None: one each
+    error: float = 0.0
+
+
+def weigh(objective: Objective, labels: Truth, given: Numbers | None = None) -> Weighing:
+    """What an error on each row counts; `given` weights are positive."""
+    if given is None and objective.name is ObjectiveName.ACCURACY:
+        return Weighing()
+    values, codes = (
+        (np.ones(1), np.zeros(len(labels), np.int64))
+        if given is None
+        else np.unique(given, return_inverse=True)
+    )
+    is_simple = len(values) <= _FEW or bool((values == np.rint(values)).all())
+    counts = [np.bincount(codes[labels == side], minlength=len(values)) for side in (False, True)]
+    if not is_simple:
+        factors = _factors(objective, [float((values * side).sum()) for side in counts])
+        made, error = _nearly([values * float(factor) for factor in factors], counts)
+        return Weighing(np.where(labels, made[1][codes], made[0][codes]), error)
+    fractions = [as_fraction(value) for value in values.tolist()]
+    factors = _factors(objective, [_total(fractions, side) for side in counts])
+    by_side = [[fraction * Fraction(factor) for fraction in fractions] for factor in factors]
+    whole, error = _whole(by_side, counts)
+    return Weighing(np.where(labels, whole[1][codes], whole[0][codes]), error)
+
+
+def as_fraction(value: float) -> Fraction:
+    """The simplest fraction that is written like this number: 0.1 is one tenth."""
+    exact = Fraction(value)
+    simple = exact.limit_denominator(_FINEST)
+    return simple if float(simple) == value else exact
+
+
+def _factors(
+    objective: Objective, totals: Sequence[Fraction | float]
+) -> tuple[Fraction | float, Fraction | float]:
+    """What a false and a true row count, beside their own weights, which are so much together."""
+    if objective.name is ObjectiveName.COSTS:
+        assert objective.false_positive is not None
+        assert objective.false_negative is not None
+        return as_fraction(objective.false_positive), as_fraction(objective.false_negative)
+    if objective.name is ObjectiveName.BALANCED and all(totals):
+        return totals[1], totals[0]
+    return Fraction(1), Fraction(1)  # a class alone is as good as balanced
+
+
+def _total(fractions: Sequence[Fraction], counts: Counts) -> Fraction:
+    pairs = zip(fractions, counts.tolist(), strict=True)
+    return sum((fraction * count for fraction, count in pairs if count), Fraction(0))
+
+
+def _whole(
+    by_side: Sequence[Sequence[Fraction]], counts: Sequence[Counts]
+) -> tuple[list[Counts], float]:
+    """Whole numbers in the same ratios, or nearly so where those would be too large."""
+    used = [
+        weight
+        for weights, count in zip(by_side, counts, strict=True)
+        for weight, rows in zip(weights, count.tolist(), strict=True)
+        if rows
+    ]
+    unit = _unit(used)
+    if unit is not None:
+        totals = [_total(w, c) for w, c in zip(by_side, counts, strict=True)]
+        if max(totals) / unit <= MOST:
+            return [_rounded(weights, unit) for weights in by_side], 0.0
+    return _nearly([np.array([float(w) for w in side]) for side in by_side], counts)
+
+
+def _nearly(by_side: Sequence[Numbers], counts: Sequence[Counts]) -> tuple[list[Counts], float]:
+    """The nearest whole numbers in range, none of them 0, and the share of weight they move."""
+    totals = [float((w * c).sum()) for w, c in zip(by_side, counts, strict=True)]
+    rows = max(int(count.sum()) for count in counts)
+    unit = max(totals) / max(1, MOST - rows)  # rounding up adds one at most to each row
+    whole = [np.maximum(1, np.rint(weights / unit)).astype(np.int64) for weights in by_side]
+    moved = sum(
+        float((np.abs(made * unit - weights) * count).sum())
+        for made, weights, count in zip(whole, by_side, counts, strict=True)
+    )
+    error = moved / sum(totals)
+    if error > _TOLERATED or rows >= MOST:
+        raise UserError(
+            f"the weights of the rows: expected whole numbers of {MOST:,} in all in each class, or "
+            f"nearly so, found that rounding to such numbers moves {100 * error:.1f} % of all "
+            "weight; take weights that differ less, or round ones"
+        )
+    return whole, error
+
+
+def _unit(weights: Sequence[Fraction]) -> Fraction | None:
+    """The largest number of which each is a multiple; None where it is out of all range."""
+    shared = 1
+    for weight in weights:
+        shared = math.lcm(shared, weight.denominator)
+        if shared > _LARGEST:
+            return None
+    return Fraction(math.gcd(*(int(weight * shared) for weight in weights)), shared)
+
+
+def _rounded(weights: Sequence[Fraction], unit: Fraction) -> Counts:
+    return np.array([max(1, round(weight / unit)) for weight in weights], np.int64)

@@ -1,0 +1,23 @@
+"""Checks of single settings, each with the message that its user needs."""
+
+from __future__ import annotations
+
+import re
+
+from fsm_hpc.errors import UserError
+
+
+def one_word(name: str, value: str) -> None:
+    """Each becomes a line of a job's script, which must not go on with another."""
+    if re.search(r"[\s\x00-\x1f\x7f]", value):
+        raise UserError(f"{name}: expected one word, found {value!r}")
+
+
+def one_line(name: str, value: str) -> None:
+    if re.search(r"[\x00-\x1f\x7f]", value):
+        raise UserError(f"{name!r}: expected one line, found {value!r}")
+
+
+def at_least(name: str, value: float, least: float) -> None:
+    if not value >= least:
+        raise UserError(f"{name}: expected at least {least}, found {value}")

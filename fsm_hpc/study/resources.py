@@ -1,0 +1,107 @@
+"""What each fold's job is given, and whether that is enough to get on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.study import hydra
+from fsm_hpc.study.config import ClusterSettings, Config, build
+
+START_S = 30  # that a job takes until it searches
+METHODS = tuple(method.value for method in Method)
+KEYS = tuple(f.name for f in fields(ClusterSettings) if f.name not in ("by", "kind", "guess"))
+
+
+def by_dataset_and_method(config: Config) -> Config:
+    """The config with what `cluster.by` says of its method, its dataset, and of both together."""
+    by = config.cluster.by
+    if not by:
+        return config
+    dataset, method = config.dataset.name, config.method.name.value
+    own = _mapping(by, dataset)
+    parts = (_mapping(by, method), own, _mapping(own, method, f"{dataset}."))
+    values = {k: v for part in parts for k, v in part.items() if not isinstance(v, Mapping)}
+    for name in values:
+        if name not in KEYS:
+            near = did_you_mean(name, KEYS)
+            known = ", ".join(KEYS)
+            raise UserError(f"cluster.by: {name} is not a setting{near}; expected one of: {known}")
+    _refuse_slip(by, dataset)
+    plain = config.to_dict()["cluster"] | {"by": {}} | values
+    return replace(config, cluster=build(ClusterSettings, plain, "cluster."))
+
+
+def _mapping(by: Mapping[str, Any], name: str, prefix: str = "") -> Mapping[str, Any]:
+    found = by.get(name) or {}
+    if not isinstance(found, Mapping):
+        raise UserError(f"cluster.by.{prefix}{name}: expected settings, found {found!r}")
+    return found
+
+
+def _refuse_slip(by: Mapping[str, Any], dataset: str) -> None:
+    """A name that is nearly that of the dataset or of a method, and nobody's own."""
+    known = (dataset, *METHODS)
+    for name in by:
+        near = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.85)
+        if near and name not in hydra.names_in("dataset"):
+            raise UserError(f"cluster.by.{name}: no dataset or method, did you mean {near[0]}?")
+
+
+def hopeless(cluster: ClusterSettings) -> str:
+    """Why a job of this size could never get on; empty where it can."""
+    limit_s = math.ceil(cluster.timeout_h * 60) * 60  # SLURM counts minutes
+    if limit_s > cluster.signal_delay_s + START_S:
+        return ""
+    return (
+        f"a time limit of {limit_s} s (cluster.timeout_h={cluster.timeout_h:g}) leaves no time to "
+        f"work: the job is told to save {cluster.signal_delay_s} s before it "
+        f"(cluster.signal_delay_s) and takes some {START_S} s to start; a longer "
+        "cluster.timeout_h or a shorter cluster.signal_delay_s is needed"
+    )
+
+
+# ----------------------------------------------------------------------------------- first guess
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a fold of a table probably needs, to begin with."""
+
+    cpus: int
+    mem_gb: float
+
+
+_STEPS = ((10_000, 1, 4.0), (50_000, 2, 8.0), (200_000, 4, 16.0))  # cells -> cores, memory
+_LARGE = (8, 64.0)
+
+
+def guess(config: Config, rows: int, columns: int) -> Guess:
+    """From the cells of the table; clingo-dl writes every row into its program."""
+    cells = rows * columns
+    if config.method.name is Method.MEDIAN:  # one proposition for a column, not one for a cut
+        cells //= 4
+    cpus, mem_gb = next(((c, m) for most, c, m in _STEPS if cells < most), _LARGE)
+    is_native = config.solver.name is SolverName.NATIVE or not config.method.name.finds_formula
+    return Guess(cpus, mem_gb if is_native else 2 * mem_gb)
+
+
+def guessed(config: Config, rows: int, columns: int) -> Config:
+    """The config with the guess where `cluster.guess` asks for it; never with more than it has."""
+    cluster = config.cluster
+    if not cluster.guess:
+        return config
+    found = guess(config, rows, columns)
+    smaller = replace(
+        cluster,
+        guess=False,
+        cpus=min(cluster.cpus, found.cpus),
+        mem_gb=min(cluster.mem_gb, found.mem_gb),
+    )
+    return replace(config, cluster=smaller)

@@ -1,0 +1,322 @@
+"""Which variant of a study a fold is: what differs from the settings that the study began with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import fsm_hpc
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.method import Method
+from fsm_hpc.study import result
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+
+FORMAT = 1
+LONGEST = 120  # characters of a folder's name
+Settings = dict[str, Any]  # by the word that sets each
+
+OF_TABLE = (  # what else than its file makes a table another one
+    *("target", "positive", "negative", "labels", "numeric", "boolean", "categorical", "drop"),
+    *("true_values", "max_categories", "missing", "missing_values", "zero_is_missing"),
+)
+KEYS = frozenset(
+    [
+        *("folds", "seed", "validation_fraction", "fold_kind", "language", "cuts", "objective"),
+        *("solver", "solver.encoding"),
+        *result.KEYS.values(),
+        *(f"dataset.{name}" for name in OF_TABLE),
+    ]
+)
+# An unfinished scan goes on where one of these is another: its lengths stay what they are.
+GO_ON = frozenset(
+    [
+        *("scan.patience", "scan.plateau", "scan.max_length", "method.trials"),
+        *("solver", "solver.encoding"),
+    ]
+)
+
+_BEFORE = {
+    "objective": "accuracy",
+    "objective.false_positive": None,
+    "objective.false_negative": None,
+}
+
+
+def of_config(config: Config) -> Settings:
+    """All that makes a fold another one, by the word that sets it."""
+    matters = result.settings_that_matter(config, "")
+    finds_formula = config.method.name.finds_formula
+    settings = result.by_key(matters, finds_formula)
+    if finds_formula:
+        options = {f"solver.{k}": v for k, v in config.solver.options.items()}
+        settings["solver"] = config.solver.name.value
+        settings |= {k: getattr(v, "value", v) for k, v in options.items() if k in KEYS}
+    return settings | _of_table(config)
+
+
+def _of_table(config: Config) -> Settings:
+    spec = config.dataset
+    values = {name: getattr(spec, name) for name in OF_TABLE}
+    usual = map(str, spec.usual_missing_values)
+    values["missing_values"] = [v for v in spec.missing_values if v not in set(usual)]
+    values["labels"] = spec.labels and str(Path(spec.labels).absolute())
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    return {f"dataset.{name}": value for name, value in plain.items()}
+
+
+def _owned(key: str, dataset: str, method: str, solver: Any) -> str:
+    """Settings of a table, of a baseline or of a solver are remembered for each of them."""
+    owner = {"dataset": dataset, "method": method, "solver": solver}.get(key.partition(".")[0])
+    return f"{key} of {owner}" if "." in key and owner else key
+
+
+# ------------------------------------------------------------------------------------- its name
+
+
+def name_of(differing: Settings) -> str:
+    """A folder's name: `scan.patience=3+seed=2`; the same whoever asks, and of bounded length."""
+    parts = [f"{key}={text_of(value)}" for key, value in sorted(differing.items())]
+    name = "+".join(parts)
+    if len(name) <= LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:10]
+    return f"{name[: LONGEST - 11]}~{digest}"
+
+
+def text_of(value: Any) -> str:
+    """A value in a name: letters, digits and what neither a shell nor a path minds."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (list, tuple)):
+        return "~".join(map(text_of, value)) or "none"
+    return quote(str(value), safe="").replace("~", "%7E")
+
+
+def texts(settings: Settings) -> dict[str, str]:
+    """Settings as the words of a command say them."""
+    return {key: unquote(text_of(value)) for key, value in settings.items()}
+
+
+def parsed(name: str) -> dict[str, str]:
+    """What a name says, as texts."""
+    return dict(part.split("=", 1) for part in name.split("+") if "=" in part)
+
+
+# -------------------------------------------------------------------------- what a study remembers
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """study.json: the settings that a study began with, and its variants."""
+
+    settings: Settings = field(default_factory=dict)
+    variants: dict[str, Settings] = field(default_factory=dict)  # by name, in what they differ
+    apart: dict[FoldId, Settings] = field(default_factory=dict)  # folds that differ from their name
+
+    @cached_property
+    def _apart_by_fold(self) -> dict[tuple[str, str, int], list[FoldId]]:
+        found: dict[tuple[str, str, int], list[FoldId]] = {}
+        for fold in self.apart:
+            found.setdefault(fold[:3], []).append(fold)
+        return found
+
+    def learn(self, fold: FoldId, settings: Settings) -> Remembered:
+        """With what is not known yet taken from this fold."""
+        owned = {self._owned(key, fold, settings): v for key, v in settings.items()}
+        new = {key: value for key, value in owned.items() if key not in self.settings}
+        return replace(self, settings={**self.settings, **new}) if new else self
+
+    def differences(self, fold: FoldId, settings: Settings) -> Settings:
+        """The settings that are not those of the study."""
+        return {
+            key: value
+            for key, value in settings.items()
+            if self.settings.get(self._owned(key, fold, settings), value) != value
+        }
+
+    @staticmethod
+    def _owned(key: str, fold: FoldId, settings: Settings) -> str:
+        return _owned(key, fold.dataset, fold.method, settings.get("solver"))
+
+    def variant_of(self, fold: FoldId, settings: Settings) -> str:
+        """The folder of a fold with these settings."""
+        differing = self.differences(fold, settings)
+        for there in self._apart_by_fold.get(fold[:3], ()):
+            if self.apart[there] == differing:
+                return there.variant
+        said, name = differing, name_of(differing)
+        while fold._replace(variant=name) in self.apart:  # the folder is another one's: say more
+            taken = self.apart[fold._replace(variant=name)]
+            said = said | {key: settings[key] for key in taken if key in settings}
+            name = name_of(said) if name_of(said) != name else f"{name}+again=1"
+        return name
+
+    def texts_of(self, fold: FoldId) -> dict[str, str]:
+        """The settings of a fold on disk as texts, for the words of a command to choose by."""
+        said = parsed(fold.variant) if fold.variant not in self.variants else {}
+        known = {key: text_of(value) for key, value in self.variants.get(fold.variant, {}).items()}
+        own = {key: text_of(value) for key, value in self.apart.get(fold, {}).items()}
+        differing = {**said, **known, **own}
+        solver = differing.get("solver", text_of(self.settings.get("solver")))
+        all_ = {key: _owned(key, fold.dataset, fold.method, solver) for key in KEYS}
+        plain = {k: text_of(self.settings[o]) for k, o in all_.items() if o in self.settings}
+        return {key: unquote(value) for key, value in {**plain, **differing}.items()}
+
+    def with_folds(self, configs: Iterable[Config]) -> Remembered:
+        """With all that these folds, each in the variant that it has, are known by."""
+        memory = self
+        variants, apart = dict(self.variants), dict(self.apart)
+        for config in configs:
+            settings = of_config(config)
+            memory = memory.learn(config.id, settings)
+            differing = memory.differences(config.id, settings)
+            if config.variant:
+                variants.setdefault(config.variant, differing)
+            if variants.get(config.variant, {}) == differing:
+                apart.pop(config.id, None)
+            else:
+                apart[config.id] = differing
+        return Remembered(memory.settings, variants, apart)
+
+
+def placed(configs: Sequence[Config]) -> list[Config]:
+    """The configs with the variant of their study that each of them is."""
+    memories: dict[Path, Remembered] = {}
+    found = []
+    for config in configs:
+        root = config.results_dir / config.study
+        settings = of_config(config)
+        memory = memories.get(root) or read(root)
+        memories[root] = memory = memory.learn(config.id, settings)
+        found.append(replace(config, variant=memory.variant_of(config.id, settings)))
+    return one_each(found)
+
+
+def one_each(configs: Sequence[Config]) -> list[Config]:
+    """Every fold once; two jobs for one folder, which would overwrite each other, are refused."""
+    folds: dict[tuple[Path, FoldId], Config] = {}
+    for config in configs:
+        place = (config.results_dir / config.study, config.id)
+        first = folds.setdefault(place, config)
+        if first != config and _as_it_acts(first) != _as_it_acts(config):
+            differing = ", ".join(_differing(_as_it_acts(first), _as_it_acts(config)))
+            raise UserError(
+                f"two jobs for the one folder {'/'.join(map(str, place))}: they differ only in "
+                f"{differing}, which makes no variant; name one of the two, or keep them apart "
+                "with study=NAME"
+            )
+    return list(folds.values())
+
+
+def _as_it_acts(config: Config) -> Settings:
+    """A baseline is the same one whoever would search for formulas, and how long."""
+    values = config.to_dict()
+    if not config.method.name.finds_formula:
+        unused = {"solver": {"threads": config.solver.threads}, "scan": None, "final": None}
+        values |= unused
+    return values
+
+
+def _differing(first: Settings, other: Settings, prefix: str = "") -> Iterable[str]:
+    for key, value in first.items():
+        if isinstance(value, dict) and isinstance(other.get(key), dict):
+            yield from _differing(value, other[key], f"{prefix}{key}.")
+        elif other.get(key) != value:
+            yield f"{prefix}{key} ({value} and {other.get(key)})"
+
+
+# -------------------------------------------------------------------------------------- on disk
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedSettings:
+    settings: Settings
+    variants: dict[str, Settings]
+    apart: dict[str, Settings]
+
+
+def read(root: Path) -> Remembered:
+    """What the study remembers; one of an older version, or whose file is damaged, is known by its
+    results."""
+    try:
+        return _read(StudyPaths(root).settings) or _of_results(root)
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
+        return _of_results(root)
+
+
+def _read(path: Path) -> Remembered | None:
+    plain = records.read(path)
+    if plain is None:
+        return None
+    values = records.of_format(plain, path.name, FORMAT)
+    values.pop("version", None)
+    saved = records.decode(_SavedSettings, values, path.name)
+    places = {FoldPaths(path.parent / name).id: value for name, value in saved.apart.items()}
+    apart = {fold: value for fold, value in places.items() if fold is not None}
+    # a study that began before a setting was there began with what was done then
+    settings = {**_BEFORE, **saved.settings} if saved.settings else saved.settings
+    return Remembered(settings, saved.variants, apart)
+
+
+def remember(configs: Sequence[Config]) -> None:
+    """Write down what these folds, which are about to begin, are known by."""
+    roots: dict[Path, list[Config]] = {}
+    for config in configs:
+        roots.setdefault(config.results_dir / config.study, []).append(config)
+    for root, folds in roots.items():
+        before = read(root)
+        memory = before.with_folds(folds)
+        path = StudyPaths(root).settings
+        if memory != before or not path.exists():
+            files.make_room(path, _read)
+            files.write_json(path, _to_dict(memory))
+
+
+def _to_dict(memory: Remembered) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": fsm_hpc.__version__,
+        "settings": memory.settings,
+        "variants": memory.variants,
+        "apart": {str(fold): differing for fold, differing in memory.apart.items()},
+    }
+
+
+def _of_results(root: Path) -> Remembered:
+    """The settings that most of the plain folds have; folds with others are known to differ."""
+    folds: dict[FoldId, Settings] = {}
+    for fold, paths in StudyPaths(root).folds_on_disk():
+        with suppress(OSError):  # the verdict on that fold tells it
+            done = result.load(paths.result, fold) if not fold.variant else None
+            if done is not None:
+                folds[fold] = of_result(done)
+    counts: dict[str, Counter[str]] = {}
+    values: dict[tuple[str, str], Any] = {}
+    for fold, settings in folds.items():
+        for key, value in settings.items():
+            owned = _owned(key, fold.dataset, fold.method, settings.get("solver"))
+            values.setdefault((owned, repr(value)), value)
+            counts.setdefault(owned, Counter())[repr(value)] += 1
+    most = {key: values[key, count.most_common(1)[0][0]] for key, count in counts.items()}
+    memory = Remembered(most)
+    apart = {fold: memory.differences(fold, settings) for fold, settings in folds.items()}
+    return replace(memory, apart={fold: found for fold, found in apart.items() if found})
+
+
+def of_result(done: result.FoldResult) -> Settings:
+    finds_formula = done.method not in (Method.RANDOM_FOREST.value, Method.XGBOOST.value)
+    settings = result.by_key(done.settings, finds_formula)
+    return settings | ({"solver": done.solver} if finds_formula else {})

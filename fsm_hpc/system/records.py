@@ -1,0 +1,108 @@
+"""Read the program's own JSON files: whole, of a format that is known, and typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fsm_hpc.system import files
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Like, MismatchError, short, typed
+
+T = TypeVar("T")
+MOST_BYTES = 64 * 2**20
+MOST_DEPTH = 24
+MOST_DIGITS = 20  # of a whole number: what 64 bits hold
+
+
+class NewerFormatError(UnreadableError):
+    """A file that a newer version wrote."""
+
+    is_newer = True
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """The object in the file; None where there is none. What is no whole object is unreadable."""
+    content = files.read_regular(path, MOST_BYTES)
+    if content is None:
+        return None
+    try:
+        value = json.loads(
+            content.decode(), parse_constant=_no_number, parse_float=_float, parse_int=_int
+        )
+        _limit_depth(value, MOST_DEPTH)
+    except UnicodeDecodeError:
+        raise UnreadableError(f"{path.name} cannot be read: it is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UnreadableError(f"{path.name} cannot be read: {why}") from None
+    if type(value) is not dict:
+        raise UnreadableError(f"{path.name} cannot be read: expected an object in it")
+    return value
+
+
+def of_format(saved: dict[str, Any], name: str, known: int) -> dict[str, Any]:
+    """What the file holds beside its format, which is one that this version knows."""
+    found = saved.get("format", known)
+    if type(found) is int and found > known:
+        import fsm_hpc
+
+        raise NewerFormatError(
+            f"{name} is of format {found}, written by fsm_hpc {_writer(saved)}; this is "
+            f"{fsm_hpc.__version__}, which knows format {known}"
+        )
+    if type(found) is not int or found != known:
+        raise UnreadableError(f"{name} is of another format: {short(found)}")
+    return {key: value for key, value in saved.items() if key != "format"}
+
+
+def decode(kind: type[T], saved: Any, name: str) -> T:
+    """The dataclass of the values in a file called `name`."""
+    try:
+        return typed(kind, saved)
+    except MismatchError as error:
+        raise UnreadableError(f"{name} is not understood: {error}") from None
+
+
+def like(kind: Any, saved: dict[str, Any], name: str) -> dict[str, Any]:
+    """The values of a file called `name` as they are, each of the type that a TypedDict states."""
+    try:
+        Like(kind)(saved)
+    except MismatchError as error:
+        raise UnreadableError(f"{name} is not understood: {error}") from None
+    return saved
+
+
+def _writer(saved: Mapping[str, Any]) -> str:
+    """The version that wrote a file, wherever its kind of file says so."""
+    for part in (saved, saved.get("provenance"), saved.get("code")):
+        if isinstance(part, dict) and isinstance(part.get("version"), str):
+            return str(part["version"])[:40]
+    return "of a version that it does not tell"
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not a number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return value
+
+
+def _int(text: str) -> int:
+    if len(text) > MOST_DIGITS + 1:
+        raise ValueError(f"{text[:20]}... is too large a number")
+    return int(text)
+
+
+def _limit_depth(value: Any, left: int) -> None:
+    if type(value) in (dict, list):
+        if left == 0:
+            raise RecursionError
+        for item in value.values() if type(value) is dict else value:
+            _limit_depth(item, left - 1)

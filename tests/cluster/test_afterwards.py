@@ -1,0 +1,104 @@
+"""A job that waits for a sweep, and what a sweep costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fsm_hpc.cli.main import main
+from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster.watch import cost
+from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.fold_id import FoldId
+from tests.support.fake_slurm import FakeSlurm
+from tests.support.made_studies import fold_result
+from tests.support.slurm_stand_ins import fake_slurm
+
+WORDS = ["dataset=hepatitis", "method=median", "cluster=slurm", "fold=0,1"]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
+    monkeypatch.chdir(tmp_path)
+    return FakeSlurm(tmp_path / "bin", monkeypatch)
+
+
+def scripts() -> list[str]:
+    found = Path("results/default/submissions").glob("*/jobs.sh")
+    return [path.read_text() for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+
+
+def test_a_dependent_job_collects(site: FakeSlurm, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WORDS, "after=[collect,report]", "-m"]) == 0
+    assert "job 1001 waits for them: collect, then report" in capsys.readouterr().out
+    assert len(site.jobs) == 2
+    last = scripts()[-1]
+    assert "--dependency=afterany:1000" in last
+    assert "--cpus-per-task=1" in last
+
+
+def test_it_waits_for_jobs_of_earlier_commands_too(site: FakeSlurm) -> None:
+    assert main([*WORDS[:3], "fold=0", "-m"]) == 0
+    assert main([*WORDS[:3], "fold=0,1", "after=[collect]", "-m"]) == 0
+    assert len(site.jobs) == 3
+    assert "--dependency=afterany:1000:1001" in scripts()[-1]
+
+
+def test_mail_is_slurms_to_send(site: FakeSlurm) -> None:
+    assert main([*WORDS, 'notify="me@example.org"', "-m"]) == 0
+    assert len(site.jobs) == 2
+    assert "--mail-user=me@example.org" in scripts()[-1]
+    assert "--mail-user" not in scripts()[0]
+
+
+def test_resume_does_not_run_a_command_that_only_a_file_names(site: FakeSlurm) -> None:
+    assert main([*WORDS, 'notify="touch pwned"', "-m"]) == 0
+    assert main(["cancel", "-y"]) == 0
+    before = len(site.jobs)
+    assert main(["resume"]) == 0
+    assert len(site.jobs) == before + 1
+
+
+def test_only_verbs_that_read_results_can_follow(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WORDS, "after=[cancel]", "-m"]) == 2
+    assert "after: expected one of collect, report" in capsys.readouterr().err
+
+
+def test_a_sweep_here_is_followed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*WORDS[:2], "cluster=local", "fold=0", "scan.max_length=1", "solver=clingo_dl"]
+    assert main([*words, "after=[collect]", 'notify="echo $FSM_STUDY > told"', "-m"]) == 0
+    assert (tmp_path / "results/default/folds.csv").exists()
+    assert (tmp_path / "told").read_text() == "default\n"
+
+
+def verdict(fold: int, is_done: bool) -> FoldVerdict:
+    ref = FoldRef(FoldId("bank", "pivot", fold), FoldPaths(Path("nowhere")))
+    done = fold_result("bank", "pivot", fold) if is_done else None
+    return FoldVerdict(ref, Verdict.DONE if is_done else Verdict.QUEUED, result=done, job_id="7_0")
+
+
+def test_open_folds_are_expected_to_take_what_finished_ones_took() -> None:
+    done = [verdict(fold, True) for fold in (0, 2)]  # 12 and 14 s on 8 threads
+    found = cost.expected([*done, verdict(3, False)], [verdict(3, False)])
+    assert found.core_hours == pytest.approx(13 * 8 / 3600)
+    assert (found.folds, found.others) == (1, 0)
+    assert cost.expected([verdict(3, False)], [verdict(3, False)]).others == 1
+
+
+def test_slurm_counts_restarts_and_no_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "7_0|7200|01:00:00\n7_0|3600|10:30.500\n7_0.batch|3600|1-00:00:00\n7_1|60|00:01\n8|5|"
+    fake_slurm(tmp_path, monkeypatch, sacct=told)
+    assert slurm.usage(["7_0", "8"]) == {"7_0": (10800.0, 4230.5), "8": (5.0, 0.0)}
+    assert cost.told([verdict(0, False)]) == "core-hours: 1.2 used of 3 allocated"
+    fake_slurm(tmp_path, monkeypatch, sacct="7_0|7200|00:00:00\n")
+    counted_later = "core-hours: 2 allocated (what was used SLURM has not counted yet)"
+    assert cost.told([verdict(0, False)]) == counted_later
+    fake_slurm(tmp_path, monkeypatch, sacct="nonsense")
+    assert slurm.usage(["7_0"]) is None
+    assert cost.told([verdict(0, False)]) == ""

@@ -1,0 +1,143 @@
+"""What status, logs and cancel say of a rule, beside and without folds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsm_hpc.cluster import attempts, submissions
+from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.errors import UserError
+from fsm_hpc.models.fit import rule_paths
+from fsm_hpc.study import checkpoint
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.files import RulePaths, StudyPaths
+from fsm_hpc.study.fold_id import FoldId
+from tests.support.command_line import place_of, run_verb
+from tests.support.made_studies import fold_result, put
+from tests.support.scans import scan_state
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> StudyPaths:
+    frame = pd.DataFrame({"age": range(20, 80)})
+    frame["label"] = np.where(frame["age"] >= 50, "yes", "no")
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    return StudyPaths(tmp_path / "results" / "default")
+
+
+def words(study: StudyPaths, *more: str) -> list[str]:
+    table = study.root.parent.parent / "my.csv"
+    which = ["dataset=csv", f"dataset.path={table}", "dataset.target=label", "method=pivot"]
+    return [*which, "solver=native", "fit.folds=2", "scan.max_length=3", *place_of(study), *more]
+
+
+def begun(study: StudyPaths, end: AttemptEnd | None, message: str = "") -> RulePaths:
+    """A rule that this process works on, or has worked on."""
+    config = compose(words(study))
+    paths = rule_paths(config)
+    attempt = attempts.claim(paths, submissions.submit_here(paths, config))
+    attempts.save(paths, replace(attempt, end=end, message=message))
+    return paths
+
+
+def test_a_fitted_rule_is_told_in_words_and_in_json(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_verb("fit", *words(study)) == 0
+    capsys.readouterr()
+    assert run_verb("status", "--check", *place_of(study)) == 0
+    said = capsys.readouterr().out
+    assert "rule of my pivot done: perfect" in said
+    assert "Predict label = yes when age is at least 50; otherwise label = no." in said
+    assert "on new rows (balanced" in said
+    assert "folds" not in said
+    run_verb("status", "--json", *place_of(study))
+    (rule,) = json.loads(capsys.readouterr().out)
+    assert (rule["dataset"], rule["fold"], rule["state"]) == ("my", None, "done")
+    assert rule["formula"] == "age >= 50"
+    assert rule["majority"] < rule["accuracy"]
+
+
+def test_a_rule_stands_beside_folds_unless_one_fold_is_asked_for(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun(study, AttemptEnd.BAD_INPUT, "my.csv: 2 problems\n  one\n  two")
+    put(study, fold_result("my", "pivot", 0))
+    assert run_verb("status", "--check", *place_of(study)) == 2
+    said = capsys.readouterr().out
+    assert "rule of my pivot failed: bad input: my.csv: 2 problems\n  one\n  two\n" in said
+    assert "1 fold: 1 done" in said
+    assert run_verb("status", "--check", "fold=0", *place_of(study)) == 0
+    assert "rule of" not in capsys.readouterr().out
+
+
+def test_a_rule_under_way_says_how_far_it_is(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = begun(study, None)
+    assert run_verb("status", "--check", *place_of(study)) == 1
+    assert "running" in (said := capsys.readouterr().out)
+    assert "length 1, on all rows" in said
+    state = scan_state(())
+    checkpoint.save(paths.scan, state, "f")
+    saved = json.loads(paths.scan.read_text()) | {"stop_reason": "plateau"}
+    paths.scan.write_text(json.dumps(saved))
+    run_verb("status", *place_of(study))
+    assert "the final formula, on all rows" in capsys.readouterr().out
+    put(paths.judging, fold_result("my", "pivot", 0))
+    run_verb("status", *place_of(study))
+    assert "fold 2 of 2, to tell what to expect" in capsys.readouterr().out
+
+
+def test_a_stopped_rule_says_where_it_goes_on(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = begun(study, AttemptEnd.STOPPED)
+    checkpoint.save(paths.scan, scan_state(()), "f")
+    run_verb("status", *place_of(study))
+    assert "partial: stopped, resumes at length 1" in capsys.readouterr().out
+
+
+def test_a_folder_of_a_rule_means_that_rule_alone(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = begun(study, AttemptEnd.STOPPED)
+    paths.log.write_text("began\n")
+    put(study, fold_result("my", "pivot", 0))
+    run_verb("status", f"out={paths.folder}")
+    assert "1 fold" not in capsys.readouterr().out
+    run_verb("logs", f"out={paths.folder}")
+    assert capsys.readouterr().out == "==> my/pivot/rule <==\nbegan\n"
+    run_verb("cancel", f"out={paths.folder}")
+    assert capsys.readouterr().out == "nothing is queued or running\n"
+
+
+def test_resume_says_how_a_rule_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the same `fit` command goes on"):
+        run_verb("resume", f"out={tmp_path}")
+
+
+def test_a_folder_without_a_rule_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no rule in"):
+        run_verb("status", f"out={tmp_path}")
+
+
+def test_a_long_reason_stands_below_the_table_once(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = compose(words(study))
+    for fold in (0, 1, 2):
+        paths = study.fold(FoldId("my", "pivot", fold))
+        attempt = attempts.claim(paths, submissions.submit_here(paths, config))
+        bad = "my.csv: 2 problems\n  one\n  two"
+        attempts.save(paths, replace(attempt, end=AttemptEnd.BAD_INPUT, message=bad))
+    run_verb("status", *place_of(study))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-2:] for line in lines[1:4]] == [["see", "below"]] * 3
+    assert lines[4:7] == ["my pivot fold 0-2: bad input: my.csv: 2 problems", "  one", "  two"]

@@ -1,0 +1,294 @@
+"""What is in a results folder decides about folds, and about nothing else."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fsm_hpc.cli.main import main
+from fsm_hpc.cluster import attempts, processes, slurm, submissions, trust
+from fsm_hpc.cluster.attempts import Attempt
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.submit import resume
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.fold import fold_paths
+from fsm_hpc.system import files, ownership
+from tests.support.slurm_stand_ins import fake_slurm
+
+FOLD = ("dataset=hepatitis", "method=median", "fold=1", "cluster=local")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return compose([*FOLD, f"results_dir={tmp_path / 'results'}", "study=mine"])
+
+
+def begin(config: Config, pid: int, **changes: Any) -> FoldPaths:
+    """A local fold whose attempt says that it is this process."""
+    paths = fold_paths(config)
+    made = submissions.new_submission(config, ClusterKind.LOCAL)
+    job_id = f"local/{platform.node()}/{pid}"
+    submissions.save(paths, replace(made, job_id=job_id))
+    attempt = Attempt(made.token, job_id, 0, platform.node(), pid, time.time() + 3600)
+    attempts.save(paths, replace(attempt, **changes))
+    return paths
+
+
+def words(config: Config) -> list[str]:
+    return [f"results_dir={config.results_dir}", f"study={config.study}"]
+
+
+# --------------------------------------------------------------------------------------- cancel
+
+
+@pytest.fixture
+def stranger() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the user's that has nothing to do with any fold."""
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_cancel_leaves_a_process_alone_that_is_not_shown_to_be_the_fold(
+    config: Config, stranger: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin(config, stranger.pid)
+    assert main(["cancel", "-y", *words(config)]) == 1
+    said = capsys.readouterr().out
+    assert f"process {stranger.pid} is not shown to work on hepatitis/median/fold-1" in said
+    assert stranger.poll() is None
+
+
+def test_cancel_ends_the_worker_of_this_very_folder(config: Config, tmp_path: Path) -> None:
+    folder = fold_paths(config).folder
+    folder.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    script = "import time; time.sleep(60)"
+    for place, is_ended in ((tmp_path / "elsewhere", False), (folder, True)):
+        worker = subprocess.Popen([sys.executable, "-c", script, processes.WORKER, str(place)])
+        try:
+            begin(config, worker.pid)
+            assert main(["cancel", "-y", *words(config)]) == (0 if is_ended else 1)
+            if is_ended:
+                assert worker.wait(20) == -signal.SIGTERM
+            else:
+                assert worker.poll() is None
+        finally:
+            worker.kill()
+            worker.wait()
+
+
+@pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()])
+def test_no_id_stands_for_all_processes_or_for_this_one(config: Config, pid: int) -> None:
+    paths = begin(config, max(pid, 1))
+    attempt = Attempt("t", "7", 0, platform.node(), pid, time.time() + 3600)
+    assert not processes.is_fold(paths, config.id, attempt)
+    assert not processes.end(paths, config.id, attempt)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_shown"),
+    [
+        (["python", "-m", "fsm_hpc", *FOLD, "study=mine"], True),
+        (["/venv/bin/python", "/venv/bin/fsm-hpc", *FOLD, "study=mine"], True),
+        (["python", "-m", "fsm_hpc", "dataset=hepatitis", "method=median", "study=mine"], True),
+        (["python", "-m", "fsm_hpc", *FOLD, "study=other"], False),
+        (["python", "-m", "fsm_hpc", "dataset=bank", "method=median", "fold=1"], False),
+        (["python", "-m", "fsm_hpc", "dataset=hepatitis", "method=pivot"], False),
+        (["python", "-m", "fsm_hpc", "status"], False),
+        (["vim", "fsm_hpc.txt", *FOLD], False),
+        ([], False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_fold_in_the_foreground_is_known_by_its_words(
+    config: Config, monkeypatch: pytest.MonkeyPatch, command: list[str], is_shown: bool
+) -> None:
+    monkeypatch.setattr("fsm_hpc.system.machine.command_line", lambda pid: command)
+    monkeypatch.setattr("fsm_hpc.system.machine.is_running", lambda pid, since: True)
+    attempt = Attempt("t", "7", 0, platform.node(), 4242, 1.0)
+    assert processes.is_fold(fold_paths(config), config.id, attempt) is is_shown
+
+
+def test_a_process_that_began_later_than_the_attempt_is_another(
+    config: Config, stranger: subprocess.Popen[bytes]
+) -> None:
+    paths = begin(config, stranger.pid)
+    then = Attempt("t", "7", 0, platform.node(), stranger.pid, time.time() - 3600)
+    assert not processes.is_fold(paths, config.id, then)
+
+
+@pytest.mark.parametrize("job_id", ["-u root", "--user=me", "1 2", "*", "7_[1-3]", "", "local/x/1"])
+def test_only_ids_of_the_form_of_sbatch_reach_scancel(
+    job_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, scancel="", squeue="", sacct="")
+    asked: list[tuple[str, ...]] = []
+    real = slurm.run
+
+    def run(*command: str, time_limit_s: float = 10) -> str | None:
+        asked.append(command)
+        return real(*command, time_limit_s=time_limit_s)
+
+    monkeypatch.setattr(slurm, "run", run)
+    assert slurm.cancel([job_id, "17_3"]) == [job_id]
+    slurm.ask([job_id])
+    assert asked == [("scancel", "17_3")]
+
+
+def test_a_job_id_of_another_form_makes_a_submission_unreadable(config: Config) -> None:
+    paths = begin(config, os.getpid())
+    saved = submissions.read(paths)
+    assert saved is not None
+    files.write_json(paths.submission, {**_plain(saved), "job_id": "--user=me"})
+    with pytest.raises(UserError, match="job_id: expected a job id, found '--user=me'"):
+        submissions.read(paths)
+
+
+def _plain(submission: Submission) -> dict[str, Any]:
+    return {f.name: getattr(submission, f.name) for f in fields(submission)}
+
+
+# --------------------------------------------------------------------------------------- resume
+
+
+def submit(config: Config, **cluster: Any) -> Config:
+    changed = replace(config, cluster=replace(config.cluster, **cluster))
+    made = submissions.new_submission(changed, ClusterKind.LOCAL)
+    submissions.save(fold_paths(config), made)
+    return changed
+
+
+def test_every_setting_is_either_of_the_fold_or_the_users_own() -> None:
+    assert {f.name for f in fields(Config)} == {*trust.FROM_DISK, *trust.SECTIONS_FROM_DISK}
+    runs_code = {f.name for f in fields(ClusterSettings)} - trust.FROM_DISK["cluster"]
+    assert runs_code == {"setup", "python", "sbatch"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [{"setup": ("rm -rf ~",)}, {"python": "/tmp/evil"}, {"sbatch": {"wrap": "evil"}}],
+    ids=str,
+)
+def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
+    config: Config, code: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(config, **code)
+    (found,) = resume.configs(words(config)).configs
+    assert (found.cluster.setup, found.cluster.python, found.cluster.sbatch) == ((), None, None)
+    assert main(["resume", *words(config)]) == 2
+    told = capsys.readouterr().err
+    assert f"cluster.{next(iter(code))}={next(iter(code.values()))!r}" in told
+    assert "--as-stored takes it as it is" in told
+    assert not fold_paths(config).attempt.exists()
+
+
+@pytest.mark.parametrize("as_stored", [False, True])
+def test_no_file_says_a_command_for_the_end_or_for_a_dataset(
+    config: Config, as_stored: bool
+) -> None:
+    told = replace(config, notify="evil", after=("collect",))
+    submit(told, by={"hepatitis": {"setup": ["evil"], "python": "evil"}})
+    more = [*words(config), "scan.budget_h=1"]
+    (found,) = resume.configs(more, as_stored).configs
+    assert (found.notify, found.after, found.cluster.by) == (None, (), {})
+    assert (found.cluster.setup, found.cluster.python) == ((), None)
+
+
+def test_what_the_user_agrees_to_is_taken_from_disk(config: Config) -> None:
+    submit(config, setup=("module load python",))
+    (found,) = resume.configs(words(config), as_stored=True).configs
+    assert found.cluster.setup == ("module load python",)
+
+
+def test_what_the_users_own_config_says_is_not_asked_for(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "conf" / "cluster").mkdir(parents=True)
+    site = "defaults: [slurm, _self_]\nkind: slurm\nsetup: [module load python]\n"
+    (tmp_path / "conf" / "cluster" / "site.yaml").write_text(site)
+    monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path / "conf"))
+    submit(config, setup=("module load python",))
+    found = resume.configs(words(config))
+    assert found.asks_for == ()
+    assert found.configs[0].cluster.setup == ("module load python",)
+
+
+def test_what_is_said_in_the_command_is_not_asked_for(config: Config) -> None:
+    submit(config, setup=("evil",))
+    found = resume.configs([*words(config), "cluster.setup=[good]"])
+    assert found.asks_for == ()
+    assert found.configs[0].cluster.setup == ("good",)
+
+
+def test_a_module_on_disk_is_never_looked_for(config: Config) -> None:
+    dataset = replace(config.dataset, package="evil.module/table.csv")
+    submit(replace(config, dataset=dataset))
+    found = resume.configs(words(config))
+    assert found.configs[0].dataset.package is None
+    assert found.asks_for == ("dataset.package='evil.module/table.csv'",)
+
+
+@pytest.mark.parametrize("name", ["partition", "account", "qos", "constraint", "mail_user"])
+def test_no_setting_goes_on_as_another_line_of_a_jobs_script(config: Config, name: str) -> None:
+    with pytest.raises(UserError, match=f"cluster.{name}: expected one word"):
+        submit(config, **{name: "x\nrm -rf ~"})
+
+
+# ------------------------------------------------------------------------------- shared folders
+
+
+@pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"]], ids=" ".join)
+def test_a_folder_that_others_may_write_is_refused(
+    config: Config, verb: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(config)
+    config.results_dir.chmod(0o777)
+    assert main([*verb, *words(config)]) == 2
+    told = capsys.readouterr().err
+    assert f"{config.results_dir} may be written by everybody" in told
+    assert "--shared goes on" in told
+
+
+def test_the_user_may_say_that_it_is_shared(config: Config) -> None:
+    submit(config)
+    fold_paths(config).folder.chmod(0o777)
+    with pytest.raises(UserError, match="fold-1 may be written by everybody"):
+        trust.refuse_shared([fold_paths(config)], "cancel")
+    assert main(["cancel", "-y", "--shared", *words(config)]) == 0
+
+
+def test_the_groups_right_counts_unless_the_group_is_the_users_own(tmp_path: Path) -> None:
+    tmp_path.chmod(0o770)
+    own = ownership.other_writers([tmp_path])
+    if os.getuid() == 0:
+        os.chown(tmp_path, 0, 1)
+        assert "may be written by the group" in ownership.other_writers([tmp_path])
+        os.chown(tmp_path, 1, 0)
+        assert "may be written by its owner" in ownership.other_writers([tmp_path])
+        assert own == ""
+    tmp_path.chmod(0o700)
+
+
+def test_doctor_tells_of_a_shared_folder(
+    config: Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.results_dir.mkdir()
+    config.results_dir.chmod(0o777)
+    main(["doctor", "cluster=local", *words(config)])
+    said = capsys.readouterr().out
+    assert "may be written by everybody: whoever can write there decides" in said

@@ -1,0 +1,17 @@
+"""All that a command loads, so that a process forked from here costs no second to start."""
+
+import optuna
+import sklearn.ensemble
+import xgboost
+
+from fsm_hpc.baselines import tuning
+from fsm_hpc.cli import main, usage
+from fsm_hpc.models import fit, learn, progress
+from fsm_hpc.report.page import page
+from fsm_hpc.search.solvers.native import compiling
+
+LOADED = (fit, learn, main, optuna, page, progress, sklearn.ensemble, tuning, xgboost)
+
+for name in usage.names():
+    usage.verb(name)
+compiling.ensure_compiled()

@@ -1,0 +1,172 @@
+"""More than two classes: a formula for each against the rest, the surest asked first."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from fsm_hpc import FormulaClassifier, explain_model
+from fsm_hpc.cli.main import main
+from fsm_hpc.errors import UserError
+from fsm_hpc.models import several
+from fsm_hpc.models.card import page
+from fsm_hpc.models.exporters import FORMATS, export
+from fsm_hpc.models.several import Several
+
+
+def _iris() -> tuple[pd.DataFrame, pd.Series[str]]:
+    loaded: Any = load_iris(as_frame=True)
+    names = [name.partition(" (")[0] for name in loaded.data.columns]
+    frame = loaded.data.set_axis(names, axis=1)
+    return frame, pd.Series(loaded.target_names[loaded.target], name="species")
+
+
+@pytest.fixture(scope="module")
+def iris() -> FormulaClassifier:
+    frame, species = _iris()
+    made = FormulaClassifier(solver="native", length=4, threads=1)
+    return made.fit(frame, species)
+
+
+def test_each_class_has_a_formula_against_the_rest(iris: FormulaClassifier) -> None:
+    assert set(iris.formulas_) == {"setosa", "versicolor", "virginica"}
+    assert isinstance(iris.model_, Several)
+    frame, species = _iris()
+    for rule in iris.model_.rules:
+        wrong = rule.formula.evaluate(dict(frame)) != (species == rule.classes[1]).to_numpy()
+        assert rule.errors == wrong.sum()
+        assert rule.proved
+    assert iris.errors_ == (iris.predict(frame) != species).sum()
+    assert iris.score(frame, species) > 0.95
+
+
+def test_the_first_formula_that_holds_is_the_answer(iris: FormulaClassifier) -> None:
+    frame, _ = _iris()
+    made = iris.model_
+    assert isinstance(made, Several)
+    said = [made.otherwise] * len(frame)
+    for rule in reversed(made.rules):
+        truth = rule.formula.evaluate(dict(frame))
+        said = [rule.classes[1] if t else s for t, s in zip(truth, said, strict=True)]
+    assert iris.predict(frame).tolist() == said
+    shares = [rule.shares[1] for rule in made.rules]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_the_predicted_class_is_the_likeliest(iris: FormulaClassifier) -> None:
+    frame, _ = _iris()
+    shares = iris.predict_proba(frame)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert (iris.classes_[shares.argmax(axis=1)] == iris.predict(frame)).all()
+
+
+def test_where_no_formula_holds_the_most_frequent_of_such_rows_is_said() -> None:
+    values = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [5.0], [5.0]])
+    labels = np.array([0, 1, 0, 2, 0, 1, 2, 1])
+    made = FormulaClassifier(solver="native", length=1, threads=1).fit(values, labels)
+    assert isinstance(made.model_, Several)
+    truths = [rule.formula.evaluate({"x0": values[:, 0]}) for rule in made.model_.rules]
+    left = ~np.logical_or.reduce(truths)
+    assert left.any()
+    counts = np.bincount(labels[left], minlength=3)
+    assert counts[int(made.model_.otherwise)] == counts.max()
+
+
+def test_rules_of_several_classes_are_saved_and_loaded(
+    iris: FormulaClassifier, tmp_path: Path
+) -> None:
+    frame, _ = _iris()
+    iris.save(tmp_path / "model.json")
+    again = FormulaClassifier.load(tmp_path / "model.json")
+    assert again.model_ == iris.model_
+    assert (again.predict(frame) == iris.predict(frame)).all()
+    saved = json.loads((tmp_path / "model.json").read_text())
+    two: list[dict[str, Any]] = [{"rules": []}, {"rules": saved["rules"][:2]}]
+    for damage in (*two, {"otherwise": "rosa"}, {"shares": []}):
+        (tmp_path / "bad.json").write_text(json.dumps(saved | damage))
+        with pytest.raises(UserError, match=r"bad\.json"):
+            several.load(tmp_path / "bad.json")
+
+
+def test_every_export_says_what_the_model_says(iris: FormulaClassifier) -> None:
+    frame, _ = _iris()
+    expected = iris.predict(frame).tolist()
+    with sqlite3.connect(":memory:") as database:
+        frame.to_sql("t", database, index=False)
+        found = database.execute(f"SELECT {iris.to_sql()} FROM t").fetchall()
+    assert [answer for (answer,) in found] == expected
+    with duckdb.connect() as other:
+        other.register("t", frame)
+        found = other.execute(f"SELECT {iris.to_sql()} FROM t").fetchall()
+    assert [answer for (answer,) in found] == expected
+    names: dict[str, Any] = {}
+    exec(iris.to_python(), names)
+    rows = frame.to_dict("records")
+    assert [names["predict"](row) for row in rows] == expected
+    assert iris.to_excel().count("IF(") >= 3
+    tree = json.loads(export(iris.model_, "json"))
+    assert [one["class"] for one in tree["rules"]] == list(iris.formulas_)
+    assert all(export(iris.model_, language) for language in FORMATS)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed (Debian: nodejs)")
+def test_node_says_what_the_model_says(iris: FormulaClassifier) -> None:
+    frame, _ = _iris()
+    rows = json.dumps(frame.to_dict("records"))
+    asked = f"{iris.to_javascript()}\nconsole.log(JSON.stringify({rows}.map(predict)))"
+    said = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
+    assert json.loads(said.stdout) == iris.predict(frame).tolist()
+
+
+def test_the_card_is_honest_about_what_is_proved(iris: FormulaClassifier) -> None:
+    shown = page(iris.model_)
+    assert "3 classes, a rule for each against the rest" in shown
+    assert "nothing is proved of all together" in shown
+    assert iris._repr_html_()
+
+
+def test_the_time_limit_is_for_all_classes_together() -> None:
+    frame, species = _iris()
+    with pytest.warns(UserWarning, match="time_limit_s"):
+        made = FormulaClassifier(solver="native", time_limit_s=0.05, threads=1).fit(frame, species)
+    assert made.cut_
+
+
+def test_a_black_box_of_several_answers_is_refused(iris: FormulaClassifier) -> None:
+    with pytest.raises(ValueError, match="expected a model with two answers, found 3"):
+        explain_model(iris, _iris()[0])
+
+
+def test_fit_predict_and_explain_know_several_classes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame, species = _iris()
+    frame.assign(species=species).to_csv("iris.csv", index=False)
+    words = ["dataset=csv", "dataset.path=iris.csv", "dataset.target=species", "method=pivot"]
+    options = ["solver=native", "scan.max_length=3", "scan.splits=1", "fit.folds=3", "out=rules"]
+    assert main(["fit", *words, *options]) == 0
+    told = capsys.readouterr().out
+    assert "3 classes" in told
+    assert "on rows that they had not seen" in told
+    made = several.load(Path("rules/model.json"))
+    assert isinstance(made, Several)
+    assert made.figures["accuracy"]["value"] > 0.8
+    assert main(["predict", "rules/model.json", "iris.csv", "--out", "out.csv"]) == 0
+    answers = pd.read_csv("out.csv")["prediction"]
+    assert (answers == species).sum() == made.rows - made.errors
+    assert main(["explain", "rules/classes/setosa/model.json", "--row", "3"]) == 0
+    assert main(["explain", "rules/model.json", "--row", "3"]) == 2
+    assert main(["status", "out=rules"]) == 0
+    assert main(["fit", *words, *options, "-m"]) == 2
+    assert "dataset.positive=CLASS dataset.negative=rest" in capsys.readouterr().err

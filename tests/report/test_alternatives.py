@@ -1,0 +1,305 @@
+"""The alternatives of a rule: what the verb says, what is kept, and the page in a browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsm_hpc import FormulaClassifier
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import model as model_file
+from fsm_hpc.report.alternatives import find, page, rule, told
+from fsm_hpc.search.near_optimal import kept
+from fsm_hpc.search.near_optimal.enumeration import nothing_yet
+from fsm_hpc.search.solvers.base import Control
+from tests.support.browser import browser
+from tests.support.command_line import run_verb
+
+ROWS = 60
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two numbers, a Boolean and a category; the label hangs on three of them, nearly."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, ROWS),
+            "dose": rng.integers(0, 40, ROWS) / 4,
+            "smokes": rng.choice(["yes", "no"], ROWS),
+            "job": rng.choice(["cook", "it's me", "clerk"], ROWS),
+        }
+    )
+    label = (frame.age >= 40) & ((frame.smokes == "yes") | (frame.dose >= 5))
+    frame["ill"] = np.where(label ^ (rng.random(ROWS) < 0.3), "sick", "well")
+    path = tmp_path_factory.mktemp("table") / "my.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("rule")
+    words = ["dataset=csv", f"dataset.path={table}", "dataset.target=ill", "method=pivot"]
+    words += ["dataset.positive=sick", "fit.folds=0", "scan.max_length=4", f"out={out}"]
+    assert run_verb("fit", *words, "scan.splits=1") == 0
+    return out / "model.json"
+
+
+@pytest.fixture(scope="module")
+def said(model: Path) -> told.Told:
+    known = rule.read_rule(model, [])
+    good = find.find(known, 6, 5, 1, Control(), None)
+    return told.tell(known, good, 1, Control())
+
+
+# ------------------------------------------------------------------------------------- the verb
+
+
+def test_the_verb_prints_the_set_as_documented(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run_verb("alternatives", str(model), "slack=2", "bound=3", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["complete"] is True
+    assert (answer["bound"], answer["slack"]) == (3, 2)
+    assert answer["count"] == sum(family["count"] for family in answer["families"])
+    problem = rule.read_rule(model, []).problem
+    for family in answer["families"]:
+        assert problem.errors(parse(family["formula"])) == family["errors"]
+        assert family["errors"] <= answer["optimum"] + 2
+        for low, high in family["cuts"].values():
+            assert low <= high
+
+
+def test_the_verb_writes_a_csv_and_says_what_is_told(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "all.csv"
+    assert run_verb("alternatives", str(model), "slack=2", "--csv", str(place)) == 0
+    text = capsys.readouterr().out
+    assert "ambiguity" in text
+    assert "errors more" in text
+    lines = list(csv.DictReader(place.open()))
+    assert lines[0]["formula"] in text
+
+
+@pytest.mark.parametrize("words", [["slack=1.5"], ["bound=0"], ["bound=x"], ["slack=-1"]])
+def test_words_that_mean_nothing_are_refused(model: Path, words: list[str]) -> None:
+    with pytest.raises(UserError, match=r"slack|bound"):
+        run_verb("alternatives", str(model), *words)
+
+
+def test_another_table_is_refused(model: Path, table: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    frame = pd.read_csv(table)
+    frame["age"] = frame["age"] + 1
+    frame.to_csv(other, index=False)
+    with pytest.raises(UserError, match="content differs"):
+        run_verb("alternatives", str(model), f"dataset.path={other}", "dataset.target=ill")
+
+
+def test_a_set_that_was_cut_short_says_so_and_goes_on(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = find.state_path(rule.read_rule(model, []))
+    assert run_verb("alternatives", str(model), "slack=3", "bound=5", "--most", "5") == 1
+    assert "NOT complete" in capsys.readouterr().out
+    assert state.exists()
+    assert run_verb("alternatives", str(model), "slack=3", "bound=5", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["complete"]
+    assert not state.exists()
+
+
+def test_what_was_kept_is_taken_for_the_same_question_only(said: told.Told, tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    kept.save(path, "asked", said.good.progress)
+    again = kept.load(path, "asked")
+    assert again is not None
+    assert again.families == said.good.progress.families
+    assert again.votes.tolist() == said.good.progress.votes.tolist()
+    assert kept.load(path, "something else") is None
+    path.write_text(path.read_text().replace('"count"', '"counted"').replace("1", "2", 1))
+    assert kept.load(path, "asked") is None
+    assert kept.load(tmp_path / "none.json", "asked") is None
+    kept.save(path, "asked", nothing_yet(said.good.space))
+    empty = kept.load(path, "asked")
+    assert empty is not None
+    assert not empty.is_complete
+
+
+# ------------------------------------------------------------------------------- what it tells
+
+
+def test_prices_free_cuts_and_differences_are_what_trying_them_gives(said: told.Told) -> None:
+    problem, formula = said.rule.problem, said.rule.formula
+    truth = formula.evaluate(problem.table)
+    members = [m for family in said.good.families for m, _ in said.good.members(family)]
+    answers = np.array([m.evaluate(problem.table) for m in members])
+    assert said.ambiguous == int((answers != truth).any(axis=0).sum())
+    assert said.differing is not None
+    assert said.differing[0] == int((answers != truth).sum(axis=1).max())
+    assert said.good.yes.tolist() == answers.sum(axis=0).tolist()
+    for column in said.columns:
+        others = [f.errors for f in said.good.families if column.column not in f.columns]
+        if others:
+            assert column.price == min(others) - said.good.optimum
+    assert {one.column for one in said.free} <= {"age", "dose"}
+
+
+def test_the_classifier_gives_its_alternatives_as_a_table(table: Path) -> None:
+    frame = pd.read_csv(table)
+    rule_ = FormulaClassifier(length=3, threads=1).fit(frame.drop(columns="ill"), frame.ill)
+    families = rule_.alternatives(slack=2)
+    assert families.attrs["complete"] is True
+    assert families.attrs["count"] == families["count"].sum()
+    assert families.loc[0, "errors"] == families.attrs["optimum"] == rule_.errors_
+    assert len(rule_.members(0)) == families.loc[0, "count"]
+    with pytest.raises(UserError, match="a row of alternatives"):
+        rule_.members(len(families))
+
+
+# ------------------------------------------------------------------------------------- the page
+
+
+@pytest.fixture(scope="module")
+def opened(said: told.Told, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    place = tmp_path_factory.mktemp("page") / "alternatives.html"
+    place.write_text(page.render(said), encoding="utf-8")
+    with browser() as chromium:
+        context = chromium.new_context(
+            accept_downloads=True, viewport={"width": 1280, "height": 900}
+        )
+        tab = context.new_page()
+        problems: list[str] = []
+        requests: list[str] = []
+        tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.goto(place.as_uri())
+        yield tab
+        assert problems == []
+        assert [url for url in requests if not url.startswith(("file:", "blob:"))] == []
+
+
+def test_the_page_lists_filters_and_sorts_families(opened: Any, said: told.Told) -> None:
+    families = said.good.families
+    assert f"{len(families):,} of {len(families):,}" in opened.inner_text("#shown")
+    opened.fill("#filter", "dose -age")
+    wanted = [f for f in families if "dose" in f.columns and "age" not in f.columns]
+    assert opened.inner_text("#shown").startswith(f"{len(wanted):,} of")
+    opened.fill("#filter", "")
+    opened.select_option("#sort", "count")
+    most = max(f.count for f in families)
+    first = opened.inner_text("[role=option] >> nth=0")
+    assert f"{most:,}" in first
+    opened.select_option("#sort", "errors")
+
+
+def test_keys_choose_a_family_and_the_page_counts_its_errors(opened: Any, said: told.Told) -> None:
+    opened.focus("#list")
+    opened.keyboard.press("Home")
+    for family in said.good.families[:12]:
+        assert opened.inner_text("#formula") == str(family.formula)
+        assert opened.inner_text("#facts").startswith(f"{family.errors} errors")
+        opened.keyboard.press("ArrowDown")
+
+
+def test_a_slider_moves_a_cut_and_the_errors_follow(opened: Any, said: told.Told) -> None:
+    at = next(n for n, f in enumerate(said.good.families) if f.cuts)
+    opened.focus("#list")
+    opened.keyboard.press("Home")
+    for _ in range(at):
+        opened.keyboard.press("ArrowDown")
+    slider = opened.locator("#sliders input").first
+    slider.focus()
+    opened.keyboard.press("ArrowRight")
+    formula = parse(opened.inner_text("#formula"))
+    assert formula != said.good.families[at].formula
+    errors = said.rule.problem.errors(formula)
+    assert opened.inner_text("#facts").startswith(f"{errors} errors")
+    opened.click("#reset")
+    assert opened.inner_text("#formula") == str(said.good.families[at].formula)
+
+
+def test_two_formulas_are_compared_row_by_row(opened: Any, said: told.Told) -> None:
+    opened.focus("#list")
+    opened.keyboard.press("Home")
+    opened.keyboard.press("c")
+    opened.keyboard.press("End")
+    one, other = (parse(opened.inner_text(place)) for place in ("#formula", "#other"))
+    table = said.rule.problem.table
+    differ = int((one.evaluate(table) != other.evaluate(table)).sum())
+    assert f"differ on {differ} of {ROWS} rows" in opened.inner_text("#difference")
+    assert opened.locator("#rows tr").count() == (differ + 1 if differ else 0)
+
+
+def test_the_chosen_formula_is_exported_from_the_page(
+    opened: Any, said: told.Told, table: Path, tmp_path: Path
+) -> None:
+    opened.focus("#list")
+    opened.keyboard.press("End")
+    formula = parse(opened.inner_text("#formula"))
+    with opened.expect_download() as download:
+        opened.click("[data-export=model]")
+    place = tmp_path / "model.json"
+    download.value.save_as(place)
+    made = model_file.load(place)
+    assert made.formula == formula
+    assert made.errors == said.rule.problem.errors(formula)
+    opened.click("[data-export=sql]")
+    frame = pd.read_csv(table)
+    with sqlite3.connect(":memory:") as base:
+        frame.to_sql("t", base, index=False)
+        answers = [
+            row[0] for row in base.execute(f"SELECT {opened.inner_text('#exported')} FROM t")
+        ]
+    truth, _ = made.read({str(name): frame[name] for name in frame}, len(frame))
+    assert answers == [made.classes[int(value)] for value in truth]
+    opened.click("[data-export=text]")
+    assert str(formula) in opened.inner_text("#exported")
+
+
+def test_the_page_fits_a_phone_and_knows_the_dark(opened: Any) -> None:
+    opened.set_viewport_size({"width": 360, "height": 740})
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+    light = opened.evaluate("getComputedStyle(document.body).backgroundColor")
+    opened.emulate_media(color_scheme="dark")
+    assert opened.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    opened.emulate_media(color_scheme="light")
+    opened.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_families_are_filtered_by_what_they_do_on_held_out_rows(
+    opened: Any, said: told.Told, tmp_path: Path
+) -> None:
+    held = said.rule.problem.on(np.arange(0, ROWS, 3))
+    known = replace(said, rule=replace(said.rule, held_out=held))
+    place = tmp_path / "page.html"
+    place.write_text(page.render(known), encoding="utf-8")
+    shares = [held.accuracy(family.formula) for family in said.good.families]
+    least = sorted(shares)[len(shares) // 2]
+    tab = opened.context.new_page()
+    tab.goto(place.as_uri())
+    tab.fill("#held", str(100 * least - 0.001))
+    count = sum(share >= least for share in shares)
+    assert tab.inner_text("#shown").startswith(f"{count:,} of")
+    tab.select_option("#sort", "held")
+    assert f"{100 * max(shares):.1f} %" in tab.inner_text("[role=option] >> nth=0")
+    tab.close()
+
+
+def test_few_of_many_families_are_drawn(opened: Any, said: told.Told) -> None:
+    opened.set_viewport_size({"width": 1280, "height": 300})
+    opened.evaluate("window.dispatchEvent(new Event('resize'))")
+    assert 0 < opened.locator("[role=option]").count() < len(said.good.families)

@@ -1,0 +1,234 @@
+"""The frontier: an interrupted size goes on where it was, where that is the same search."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.frontier import Frontier, Leader, Left
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.search.solvers.native import Native, engines, search, solver, work
+from fsm_hpc.search.solvers.native.kernels.order import STOPPED
+from fsm_hpc.search.solvers.native.station import Station
+from tests.support.random_tables import FORMULA_METHODS, random_problem
+
+LENGTH = 7
+by_method = pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda m: m.value)
+SOME = Frontier(
+    "digest",
+    5,
+    Leader(parse("a or b >= 2.5"), 12),
+    None,
+    (Left(3, 9), Left(20, 21, ((0, 4, 7, 7), (5, 6, 7, 7)))),
+    Leader(parse("a and not c"), 14, 2),
+    0.25,
+    30.0,
+)
+
+
+class Interrupter:
+    """Lets kernels come back after a moment, and stops the solver after so many of those."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(search, "QUICK_SIZE", 0)
+        monkeypatch.setattr(search, "BUDGET", 500)
+        self._real = search.Run._search_piece
+        self.passed = 0
+        self._moments: float = math.inf
+        self._stop = threading.Event()
+        monkeypatch.setattr(search.Run, "_search_piece", lambda *found: self._search_piece(*found))
+
+    def after(self, moments: float) -> Control:
+        self.passed, self._moments, self._stop = 0, moments, threading.Event()
+        return Control(stop=self._stop)
+
+    def _search_piece(self, run: search.Run, *arguments: Any) -> int:
+        self.passed += 1
+        if self.passed > self._moments:
+            self._stop.set()
+            run.flag[0] = 1
+            return STOPPED
+        return self._real(run, *arguments)
+
+
+@pytest.fixture
+def stop(monkeypatch: pytest.MonkeyPatch) -> Interrupter:
+    return Interrupter(monkeypatch)
+
+
+def start_of(outcome: Outcome, frontier: Frontier | None) -> Incumbent:
+    return Incumbent(outcome.formula, outcome.errors, outcome.proved_length, 0, frontier)
+
+
+def through_json(frontier: Frontier | None) -> Frontier | None:
+    """As it comes back from disk; None between two sizes."""
+    return frontier and Frontier.from_dict(json.loads(json.dumps(frontier.to_dict())))
+
+
+@pytest.mark.parametrize("few_values", [0, 8], ids=["boxes", "bits"])
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@by_method
+def test_a_size_that_is_stopped_again_and_again_has_the_answer_of_one_piece(
+    method: Method,
+    threads: int,
+    few_values: int,
+    stop: Interrupter,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(solver, "FEW_VALUES", few_values)
+    rng = np.random.default_rng(5)
+    stops = 0
+    for _ in range(3):
+        problem = random_problem(rng, method, 60, 4, 3, 8)
+        expected = Native(1).solve(problem, LENGTH, Incumbent(), stop.after(math.inf))
+        one_piece, spent = stop.passed, 0
+        start, shares, most = Incumbent(), [(0, 0.0)], max(4, one_piece // 4)
+        while True:
+            outcome = Native(threads).solve(
+                problem, LENGTH, start, stop.after(int(rng.integers(1, most)))
+            )
+            spent += stop.passed
+            if outcome.proved:
+                break
+            stops += 1
+            frontier = through_json(outcome.frontier)
+            if frontier is not None:
+                shares.append((frontier.size, frontier.share))
+            start = start_of(outcome, frontier)
+        assert outcome.formula == expected.formula
+        assert shares == sorted(shares)
+        if threads == 1:  # a stop costs the moment that it falls into, and a new beginning
+            assert spent <= 1.2 * one_piece + 5 * len(shares)
+    assert stops > 10
+
+
+def stopped(problem: Problem, stop: Interrupter) -> Outcome:
+    outcome = Native(1).solve(problem, LENGTH, Incumbent(), stop.after(200))
+    assert outcome.end is End.STOPPED
+    assert outcome.frontier is not None
+    return outcome
+
+
+def false_claim(problem: Problem, outcome: Outcome) -> Incumbent:
+    """A frontier by which nothing would be left to search."""
+    assert outcome.frontier is not None
+    nothing_left = replace(outcome.frontier, left=(), leader=None, known=None)
+    return start_of(outcome, nothing_left)
+
+
+def test_a_frontier_of_other_code_is_not_taken(
+    stop: Interrupter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
+    expected = Native(1).solve(problem, LENGTH, Incumbent(), stop.after(math.inf))
+    claim = false_claim(problem, stopped(problem, stop))
+    monkeypatch.setattr(work, "code_digest", lambda: "another version")
+    assert Native(1).solve(problem, LENGTH, claim, stop.after(math.inf)).formula == expected.formula
+
+
+def test_a_frontier_of_another_problem_is_not_taken(stop: Interrupter) -> None:
+    problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
+    labels = problem.labels.copy()
+    labels[0] = not labels[0]
+    other = replace(problem, labels=labels)
+    expected = Native(1).solve(other, LENGTH, Incumbent(), stop.after(math.inf))
+    claim = replace(false_claim(problem, stopped(problem, stop)), formula=None, errors=None)
+    assert Native(1).solve(other, LENGTH, claim, stop.after(math.inf)).formula == expected.formula
+
+
+def test_the_code_of_the_room_is_part_of_the_numbering() -> None:
+    work.code_digest.cache_clear()
+    problem = random_problem(np.random.default_rng(3), Method.PIVOT, 20, 2, 2, 5)
+    other = replace(problem, method=Method.INTERVAL)
+    assert len(work.code_digest()) == 64
+    assert len({work.numbering(problem), work.numbering(other)}) == 2
+
+
+def test_a_frontier_comes_back_from_json_as_it_was() -> None:
+    assert through_json(SOME) == SOME
+
+
+def changes() -> list[tuple[str, Any]]:
+    return [
+        ("left", [[3, 8]]),
+        ("left", "none"),
+        ("left", [[3]]),
+        ("size", 6),
+        ("numbering", "other"),
+        ("share", None),
+        ("seconds", float("nan")),
+        ("leader", ["a and", 14, 2]),
+        ("leader", [1]),
+        ("before", [5, 1, 1]),
+        ("before", [None, 1, 1]),
+        ("before", [["a"], 1, 1]),
+        ("seal", ""),
+        ("known", 13),
+    ]
+
+
+@pytest.mark.parametrize(("key", "value"), changes())
+def test_a_frontier_that_was_changed_is_none(key: str, value: Any) -> None:
+    assert Frontier.from_dict(SOME.to_dict() | {key: value}) is None
+
+
+@pytest.mark.parametrize("saved", [None, [], "x", 3, {}])
+def test_what_is_no_frontier_is_none(saved: object) -> None:
+    assert Frontier.from_dict(saved) is None
+
+
+def test_the_time_left_is_told_once_there_is_a_pace() -> None:
+    assert SOME.left_s == pytest.approx(90.0)
+    assert replace(SOME, share=0.0).left_s is None
+    assert replace(SOME, share=5e-13).left_s is None  # no number that a file could not hold
+
+
+def test_a_stop_does_not_wait_until_all_functions_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed = threading.Event()
+    real = engines.units_of_size
+    monkeypatch.setattr(search, "QUICK_SIZE", 0)
+    monkeypatch.setattr(search, "units_of_size", lambda *given: listed.wait(20) and real(*given))
+    problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
+    began = time.monotonic()
+    start = Incumbent(frontier=replace(SOME, numbering="other"))
+    outcome = Native(1).solve(problem, LENGTH, start, Control(deadline=began + 0.3))
+    took_s = time.monotonic() - began
+    listed.set()
+    assert outcome.end is End.TIMEOUT
+    assert took_s < 10
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_part_that_is_too_long_for_its_time_gets_on_all_the_same(
+    threads: int, stop: Interrupter
+) -> None:
+    problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
+    stop.after(math.inf)
+    known = Native(threads).knowledge(problem)
+    aim = search.Aim(5, Leader(parse("a"), 0))
+    run = known.search.begin(aim)
+    run.pause()
+    assert not run.wait()
+    part = run.frontier()
+    assert part is not None
+    for _ in range(10_000):
+        if not part.left:
+            break
+        found = Station().search("name", known.search, part, 0.0, lambda leader: None)
+        assert found.left != part.left
+        part = found
+    whole = known.search.begin(aim)
+    assert whole.wait()
+    assert part.leader == whole.leader

@@ -1,0 +1,206 @@
+"""The near-optimal set: complete, each formula once, against brute force."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.cuts import CutRule, Cuts
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families, nothing_yet
+from fsm_hpc.search.near_optimal.families import Family, Space
+from fsm_hpc.search.near_optimal.good_set import (
+    GoodSet,
+    agreement_weights,
+    difference_weights,
+    near_optimal,
+    slack_errors,
+)
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, Incumbent
+from fsm_hpc.search.solvers.native import Native
+from tests.support import all_good
+from tests.support.brute_force import fewest_errors
+from tests.support.random_tables import FORMULA_METHODS, random_problem, tiny_problem
+
+TABLES_OF_A_DAY = 36  # the long form has 360
+
+
+def good_set(problem: Problem, bound: int, slack: int, threads: int = 1) -> GoodSet:
+    optimum = Native(1).solve(problem, bound, Incumbent(), Control()).errors
+    return near_optimal(problem, bound, optimum, slack, threads)
+
+
+def key_of(good: GoodSet, family: Family) -> all_good.Key:
+    """The family as brute force names it: columns in order, and the table of its function."""
+    names = tuple(sorted(family.columns))
+    function = good.space.plans[family.found.plan].function
+    table = []
+    for index in range(1 << len(names)):
+        places = [names.index(name) for name in family.columns]
+        entry = sum((index >> place & 1) << v for v, place in enumerate(places))
+        table.append(bool(function.table >> entry & 1))
+    return names, tuple(table)
+
+
+def ranges_of(family: Family) -> dict[str, list[tuple[float, float]]]:
+    return {column: list(ends) for column, ends in family.cuts.items()}
+
+
+def expected_ranges(
+    problem: Problem, members: all_good.Members
+) -> dict[str, list[tuple[float, float]]]:
+    numeric = {feature.column for feature in problem.numerics}
+    ends = 2 if problem.method is Method.INTERVAL else 1
+    return {
+        column: [(min(values), max(values)) for values in both[:ends]]
+        for column, both in members.ranges.items()
+        if column in numeric
+    }
+
+
+def assert_equal_to_brute_force(problem: Problem, bound: int, slack: int) -> None:
+    good = good_set(problem, bound, slack)
+    assert good.optimum == fewest_errors(problem, bound)[-1]
+    expected = all_good.near_optimal(problem, bound, slack)
+    by_key = {key_of(good, family): family for family in good.families}
+    assert good.is_complete
+    assert len(by_key) == len(good.families), "a family was found twice"
+    assert by_key.keys() == expected.keys()
+    for key, family in by_key.items():
+        members = expected[key]
+        assert (family.size, family.errors, family.count) == (
+            members.size,
+            members.best,
+            members.count,
+        )
+        assert ranges_of(family) == expected_ranges(problem, members)
+        assert problem.errors(family.formula) == family.errors
+    assert good.count == sum(members.count for members in expected.values())
+
+
+def case(number: int) -> tuple[Problem, int, int]:
+    """Methods, bounds 1 to 6 and slacks 0 to 3 in turn, a new table each time."""
+    method = FORMULA_METHODS[number % 3]
+    return tiny_problem(number, method), 1 + number // 3 % 6, number // 18 % 4
+
+
+@pytest.mark.parametrize("first", range(0, TABLES_OF_A_DAY, 12))
+def test_the_set_equals_brute_force(first: int) -> None:
+    for number in range(first, first + 12):
+        assert_equal_to_brute_force(*case(7 * number))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 360, 36))
+def test_the_set_equals_brute_force_on_many_tables(first: int) -> None:
+    for number in range(first, first + 36):
+        assert_equal_to_brute_force(*case(number))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1000, 9000), st.sampled_from(FORMULA_METHODS), st.integers(0, 3))
+def test_every_row_is_told_by_as_many_members_as_brute_force_counts(
+    seed: int, method: Method, slack: int
+) -> None:
+    problem = tiny_problem(seed, method)
+    good = good_set(problem, 4, slack)
+    yes, count = all_good.votes(problem, 4, slack)
+    assert (good.yes.tolist(), good.count) == (yes, count)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1000, 9000), st.sampled_from(FORMULA_METHODS), st.integers(0, 3))
+def test_members_are_distinct_formulas_within_the_slack_as_many_as_counted(
+    seed: int, method: Method, slack: int
+) -> None:
+    problem = tiny_problem(seed, method)
+    good = good_set(problem, 5, slack)
+    for family in good.families:
+        members = list(good.members(family))
+        assert len({str(formula) for formula, _ in members}) == family.count
+        assert min(errors for _, errors in members) == family.errors
+        for formula, errors in members:
+            assert problem.errors(formula) == errors <= good.optimum + slack
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1000, 9000), st.sampled_from(FORMULA_METHODS))
+def test_the_consensus_and_the_most_different_member_are_those_of_all_members(
+    seed: int, method: Method
+) -> None:
+    problem = tiny_problem(seed, method)
+    good = good_set(problem, 4, 2)
+    members = [formula for family in good.families for formula, _ in good.members(family)]
+    if not members:
+        return
+    answers = {str(formula): formula.evaluate(problem.table) for formula in members}
+    agreement = {
+        text: sum(int((truth == other).sum()) for other in answers.values())
+        for text, truth in answers.items()
+    }
+    assert agreement[chosen(good, agreement_weights(good))] == max(agreement.values())
+    first = answers[str(members[0])]
+    different = {text: int((truth != first).sum()) for text, truth in answers.items()}
+    assert different[chosen(good, difference_weights(good, first))] == max(different.values())
+
+
+def chosen(good: GoodSet, weights: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> str:
+    best = good.greatest(weights)
+    assert best is not None
+    return str(best[0])
+
+
+def test_the_set_is_the_same_in_pieces_with_any_number_of_threads_and_small_tiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_problem(np.random.default_rng(5), Method.PIVOT, 60, 3, 3, 15)
+    whole = good_set(problem, 5, 4)
+    space = Space(problem, 5)
+    progress: Progress = nothing_yet(space)
+    pieces = 0
+    while not progress.is_complete:
+        pieces += 1
+        progress = enumerate_families(
+            space, whole.optimum + 4, 2, Control(), progress, most=len(progress.families) + 9
+        )
+        assert progress.is_full or progress.is_complete
+    assert pieces > 1
+    assert progress.families == whole.progress.families
+    assert progress.votes.tolist() == whole.progress.votes.tolist()
+    monkeypatch.setattr("fsm_hpc.search.near_optimal.memory.CELLS_OF_A_ROW", 0)
+    monkeypatch.setattr("fsm_hpc.search.near_optimal.memory.FEWEST_CELLS", 7)
+    tiled = good_set(problem, 5, 4)
+    assert [f.count for f in tiled.families] == [f.count for f in whole.families]
+    assert tiled.yes.tolist() == whole.yes.tolist()
+
+
+def test_equal_columns_make_formulas_of_their_own() -> None:
+    truth = np.array([True, True, False, False])
+    twins = [Column(name, Kind.BOOLEAN, truth) for name in ("a", "b")]
+    good = good_set(Problem.build(twins, truth, Method.PIVOT), 3, 0)
+    assert {str(f.formula) for f in good.families} == {"a", "b", "a and b", "a or b"}
+
+
+def test_a_slack_is_a_share_below_one_and_errors_from_there_on() -> None:
+    assert [slack_errors(s, 300) for s in (0, 0.01, "0.29", 1, "2", 2.0)] == [0, 3, 87, 1, 2, 2]
+    for wrong in (-1, 1.5, "much", "nan", "inf"):
+        with pytest.raises(UserError, match="slack"):
+            slack_errors(wrong, 300)
+
+
+def test_what_the_set_is_not_defined_for_is_refused() -> None:
+    values = np.array([1.0, 2.0, 3.0, np.nan])
+    labels = np.array([True, False, True, False])
+    holed = Problem.build([Column("x", Kind.NUMERIC, values)], labels, Method.PIVOT)
+    with pytest.raises(UserError, match="missing values"):
+        near_optimal(holed, 3, 0, 1)
+    whole = Problem.build([Column("x", Kind.NUMERIC, np.arange(4.0))], labels, Method.PIVOT)
+    with pytest.raises(UserError, match="cuts of its own"):
+        near_optimal(replace(whole, cuts=Cuts(CutRule.MIDPOINTS)), 3, 0, 1)

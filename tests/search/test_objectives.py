@@ -1,0 +1,193 @@
+"""Objectives and weights of rows: the lowest weight of errors, exactly, by every solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers import make_solver
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
+from fsm_hpc.search.solvers.names import Encoding, SolverName
+from fsm_hpc.search.weights import MOST, weigh
+from tests.support.brute_force import fewest_errors
+from tests.support.random_tables import problems
+
+QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+some = settings(max_examples=40, deadline=None, suppress_health_check=QUIET)
+few = settings(max_examples=8, deadline=None, suppress_health_check=QUIET)
+many = settings(max_examples=300, deadline=None, suppress_health_check=QUIET)
+lengths = st.integers(1, 7)
+BALANCED = Objective(ObjectiveName.BALANCED)
+
+
+def costs(false_positive: float, false_negative: float) -> Objective:
+    return Objective(ObjectiveName.COSTS, false_positive, false_negative)
+
+
+numbers = st.sampled_from([0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 7.0, 1000.0])
+objectives = st.one_of(
+    st.just(ACCURACY), st.just(BALANCED), st.builds(costs, numbers, numbers), st.just(costs(1, 5))
+)
+
+
+@st.composite
+def weighted(draw: st.DrawFn) -> Problem:
+    """A small random table with an objective, and perhaps with weights of its rows."""
+    plain = draw(problems())
+    rows = plain.rows
+    weights = st.lists(numbers, min_size=rows, max_size=rows).map(np.array)
+    given = draw(st.one_of(st.none(), weights))
+    objective = draw(objectives)
+    return Problem.build(
+        plain.columns, plain.labels, plain.method, objective=objective, given=given
+    )
+
+
+@pytest.fixture(scope="module")
+def native() -> Iterator[Solver]:
+    solver = make_solver(SolverName.NATIVE, threads=1)
+    yield solver
+    solver.close()
+
+
+def assert_best(solver: Solver, problem: Problem, length: int) -> None:
+    outcome = solver.solve(problem, length, Incumbent(), Control())
+    optimum = fewest_errors(problem, length)
+    assert outcome.end is End.PROVED
+    assert outcome.errors == problem.errors(outcome.formula) == optimum[-1]
+    assert outcome.formula.size == optimum.index(optimum[-1]) + 1
+
+
+@some
+@given(problem=weighted(), length=lengths)
+def test_native_finds_the_least_weight_of_errors(
+    native: Solver, problem: Problem, length: int
+) -> None:
+    assert_best(native, problem, length)
+
+
+@pytest.mark.slow
+@many
+@given(problem=weighted(), length=lengths)
+def test_native_equals_brute_force_on_many_tables(
+    native: Solver, problem: Problem, length: int
+) -> None:
+    assert_best(native, problem, length)
+
+
+@pytest.mark.parametrize("encoding", Encoding, ids=lambda encoding: encoding.value)
+@few
+@given(problem=weighted(), length=st.integers(1, 5))
+def test_clingo_dl_finds_the_least_weight_of_errors(
+    encoding: Encoding, problem: Problem, length: int
+) -> None:
+    solver = make_solver(SolverName.CLINGO_DL, threads=1, encoding=encoding)
+    try:
+        assert_best(solver, problem, length)
+    finally:
+        solver.close()
+
+
+@pytest.mark.slow
+@settings(max_examples=30, deadline=None, suppress_health_check=QUIET)
+@given(problem=weighted(), length=lengths)
+def test_clingo_dl_and_native_agree(native: Solver, problem: Problem, length: int) -> None:
+    clingo = make_solver(SolverName.CLINGO_DL, threads=1)
+    try:
+        theirs = clingo.solve(problem, length, Incumbent(), Control())
+    finally:
+        clingo.close()
+    ours = native.solve(problem, length, Incumbent(), Control())
+    assert (ours.errors, ours.formula.size) == (theirs.errors, theirs.formula.size)
+
+
+# ---------------------------------------------------------------------------------- whole weights
+
+
+LABELS = np.array([True, False, False, False])
+
+
+def test_balanced_classes_weigh_the_same_together() -> None:
+    weights = weigh(BALANCED, LABELS).weights
+    assert weights is not None
+    assert weights.tolist() == [3, 1, 1, 1]
+
+
+def test_balanced_errors_are_balanced_accuracy() -> None:
+    from sklearn.metrics import balanced_accuracy_score
+
+    problem = Problem.build([], LABELS, Method.PIVOT, objective=BALANCED)
+    wrong = np.array([False, True, False, False])
+    assert problem.weights is not None
+    share = 1 - problem.weights[wrong].sum() / problem.weight
+    assert share == pytest.approx(balanced_accuracy_score(LABELS, LABELS ^ wrong))
+
+
+def test_one_class_alone_is_balanced_as_it_is() -> None:
+    assert weigh(BALANCED, np.ones(3, bool)).weights is not None
+    assert weigh(BALANCED, np.ones(3, bool)).weights.tolist() == [1, 1, 1]  # type: ignore[union-attr]
+
+
+def test_decimal_weights_become_whole_numbers_in_the_same_ratios() -> None:
+    made = weigh(ACCURACY, LABELS, np.array([0.1, 0.2, 0.3, 1.5]))
+    assert made.weights is not None
+    assert (made.weights.tolist(), made.error) == ([1, 2, 3, 15], 0.0)
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=30), objectives)
+def test_what_cannot_be_exact_is_off_by_the_error_that_is_told(
+    values: list[float], objective: Objective
+) -> None:
+    labels = np.arange(len(values)) % 2 == 0
+    made = weigh(objective, labels, np.array(values))
+    assert made.weights is not None
+    assert made.weights.min() > 0
+    assert max(made.weights[labels].sum(), made.weights[~labels].sum()) <= MOST
+    factors = [1.0, 1.0]
+    if objective.name is ObjectiveName.COSTS:
+        factors = [objective.false_positive or 0.0, objective.false_negative or 0.0]
+    if objective.name is ObjectiveName.BALANCED:
+        factors = [np.sum(np.array(values)[labels]), np.sum(np.array(values)[~labels])]
+    wanted = np.array(values) * np.where(labels, factors[1], factors[0])
+    # the share of all weight by which some set of rows may be off
+    moved = np.abs(made.weights / made.weights.sum() - wanted / wanted.sum()).sum() / 2
+    assert moved <= made.error + 1e-9
+
+
+def test_weights_that_differ_too_much_are_refused() -> None:
+    rows = 400_000  # each below the smallest whole number that the range leaves to a row
+    values = np.append(np.linspace(0.9, 1.0, rows), rows)
+    with pytest.raises(UserError, match="rounding to such numbers moves"):
+        weigh(
+            ACCURACY, np.zeros(rows + 1, bool), np.append(np.geomspace(1e-6, 1, rows), values[-1])
+        )
+
+
+def test_a_fraction_is_read_as_it_is_written() -> None:
+    from fsm_hpc.search.weights import as_fraction
+
+    assert as_fraction(0.1) == Fraction(1, 10)
+
+
+def test_the_range_of_weights_is_that_of_scores() -> None:
+    from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
+
+    assert MAX_SCORE == MOST + 1
+
+
+def test_weights_are_in_the_fingerprint_only_where_they_are_given() -> None:
+    plain, same, other = (
+        Problem.build([], LABELS, Method.PIVOT, objective=objective)
+        for objective in (ACCURACY, costs(2, 2), costs(1, 2))
+    )
+    assert plain.weights is None
+    assert len({plain.fingerprint, same.fingerprint, other.fingerprint}) == 3
