@@ -110,6 +110,17 @@ def answers(settings: Settings) -> bool:
     return len(states) == settings.nodes and not any("down" in s or "*" in s for s in states)
 
 
+def complaints(settings: Settings, most: int = 40) -> list[str]:
+    """The last lines of the daemons' logs that tell of an error, the newest last."""
+    lines = [
+        f"{path.stem}: {line}"
+        for path in sorted(settings.folder.glob("slurm*.log"))
+        for line in path.read_text(errors="replace").splitlines()
+        if "error" in line
+    ]
+    return sorted(lines, key=lambda line: line.partition(": ")[2])[-most:]
+
+
 def pids(settings: Settings, *words: str) -> list[int]:
     """This cluster's daemons whose command line holds all the words, e.g. `slurmd`, `-N`, `n1`."""
     return [pid for pid in _processes(settings) if set(words) <= set(_command(pid))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,17 +49,55 @@ def test_a_single_job_is_no_array(tmp_path: Path) -> None:
     assert "--array" not in sbatch.write(request(tmp_path, None)).read_text()
 
 
-def test_a_job_runs_the_function_whatever_id_it_gets(tmp_path: Path) -> None:
-    """The script as SLURM runs it, with srun that only runs what follows its options."""
-    made = request(tmp_path, 3)
+def run_job(tmp_path: Path, made: Request, srun: str) -> subprocess.CompletedProcess[str]:
+    """The script as SLURM runs it, with another srun and without pauses."""
     script = sbatch.write(made)
-    srun = tmp_path / "bin" / "srun"
-    srun.write_text(SRUN)
+    (tmp_path / "bin" / "srun").write_text(srun)
+    (tmp_path / "bin" / "sleep").write_text("#!/bin/bash\n")
+    (tmp_path / "bin" / "sleep").chmod(0o755)
     ids = {"SLURM_JOB_ID": "99", "SLURM_ARRAY_JOB_ID": "97", "SLURM_ARRAY_TASK_ID": "2"}
     rest = {"SLURM_CPUS_PER_TASK": "1", "SLURM_JOB_NUM_NODES": "1", "SLURM_NODEID": "0"}
     ranks = {"SLURM_NTASKS": "1", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
-    done = subprocess.run(
-        ["bash", str(script)], env=os.environ | ids | rest | ranks, capture_output=True, text=True
-    )
+    environment = os.environ | ids | rest | ranks
+    return subprocess.run(["bash", str(script)], env=environment, capture_output=True, text=True)
+
+
+def test_a_job_runs_the_function_whatever_id_it_gets(tmp_path: Path) -> None:
+    made = request(tmp_path, 3)
+    done = run_job(tmp_path, made, SRUN)
+    assert done.returncode == 0
     assert (tmp_path / "mark").read_text() == "was here", done.stdout + done.stderr
     assert (made.output / "97_2_submitted.pkl").is_symlink()
+
+
+def failing(tmp_path: Path, times: int) -> str:
+    """An srun that does not get to start anything the first times."""
+    tries = tmp_path / "tries"
+    count = f'echo x >> "{tries}"; [ $(wc -l < "{tries}") -le {times} ] && exit 1'
+    return SRUN.replace("#!/bin/bash\n", f"#!/bin/bash\n{count}\n")
+
+
+def tries(tmp_path: Path) -> int:
+    return len((tmp_path / "tries").read_text().splitlines())
+
+
+def test_a_launch_that_slurm_fails_is_tried_again(tmp_path: Path) -> None:
+    done = run_job(tmp_path, request(tmp_path, 3), failing(tmp_path, 2))
+    assert done.returncode == 0
+    assert (tmp_path / "mark").exists()
+    assert tries(tmp_path) == 3
+    assert "SLURM did not start it (srun: 1); again in 5 s" in done.stdout
+
+
+def test_a_launch_that_never_succeeds_fails_the_job(tmp_path: Path) -> None:
+    done = run_job(tmp_path, request(tmp_path, 3), failing(tmp_path, 99))
+    assert done.returncode == 1
+    assert tries(tmp_path) == len(sbatch.LAUNCH_AGAIN_S) + 1
+
+
+def test_what_has_begun_is_not_begun_again(tmp_path: Path) -> None:
+    made = request(tmp_path, 3)
+    breaking = replace(made, task=write_down, arguments=(tmp_path / "no" / "such" / "folder",))
+    done = run_job(tmp_path, breaking, failing(tmp_path, 0))
+    assert done.returncode != 0
+    assert tries(tmp_path) == 1

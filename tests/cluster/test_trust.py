@@ -92,7 +92,7 @@ def test_cancel_ends_the_worker_of_this_very_folder(config: Config, tmp_path: Pa
             worker.wait()
 
 
-@pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()])
+@pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()], ids=["0", "1", "-1", "own"])
 def test_no_id_stands_for_all_processes_or_for_this_one(config: Config, pid: int) -> None:
     paths = begin(config, max(pid, 1))
     attempt = Attempt("t", "7", 0, platform.node(), pid, time.time() + 3600)

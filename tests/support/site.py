@@ -136,7 +136,10 @@ class Site:
         return found
 
     def logs(self) -> str:
-        return "\n".join(path.read_text() for path in self.folder.rglob("log.txt"))
+        """Logs of folds, what their jobs printed, and what SLURM's daemons complained of."""
+        own = [*self.folder.rglob("log.txt"), *self.folder.rglob("*_log.out")]
+        told = [f"{path.name}:\n{path.read_text(errors='replace')}" for path in own]
+        return "\n".join([*told, *daemons.complaints(self.settings)])
 
     def file(self, name: str, fold: str = "heart_disease/median/fold-1") -> dict[str, Any]:
         """A JSON file of a fold."""

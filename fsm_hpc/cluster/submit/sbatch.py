@@ -27,6 +27,7 @@ from fsm_hpc.system import files
 SBATCH_S = 300.0  # after which no answer is expected any more
 LAST_WORDS_S = 10.0  # that sbatch has to answer after Ctrl-C
 PICKLE = "task.pkl"
+LAUNCH_AGAIN_S = (5, 20, 60)  # pauses before a launch that failed is tried again
 
 
 class UnclearError(Exception):
@@ -79,8 +80,29 @@ def write(request: Request) -> Path:
     command = executor._submitit_command_str
     text = executor._make_submission_file_text(command, "")
     script = output / "jobs.sh"
-    script.write_text(text, encoding="utf-8")
+    script.write_text(persistent(text), encoding="utf-8")
     return script
+
+
+def persistent(script: str) -> str:
+    """The script, with its srun tried again where SLURM did not get to start anything.
+
+    A controller or a node that answers late fails a launch; what has begun is never begun twice.
+    """
+    *before, launch = script.rstrip().splitlines()
+    if not launch.startswith("srun "):
+        raise RuntimeError(f"expected a script of submitit that ends with srun, found {launch!r}")
+    pauses = " ".join(map(str, (*LAUNCH_AGAIN_S, "no")))
+    again = (
+        f"for pause in {pauses}; do",
+        f"  {launch}",
+        "  code=$?",
+        f'  [ $code -eq 0 -o -e "${begin.MARK}" -o $pause = no ] && exit $code',
+        '  echo "SLURM did not start it (srun: $code); again in $pause s"',
+        "  sleep $pause",
+        "done",
+    )
+    return "\n".join((*before, *again)) + "\n"
 
 
 def _ask_sbatch(script: Path) -> str:
@@ -151,6 +173,7 @@ def setup_lines(cluster: ClusterSettings, output: Path) -> list[str]:
         *(f"export {name}={shlex.quote(value)}" for name, value in _handed_on()),
         # submitit looks for the pickle under the id that only SLURM knows before
         f'ln -sf {PICKLE} {shlex.quote(str(output))}/"{job}_submitted.pkl"',
+        f'export {begin.MARK}={shlex.quote(str(output))}/"{job}_${{SLURM_RESTART_COUNT:-0}}_began"',
     ]
     root = files.SOURCE
     if root != Path(sysconfig.get_paths()["purelib"]):
