@@ -21,11 +21,11 @@ import numpy as np
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import near_optimal, slack_errors
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native import Native
-from fsm_hpc.search.solvers.native.compiling import ensure_compiled
 from fsm_hpc.search.solvers.native.table import Array
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.fold import prepare

@@ -13,6 +13,7 @@ from fsm_hpc.models import source
 from fsm_hpc.models.learn import shares
 from fsm_hpc.models.model import Model
 from fsm_hpc.search.near_optimal.choices import RuleChoice
+from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import (
     GoodSet,
     agreement_weights,
@@ -51,6 +52,7 @@ def applied(
         return model
     if not model.proved:
         return _kept(model, "the optimum is not proved, so that no slack is known")
+    ensure_compiled()  # before the clock runs
     control = Control(deadline=clock.monotonic() + max(LEAST_S, left_s), stop=stop)
     slack = slack_errors(wanted.slack, fitted.rows)
     good = near_optimal(fitted, model.length, model.errors, slack, threads, control)

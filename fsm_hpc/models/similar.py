@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import (
     GoodSet,
     family_to_dict,
@@ -69,6 +70,7 @@ def good_set(
 ) -> GoodSet:
     """The good set of a fitted problem; its optimum is proved first."""
     check_served(problem)
+    ensure_compiled()  # before the clock runs
     cores = threads or machine.available_cores()
     deadline = None if time_limit_s is None else clock.monotonic() + time_limit_s
     control = Control(deadline=deadline)

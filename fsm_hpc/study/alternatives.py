@@ -39,8 +39,10 @@ def beside(
     if config.scan.alternatives is None or not done.proved or done.errors is None:
         return None
     from fsm_hpc.search.near_optimal import kept
+    from fsm_hpc.search.near_optimal.compiling import ensure_compiled
     from fsm_hpc.search.near_optimal.good_set import near_optimal, slack_errors
 
+    ensure_compiled()  # before the clock runs
     bound, slack = done.length_bound or 1, slack_errors(config.scan.alternatives, fitted.rows)
     state = fold.paths.unfinished_alternatives
     asked = kept.question(fitted, bound, done.errors + slack)

@@ -10,12 +10,12 @@ from fsm_hpc.cli.usage import Group, Verb
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.errors import UserError
     from fsm_hpc.search.solvers.native import compiling
-    from fsm_hpc.search.solvers.native.kernels import boxes
+    from fsm_hpc.study import first_use
 
     if words:
         raise UserError(f"compile takes no words, found {words[0]!r}")
-    seconds = compiling.ensure_compiled(print)
-    folder = compiling.cache_folder(boxes.search)
+    seconds = first_use.compile_all(print)
+    folder = compiling.cache_folder(compiling.STAGE.entry)
     where = f"kept in {folder}" if folder else "kept nowhere: every process compiles for itself"
     print(f"the solver is ready ({seconds:.1f} s), {where}")
     return 0

@@ -13,8 +13,7 @@ from types import FrameType
 
 from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.node import nodes
-from fsm_hpc.search.solvers.native.compiling import ensure_compiled
-from fsm_hpc.study import provenance
+from fsm_hpc.study import first_use, provenance
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import files, machine, records
 
@@ -61,7 +60,7 @@ def look_around(folder: Path, config: Config) -> None:
         slurm.run("scontrol", "show", "job", os.environ.get("SLURM_JOB_ID", "")) is not None,
     )
     files.write_json(folder / READY, asdict(seen))
-    files.write_json(folder / COMPILED, {"seconds": ensure_compiled()})
+    files.write_json(folder / COMPILED, {"seconds": first_use.compile_all()})
     if config.nodes > 1:
         files.write_json(folder / TOGETHER, {"joined": _joined(folder, config.nodes - 1)})
     if signalled.wait(WAIT_S):

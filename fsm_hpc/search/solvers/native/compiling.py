@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,29 +23,48 @@ from fsm_hpc.search.solvers.native.solver import Native
 from fsm_hpc.system import machine
 from fsm_hpc.system.beside import beside
 
-MESSAGE = "compiling the solver (once for this installation and processor)"
 TOLD_EVERY_S = 10.0
 Say = Callable[[str], None]
-_READY = threading.Event()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Kernels that are compiled together, by solving something tiny with all of them."""
+
+    name: str
+    entry: Any  # one of them: where its cache is, theirs is
+    warm_up: Callable[[], None]
+
+    @property
+    def message(self) -> str:
+        return f"compiling {self.name} (once for this installation and processor)"
+
+
+_READY: set[str] = set()  # stages that this process has
 
 
 def ensure_compiled(say: Say | None = None) -> float:
-    """Make the kernels ready for use; the seconds that it took. Others wait for who compiles."""
-    if _READY.is_set():
+    """Make the solver ready for use; the seconds that it took. Others wait for who compiles."""
+    return ensure(STAGE, say)
+
+
+def ensure(stage: Stage, say: Say | None = None) -> float:
+    """The same for any kernels."""
+    if stage.name in _READY:
         return 0.0
     say = say or _to_stderr
     started = time.monotonic()
-    folder = cache_folder(boxes.search)
-    marker = folder / f".compiled-{_name(kernel.stamp())}" if folder else None
+    folder = cache_folder(stage.entry)
+    marker = folder / f".compiled-{_name(stage, kernel.stamp())}" if folder else None
     if marker is not None and marker.exists():
-        _warm_up()
+        stage.warm_up()
     else:
-        with _alone(marker), _telling(say, marker):
-            _warm_up()
+        with _alone(marker), _telling(stage.message, say, marker):
+            stage.warm_up()
         if marker is not None:
             with suppress(OSError):
                 marker.touch()
-    _READY.set()
+    _READY.add(stage.name)
     return time.monotonic() - started
 
 
@@ -55,20 +76,29 @@ def cache_folder(compiled: object) -> Path | None:
         return None
 
 
-def _name(stamp: str) -> str:
+def _name(stage: Stage, stamp: str) -> str:
     """Of this code on this processor: nodes of a cluster may differ."""
-    return hashlib.sha256(f"{stamp}{machine.cpu_model()}".encode()).hexdigest()[:16]
+    text = f"{stage.name}{stamp}{machine.cpu_model()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _warm_up() -> None:
-    """Solve something tiny with every kernel."""
+def tiny_problems() -> tuple[Problem, Problem]:
+    """One of bits and one of boxes, with every kind of column that kernels tell apart."""
     truth = np.array([False, True, True, False, True, False] * 2)
     numbers = np.arange(len(truth)) * 5 % len(truth)  # too many values to be kept as bits
     flags = [Column(name, Kind.BOOLEAN, np.roll(truth, n)) for n, name in enumerate("abc", 1)]
     cut = [Column(name, Kind.NUMERIC, np.roll(numbers, n)) for n, name in enumerate("xyz", 1)]
+    bits = Problem.build(flags, truth, Method.MEDIAN)
+    return bits, Problem.build(cut + flags, truth, Method.PIVOT)
+
+
+def _solve_tiny() -> None:
     solver = Native(1)
-    for columns, method in ((flags, Method.MEDIAN), (cut + flags, Method.PIVOT)):
-        solver.solve(Problem.build(columns, truth, method), 4, Incumbent(), Control())
+    for problem in tiny_problems():
+        solver.solve(problem, 4, Incumbent(), Control())
+
+
+STAGE = Stage("the solver", boxes.search, _solve_tiny)
 
 
 @contextmanager
@@ -90,17 +120,17 @@ def _alone(marker: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def _telling(say: Say, marker: Path | None) -> Iterator[None]:
+def _telling(message: str, say: Say, marker: Path | None) -> Iterator[None]:
     """Say that it is going on, and for how long; nothing where another process was first."""
     if marker is not None and marker.exists():
         yield
         return
-    say(MESSAGE + _place(marker))
+    say(message + _place(marker))
     started = time.monotonic()
 
     def tell(over: threading.Event) -> None:
         while not over.wait(TOLD_EVERY_S):
-            say(f"{MESSAGE}: {time.monotonic() - started:.0f} s so far")
+            say(f"{message}: {time.monotonic() - started:.0f} s so far")
 
     with beside(tell):
         yield
