@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from fsm_hpc.errors import UserError
+
+MOST = 2**63  # beyond which no file of the program is read back
+
+
+def finite(name: str, value: Any) -> None:
+    """Infinity would be a time limit that no scheduler takes, and no JSON holds it."""
+    if type(value) in (int, float) and not abs(value) < MOST:
+        raise UserError(f"{name}: expected a finite number, found {value!r}")
 
 
 def one_word(name: str, value: str) -> None:

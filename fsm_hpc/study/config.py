@@ -18,9 +18,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
-from fsm_hpc.study.checks import at_least as _at_least
-from fsm_hpc.study.checks import one_line as _one_line
-from fsm_hpc.study.checks import one_word as _one_word
+from fsm_hpc.study.checks import at_least, finite, one_line, one_word
 from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.language_settings import LanguageSettings
@@ -47,7 +45,7 @@ class MethodSettings:
 
     def __post_init__(self) -> None:
         if self.trials is not None:
-            _at_least("method.trials", self.trials, 1)
+            at_least("method.trials", self.trials, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,8 @@ class SolverSettings:
     encoding: Encoding | None = None  # clingo_dl: the fast rules, or the paper's as they stand
 
     def __post_init__(self) -> None:
-        _at_least("solver.threads", self.threads or 1, 1)
-        _at_least("solver.head_start_s", self.head_start_s or 0, 0)
+        at_least("solver.threads", 1 if self.threads is None else self.threads, 1)
+        at_least("solver.head_start_s", self.head_start_s or 0, 0)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -84,11 +82,11 @@ class ScanSettings:
     alternatives: float | None
 
     def __post_init__(self) -> None:
-        _at_least("scan.patience", self.patience, 1)
-        _at_least("scan.budget_h", self.budget_h, 0)
-        _at_least("scan.splits", self.splits, 1)
-        _at_least("scan.plateau", 1 if self.plateau is None else self.plateau, 1)
-        _at_least("scan.max_length", 1 if self.max_length is None else self.max_length, 1)
+        at_least("scan.budget_h", self.budget_h, 0)
+        for name in ("patience", "plateau", "max_length", "splits"):
+            value = getattr(self, name)
+            at_least(f"scan.{name}", 1 if value is None else value, 1)
+        at_least("scan.alternatives", self.alternatives or 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class FinalSettings:
     budget_h: float
 
     def __post_init__(self) -> None:
-        _at_least("final.budget_h", self.budget_h, 0)
+        at_least("final.budget_h", self.budget_h, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +111,9 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         if self.folds != 0:
-            _at_least("fit.folds", self.folds, 2)
-        _at_least("fit.budget_h", self.budget_h, 0)
+            at_least("fit.folds", self.folds, 2)
+        at_least("fit.budget_h", self.budget_h, 0)
+        at_least("fit.slack", self.slack, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +142,17 @@ class ClusterSettings:
     guess: bool  # cores and memory by the size of each table
 
     def __post_init__(self) -> None:
-        _at_least("cluster.nodes", self.nodes, 1)
-        _at_least("cluster.cpus", self.cpus, 1)
-        _at_least("cluster.mem_gb", self.mem_gb, 0.25)
-        _at_least("cluster.timeout_h", self.timeout_h, 1 / 60)
-        _at_least("cluster.signal_delay_s", self.signal_delay_s, 1)
-        _at_least("cluster.max_parallel", self.max_parallel, 1)
-        _at_least("cluster.max_retries", self.max_retries, 0)
+        at_least("cluster.nodes", self.nodes, 1)
+        at_least("cluster.cpus", self.cpus, 1)
+        at_least("cluster.mem_gb", self.mem_gb, 0.25)
+        at_least("cluster.timeout_h", self.timeout_h, 1 / 60)
+        at_least("cluster.signal_delay_s", self.signal_delay_s, 1)
+        at_least("cluster.max_parallel", self.max_parallel, 1)
+        at_least("cluster.max_retries", self.max_retries, 0)
         for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type"):
-            _one_word(f"cluster.{name}", getattr(self, name) or "-")
+            one_word(f"cluster.{name}", getattr(self, name) or "-")
         for name, value in (self.sbatch or {}).items():
-            _one_line(f"cluster.sbatch.{name}", f"{name}{value}")
+            one_line(f"cluster.sbatch.{name}", f"{name}{value}")
         if not 0 < self.memory_share <= 1:
             found = self.memory_share
             raise UserError(f"cluster.memory_share: expected between 0 and 1, found {found}")
@@ -189,7 +188,7 @@ class Config:
     variant: str  # given by `study/variants.py`: the name of a folder
 
     def __post_init__(self) -> None:
-        _at_least("folds", self.folds, 2)
+        at_least("folds", self.folds, 2)
         if not 0 <= self.fold < self.folds:
             raise UserError(f"fold: expected 0 to {self.folds - 1}, found {self.fold}")
         if not 0 < self.validation_fraction < 1:
@@ -328,6 +327,7 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         raise UserError(f"{where}: expected text without NUL, found {value!r}")
     if hint is Path and isinstance(value, (str, Path)):
         return Path(value).expanduser()
+    finite(where, value)
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     if hint is str and isinstance(value, (int, float)):

@@ -17,6 +17,24 @@ IS_LONG = os.environ.get("FSM_FAULTS") == "long"  # as `make faults` sets it
 _FILE = os.environ.get("FSM_FAULTS_FILE")
 
 
+# tests of the rooms that are cases of the table as well, by the class that each file is of
+EXAMPLES = {
+    "tests/search/test_checking.py": "wrong answers",
+    "tests/data/test_median.py": "wrong answers",
+    "tests/study/test_variants.py": "a study's identity",
+    "tests/cluster/test_variants.py": "a study's identity",
+    "tests/cluster/test_transaction.py": "submission",
+    "tests/cluster/test_study_lock.py": "submission",
+    "tests/cluster/test_getting_on.py": "submission",
+    "tests/cluster/test_afterwards.py": "submission",
+    "tests/study/test_kept_aside.py": "what is on disk",
+    "tests/system/test_records.py": "what is on disk",
+    "tests/system/test_typed.py": "what is on disk",
+    "tests/cli/test_names.py": "hostile words",
+    "tests/cluster/test_trust.py": "trust",
+}
+
+
 class FaultError(AssertionError):
     """A fault that was not survived; the column of the table that it counts in."""
 

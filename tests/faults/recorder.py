@@ -1,10 +1,10 @@
-"""A pytest plugin: every test against the real SLURM is a case of the table."""
+"""A pytest plugin: every test of the rooms that is run with it is a case of the table."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.faults.ledger import Case, write
+from tests.faults.ledger import EXAMPLES, Case, write
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -15,4 +15,5 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
             return
         bad = {"wrong": 1} if is_failed else {}
         told = report.longreprtext[-2000:] if is_failed else ""
-        write(Case("real SLURM", report.nodeid, 1, bad, told))
+        kind = EXAMPLES.get(report.nodeid.partition("::")[0], "real SLURM")
+        write(Case(kind, report.nodeid, 1, bad, told))

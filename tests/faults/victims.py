@@ -7,6 +7,7 @@ import functools
 import itertools
 import os
 import pkgutil
+import resource
 import signal
 import sys
 import threading
@@ -67,6 +68,12 @@ OF_RULES = (
     Instant("model", "fsm_hpc.models.model:save"),
     Instant("card", "fsm_hpc.models.card:page"),
 )
+OF_ALTERNATIVES = (
+    Instant("optimum", "fsm_hpc.report.alternatives.find:optimum_of", is_after=True),
+    Instant("state read", "fsm_hpc.search.near_optimal.kept:load", is_after=True),
+    Instant("state written", "fsm_hpc.search.near_optimal.kept:save", is_after=True),
+    Instant("told", "fsm_hpc.report.alternatives.told:tell"),
+)
 OF_REPORTS = (
     Instant("collect", "fsm_hpc.report.collect:read"),
     Instant("rows", "fsm_hpc.report.rows_csv:_write"),
@@ -93,12 +100,19 @@ class Victim:
     """One command in a process of its own, with its output in a file."""
 
     def __init__(
-        self, words: list[str], folder: Path, blow: Blow | None = None, name: str = "output"
+        self,
+        words: list[str],
+        folder: Path,
+        blow: Blow | None = None,
+        output: Path | None = None,
+        most_bytes: int | None = None,
     ) -> None:
-        self.output = folder / f"{name}.txt"
+        """`most_bytes`: of any file that the command writes, as a quota would have it."""
+        self.output = output or folder / "output.txt"
         self.output.unlink(missing_ok=True)
+        path = os.environ["PATH"]
         self._process: BaseProcess = _CONTEXT.Process(
-            target=_run, args=(words, str(folder), str(self.output), blow, os.environ["PATH"])
+            target=_run, args=(words, str(folder), str(self.output), blow, path, most_bytes)
         )
         self._process.start()
         assert self._process.pid is not None
@@ -132,7 +146,14 @@ class Victim:
             os.kill(self.pid, blow.signal)
 
 
-def _run(words: list[str], folder: str, output: str, blow: Blow | None, path: str) -> None:
+def _run(
+    words: list[str],
+    folder: str,
+    output: str,
+    blow: Blow | None,
+    path: str,
+    most_bytes: int | None,
+) -> None:
     """What the forked process does: the command, with a blow prepared."""
     os.chdir(folder)
     os.environ["PATH"] = path
@@ -141,6 +162,8 @@ def _run(words: list[str], folder: str, output: str, blow: Blow | None, path: st
     os.dup2(number, 2)
     from fsm_hpc.cli.main import main
 
+    if most_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     if blow is not None and blow.instant is not None:
         _arm(blow, blow.instant)
     code = 130
