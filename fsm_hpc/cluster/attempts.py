@@ -13,7 +13,7 @@ import fsm_hpc
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.submissions import JobId, Submission, job_id_here
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import drafts, files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Between, Count, Like, Moment, SpentSeconds
 
@@ -92,6 +92,7 @@ def load(paths: FoldPaths) -> Attempt | None:
 
 def claim(paths: FoldPaths, submission: Submission) -> Attempt:
     """Take the fold over for this process; whoever had it finds out and stops."""
+    drafts.clear(paths.folder)
     files.make_room(paths.attempt, lambda _: read(paths))
     before = load(paths)
     is_local = submission.is_local

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import machine, records, terminal
+from fsm_hpc.system import drafts, machine, records, terminal
 from fsm_hpc.system.beside import beside
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Between, Moment
@@ -53,6 +53,7 @@ def _held(path: Path, give_up_s: float) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     me = Owner(platform.node(), os.getpid(), time.time(), secrets.token_hex(8))
     _Wait(path, give_up_s).until_taken(me)
+    drafts.clear(path.parent)
 
     def beat(over: Event) -> None:
         while not over.wait(BEAT_S):
@@ -78,7 +79,7 @@ def owner_of(path: Path) -> Owner | None:
 
 def _take(path: Path, me: Owner) -> bool:
     """Create the lock with its content in it, at once, unless there is one."""
-    draft = path.with_name(f"{path.name}.{me.token}")
+    draft = drafts.draft_of(path)
     draft.write_text(json.dumps(asdict(me)), encoding="utf-8")
     try:
         os.link(draft, path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 from fsm_hpc.report.collect import Row, Study
 from fsm_hpc.study.fold_id import PLAIN
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import files
+from fsm_hpc.system import cells, files
 
 _OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
     "solver": lambda r: r.solver,
@@ -93,8 +91,4 @@ def _length_lines(row: Row) -> Iterable[list[Any]]:
 
 
 def _write(path: Path, header: Iterable[str], lines: Iterable[list[Any]]) -> None:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(lines)
-    files.write_atomically(path, stream.getvalue())
+    files.write_atomically(path, cells.write(header, lines))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.drafts import draft_of
 
 PACKAGE = Path(__file__).parent.parent
 WRITERS = 16  # threads that write files side by side
@@ -63,8 +64,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        token = f"{os.uname().nodename}.{os.getpid()}.{secrets.token_hex(4)}"
-        draft = path.with_name(f".{path.name}.{token}")
+        draft = draft_of(path)
         try:
             with os.fdopen(_create(draft), "wb") as stream:
                 stream.write(_bytes(content))

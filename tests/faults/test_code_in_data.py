@@ -189,7 +189,7 @@ CHOSEN = NAMES if ledger.IS_LONG else NAMES[::4]
 @pytest.mark.parametrize("name", CHOSEN, ids=ascii)
 def test_a_name_on_a_page_is_text(here: Path, name: str) -> None:
     with ledger.case(KIND, f"page {name!a}") as case:
-        pages = []
+        pages: list[str] = []
         for one in ("plain", name):
             study = StudyPaths(here / "results" / f"s{len(pages)}")
             put(study, fold_result("bank", "pivot", 0, target=one, positive=one))

@@ -125,5 +125,6 @@ def _literal(value: Any) -> str:
 
 
 def _for_scripts(code: str) -> str:
-    """Code that a page may hold: `</script>` would end it there."""
-    return code.replace("</", "<\\/").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    """Code that a page may hold: `</script>` would end it there, `<!--` keep it from its end."""
+    code = code.replace("</", "<\\/").replace("<!", "<\\!")
+    return code.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

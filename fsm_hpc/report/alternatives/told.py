@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -27,6 +25,7 @@ from fsm_hpc.search.near_optimal.telling import (
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.system import cells
 from fsm_hpc.system.numbers import counted, percent
 
 SHOWN = 20  # families and columns in a terminal; files have all
@@ -159,20 +158,18 @@ def _columns(told: Told) -> Iterator[str]:
 
 def as_csv(told: Told) -> str:
     """One family a line."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["formula", "size", "errors", "count", "columns", "cuts", "held_out_accuracy"])
-    for family in told.good.families:
-        accuracy = told.held_out(family)
-        writer.writerow(
-            [
-                str(family.formula),
-                family.size,
-                family.errors,
-                family.count,
-                " ".join(family.columns),
-                ranges_in_words(family),
-                "" if accuracy is None else accuracy,
-            ]
-        )
-    return stream.getvalue()
+    header = ["formula", "size", "errors", "count", "columns", "cuts", "held_out_accuracy"]
+    return cells.write(header, (_csv_line(told, family) for family in told.good.families))
+
+
+def _csv_line(told: Told, family: Family) -> list[Any]:
+    accuracy = told.held_out(family)
+    return [
+        str(family.formula),
+        family.size,
+        family.errors,
+        family.count,
+        " ".join(family.columns),
+        ranges_in_words(family),
+        "" if accuracy is None else accuracy,
+    ]

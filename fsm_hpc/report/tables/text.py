@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from fsm_hpc.report.tables.tabular import Heading, Line, Math, Table, show_number
+from fsm_hpc.system import cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,25 +121,25 @@ def to_csv(table: Table) -> str:
         any(line.cells[number].deviation is not None for line in table.lines)
         for number in range(len(table.columns))
     ]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     header = [
         [column.label, f"{column.label} std"][: 1 + spread]
         for column, spread in zip(table.columns, spreads, strict=True)
     ]
-    writer.writerow([*chain(*header), "notes"])
-    for line in table.lines:
-        values = [
-            [_plain(cell.content), _plain(cell.deviation)][: 1 + spread]
-            for cell, spread in zip(line.cells, spreads, strict=True)
-        ]
-        notes = [
-            f"{column.label}: {cell.note}"
-            for column, cell in zip(table.columns, line.cells, strict=True)
-            if cell.note
-        ]
-        writer.writerow([*chain(*values), "; ".join(notes)])
-    return stream.getvalue()
+    lines = (_csv_line(table.columns, line, spreads) for line in table.lines)
+    return cells.write([*chain(*header), "notes"], lines)
+
+
+def _csv_line(columns: Sequence[Heading], line: Line, spreads: Sequence[bool]) -> list[str]:
+    values = [
+        [_plain(cell.content), _plain(cell.deviation)][: 1 + spread]
+        for cell, spread in zip(line.cells, spreads, strict=True)
+    ]
+    notes = [
+        f"{column.label}: {cell.note}"
+        for column, cell in zip(columns, line.cells, strict=True)
+        if cell.note
+    ]
+    return [*chain(*values), "; ".join(notes)]
 
 
 def _plain(content: str | Math | float | None) -> str:
