@@ -18,6 +18,7 @@ from fsm_hpc.data.columns import Column, same_name
 from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import learn, one_against_rest, parameters, several
+from fsm_hpc.models.exact import refuse_inexact
 from fsm_hpc.models.frames import check_frame, is_frame, warn_about_column_vector
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
@@ -317,6 +318,7 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
         is_known = reset or hasattr(self, "n_features_in_")  # a loaded rule knows its own columns
         finite = "allow-nan" if self.missing == "keep" else True
         if not is_frame(X):
+            refuse_inexact(X)
             if is_known:
                 return validate_data(
                     self, X, dtype=np.float64, reset=reset, ensure_all_finite=finite

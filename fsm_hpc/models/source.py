@@ -13,6 +13,7 @@ from fsm_hpc.data.columns import Column, Kind, gap, one_hot
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
+from fsm_hpc.models.exact import EXPECTED, inexact
 from fsm_hpc.system.numbers import counted
 
 _TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")
@@ -60,6 +61,8 @@ class Source:
     def _columns(self, values: Any, reading: Reading) -> list[Column]:
         values = np.asarray(values)
         if self.kind is RawKind.NUMERIC:
+            if (found := inexact(values)) is not None:
+                reading.bad(self.name, EXPECTED, [found])
             return [Column(self.name, Kind.NUMERIC, self._numbers(values, reading))]
         if self.kind is RawKind.BOOLEAN:
             return [Column(self.name, Kind.BOOLEAN, self._truths(values, reading))]
@@ -72,15 +75,11 @@ class Source:
         if values.dtype.kind in "bc":
             what = "true or false" if values.dtype.kind == "b" else "complex numbers"
             raise UserError(f"column {self.name!r}: expected numbers, found {what}")
-        numbers: dict[Any, float] = {}
-        for value in _distinct(values):
-            try:
-                numbers[value] = float(value) if not isinstance(value, (bool, complex)) else np.nan
-            except (TypeError, ValueError):
-                numbers[value] = np.nan
-        bad = [value for value, number in numbers.items() if number != number]
+        keys, distinct = _distinct(values)
+        numbers = {key: _number(value) for key, value in distinct.items()}
+        bad = [distinct[key] for key, number in numbers.items() if number != number]
         reading.bad(self.name, "a number", [v for v in bad if not _is_missing(v)])
-        out = np.array([numbers[value] for value in values.tolist()], dtype=np.float64)
+        out = np.array([numbers[key] for key in keys], dtype=np.float64)
         reading.gap(self.name, np.isnan(out))
         return np.where(np.isnan(out), 0.0, out)
 
@@ -89,37 +88,37 @@ class Source:
             return values
         known: dict[Any, bool] = {}
         bad = []
-        for value in _distinct(values):
+        keys, distinct = _distinct(values)
+        for key, value in distinct.items():
             text = _text(value)
             whole = text.removesuffix(".0")  # what pandas makes of 1 in a column with gaps
             if {text, whole} & {*self.true_values, *self.false_values}:
-                known[value] = bool({text, whole} & set(self.true_values))
+                known[key] = bool({text, whole} & set(self.true_values))
             elif not self.true_values and text.casefold() in (*_TRUE, *_FALSE):
-                known[value] = text.casefold() in _TRUE
+                known[key] = text.casefold() in _TRUE
             elif not _is_missing(value):
                 bad.append(value)
         words = ", ".join((*self.true_values, *self.false_values)) or "true or false"
         reading.bad(self.name, f"one of {words}" if self.true_values else words, bad)
-        listed = values.tolist()
-        reading.gap(self.name, np.array([value not in known for value in listed], dtype=bool))
-        return np.array([known.get(value, False) for value in listed], dtype=bool)
+        reading.gap(self.name, np.array([key not in known for key in keys], dtype=bool))
+        return np.array([known.get(key, False) for key in keys], dtype=bool)
 
     def _texts(self, values: NDArray[Any], reading: Reading) -> NDArray[Any]:
         """Values as the categories are written: 1.0 is the category 1, where there is no 1.0."""
         texts: dict[Any, str] = {}
-        for value in _distinct(values):
+        keys, distinct = _distinct(values)
+        for key, value in distinct.items():
             if _is_missing(value):
                 continue
             text = _text(value)
             if text not in self.categories and text.endswith(".0"):
                 whole = text.removesuffix(".0")
                 text = whole if whole in self.categories else text
-            texts[value] = text
+            texts[key] = text
         new = [text for text in texts.values() if text not in self.categories]
         reading.unknown(self.name, new)
-        listed = values.tolist()
-        reading.gap(self.name, np.array([value not in texts for value in listed], dtype=bool))
-        return np.array([texts.get(value, "") for value in listed], dtype=object)
+        reading.gap(self.name, np.array([key not in texts for key in keys], dtype=bool))
+        return np.array([texts.get(key, "") for key in keys], dtype=object)
 
 
 @dataclass(slots=True)
@@ -164,8 +163,31 @@ def of_dataset(dataset: Dataset, used: set[str]) -> Iterator[Source]:
             yield Source(name, kind, categories, *words, keeps_missing=dataset.keeps_missing)
 
 
-def _distinct(values: NDArray[Any]) -> list[Any]:
-    return list(dict.fromkeys(values.tolist()))
+def _distinct(values: NDArray[Any]) -> tuple[list[Any], dict[Any, Any]]:
+    """A key for each cell, and the values by key: 1, 1.0 and True are equal, but not the same."""
+    listed = values.tolist()
+    keys = listed if values.dtype.kind in "US" else [_key(value) for value in listed]
+    return keys, dict(zip(keys, listed, strict=True))
+
+
+def _key(value: Any) -> Any:
+    if type(value) is str:
+        return value
+    try:
+        hash(value)
+    except TypeError:  # a list in a cell
+        return type(value), repr(value)
+    return type(value), value
+
+
+def _number(value: Any) -> float:
+    """What a cell says, NaN where that is no number; Python's own 1_000 is nobody else's."""
+    if isinstance(value, (bool, complex)) or (isinstance(value, str) and "_" in value):
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
 
 
 def _text(value: Any) -> str:

@@ -12,10 +12,9 @@ from fsm_hpc.data import kinds
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn
+from fsm_hpc.models import exact
 from fsm_hpc.models.source import Source
 from fsm_hpc.system.numbers import listed
-
-_EXACT = 2**53  # up to here a float holds every whole number
 
 
 def sources_of(X: Any, keeps_missing: bool = False) -> list[Source]:  # noqa: N803
@@ -56,14 +55,11 @@ def values_of(X: Any, source: Source) -> Any:  # noqa: N803
 
 def _refuse_rounding(name: str, series: Any) -> None:
     """Cuts are floats: whole numbers have to be exact in them, as those of a file have to."""
-    if series.dtype.kind not in "iu" or abs(series).max() <= _EXACT:
-        return
-    for value in series.tolist():
-        if int(float(value)) != value:
-            raise ValueError(
-                f"column {name!r}: expected whole numbers that a 64-bit float holds exactly, found "
-                f"{value}; leave it out, or, if these are codes, make them text"
-            )
+    found = exact.inexact(series.to_numpy())
+    if found is not None:
+        raise ValueError(
+            f"column {name!r}: expected {exact.EXPECTED}, found {found}; {exact.ADVICE}"
+        )
 
 
 def _source(name: str, series: Any) -> Source:
@@ -73,7 +69,7 @@ def _source(name: str, series: Any) -> Source:
         return Source(name, RawKind.BOOLEAN)
     if is_complex_dtype(series):
         raise ValueError(f"column {name!r}: expected real numbers, found complex ones")
-    if is_numeric_dtype(series):
+    if is_numeric_dtype(series) or all(exact.is_number(value) for value in series):
         _refuse_rounding(name, series)
         return Source(name, RawKind.NUMERIC)
     texts = [str(value).strip() for value in series]
