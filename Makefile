@@ -56,7 +56,7 @@ lock: $(READY)  ## requirements/ci.txt: the versions that are installed now
 test-slow: $(READY)  ## everything that takes minutes, but for the cluster's
 	$(PYTHON) -m pytest -m "slow and not slurm"
 
-faults: $(READY)  ## kills, damaged files, a SLURM that lies: an hour or two, and a table
+faults: $(READY)  ## kills, damaged files, full disks, races, code in data, a SLURM that lies: an hour or two, and a table
 	$(PYTHON) -m tests.faults
 
 system-packages: $(READY)  ## SLURM, a browser and TeX for the tests, where apt can bring them

@@ -16,6 +16,8 @@ RUNNING = frozenset(["RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING
 OUT_OF_MEMORY = "OUT_OF_MEMORY"
 ASK_S = 10.0  # with slurmctld away every command blocks about 9 s; sacct takes its time too
 CHUNK = 500  # ids on one command line
+# a user's own habits in a shell: SQUEUE_PARTITION would hide jobs, SCANCEL_INTERACTIVE ask back
+_HABITS = ("SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_", "SLURM_TIME_FORMAT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ def run(*command: str, time_limit_s: float = ASK_S) -> str | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=time_limit_s,
+            env={name: value for name, value in os.environ.items() if not name.startswith(_HABITS)},
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -8,13 +8,14 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster.node import afterwards as node
 from fsm_hpc.cluster.watch import cost
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
-from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.fake_slurm import FakeSlurm
-from tests.support.made_studies import fold_result
+from tests.support.made_studies import fold_result, put
 from tests.support.slurm_stand_ins import fake_slurm
 
 WORDS = ["dataset=hepatitis", "method=median", "cluster=slurm", "fold=0,1"]
@@ -102,3 +103,12 @@ def test_slurm_counts_restarts_and_no_steps(
     fake_slurm(tmp_path, monkeypatch, sacct="nonsense")
     assert slurm.usage(["7_0"]) is None
     assert cost.told([verdict(0, False)]) == ""
+
+
+def test_the_job_names_a_study_of_any_name_as_it_is(
+    tmp_path: Path,
+) -> None:
+    name = 'it\'s "my" ${x} \\'
+    put(StudyPaths(tmp_path / name), fold_result("bank", "pivot", 0))
+    assert node.work(["collect"], [(str(tmp_path), name)], None) == 0
+    assert StudyPaths(tmp_path / name).folds_csv.exists()

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.submit import sbatch
-from fsm_hpc.cluster.submit.sbatch import Request
+from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
 from tests.support.fake_slurm import FakeSlurm
 from tests.support.slurm_stand_ins import some_config
 
@@ -101,3 +102,25 @@ def test_what_has_begun_is_not_begun_again(tmp_path: Path) -> None:
     done = run_job(tmp_path, breaking, failing(tmp_path, 0))
     assert done.returncode != 0
     assert tries(tmp_path) == 1
+
+
+def test_variables_of_a_shell_do_not_win_over_what_a_script_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = ("JOB_NAME", "ARRAY_INX", "TIMELIMIT", "SIGNAL", "NO_REQUEUE", "OPEN_MODE", "WAIT")
+    for name in (*taken, "ACCOUNT", "QOS"):
+        monkeypatch.setenv(f"SBATCH_{name}", "7")
+    (tmp_path / "bin" / "sbatch").write_text("#!/bin/sh\nenv >&2\nexit 1\n")
+    with pytest.raises(UnclearError) as told:
+        sbatch.send(request(tmp_path, 3))
+    seen = {part.partition("=")[0] for part in str(told.value).split("; ")}
+    assert {name for name in seen if name.startswith("SBATCH_")} == {"SBATCH_ACCOUNT", "SBATCH_QOS"}
+
+
+def test_habits_of_a_shell_hide_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SQUEUE_PARTITION", "SCANCEL_INTERACTIVE", "SLURM_TIME_FORMAT"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("SLURM_CONF", "kept")
+    told = slurm.run("env") or ""
+    seen = {line.partition("=")[0] for line in told.splitlines()}
+    assert {name for name in seen if name.startswith(("SQ", "SC", "SLURM_"))} == {"SLURM_CONF"}

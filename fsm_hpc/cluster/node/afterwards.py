@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from fsm_hpc.study.hydra import quoted
 from fsm_hpc.system.files import child_environment
 
 
@@ -14,7 +15,7 @@ def work(verbs: Sequence[str], studies: Sequence[tuple[str, str]], command: str 
     """Run the verbs for each study, whatever becomes of one of them, then the command."""
     codes = []
     for results_dir, study in studies:
-        place = [f'results_dir="{results_dir}"', f'study="{study}"']
+        place = [f"results_dir={quoted(results_dir)}", f"study={quoted(study)}"]
         for verb in verbs:
             print(f"{verb} {' '.join(place)}", flush=True)
             words = [sys.executable, "-m", "fsm_hpc", verb, *place]

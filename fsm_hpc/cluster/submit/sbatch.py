@@ -114,6 +114,7 @@ def _ask_sbatch(script: Path) -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env=_environment(script.read_text(encoding="utf-8")),
         )
     except OSError as error:
         raise UserError(f"sbatch cannot be run: {error}") from None
@@ -131,6 +132,28 @@ def _ask_sbatch(script: Path) -> str:
     if process.returncode == 0 and told is not None:
         return told[1].decode()
     raise UnclearError(_why((complaint or said).decode(errors="replace")))
+
+
+# variables of sbatch that are not called as its options are
+_VARIABLES = {
+    "array": "SBATCH_ARRAY_INX",
+    "time": "SBATCH_TIMELIMIT",
+    "mem": "SBATCH_MEM_PER_NODE",
+    "requeue": "SBATCH_NO_REQUEUE",
+}
+_NEVER = ("SBATCH_WAIT", "SBATCH_WAIT_ALL_NODES", "SBATCH_ARRAY_INX", "SBATCH_JOB_NAME")
+
+
+def _environment(script: str) -> dict[str, str]:
+    """Without what would win over the script: sbatch takes a variable before a line of it.
+
+    SBATCH_JOB_NAME would take away the name that jobs are found by, SBATCH_PARTITION the one that
+    this command has said. What the script does not say stays the shell's to say.
+    """
+    said = re.findall(r"^#SBATCH --([a-z-]+)", script, re.MULTILINE)
+    taken = {f"SBATCH_{name.upper().replace('-', '_')}" for name in said}
+    taken |= {_VARIABLES[name] for name in said if name in _VARIABLES} | set(_NEVER)
+    return {name: value for name, value in os.environ.items() if name not in taken}
 
 
 def parameters(config: Config, at_a_time: int, name: str, output: Path) -> dict[str, Any]:
