@@ -32,7 +32,7 @@ from fsm_hpc.system import files, machine
 from fsm_hpc.system.files import UnreadableError
 
 if TYPE_CHECKING:
-    from fsm_hpc.search.solvers.native.spread import Helpers
+    from fsm_hpc.search.solvers.native.parts import Helpers
 
 History = Callable[[], dict[str, Any]]
 Say = Callable[[str], None]

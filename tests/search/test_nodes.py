@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -32,8 +33,9 @@ from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, solver, spread
 from fsm_hpc.search.solvers.native.compiling import ensure_compiled
 from fsm_hpc.search.solvers.native.ledger import Ledger, units_in
+from fsm_hpc.search.solvers.native.parts import HelperLostError, Helpers, PartOrder
 from fsm_hpc.search.solvers.native.search import Aim, Run
-from fsm_hpc.search.solvers.native.spread import HelperLostError, Helpers, Order, Spread
+from fsm_hpc.search.solvers.native.spread import Order, Spread
 from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.nodes import contact, helper
 from fsm_hpc.search.solvers.nodes.contact import Contact, new_certificate, security_of
@@ -142,8 +144,9 @@ class Threads:
     def ready(self) -> int:
         return self._count
 
-    def give(self, order: Order) -> Future[Frontier]:
+    def give(self, order: PartOrder) -> Future[Any]:
         self.given += 1
+        assert isinstance(order, Order)
         return self._pool.submit(self._search, order, self.given, self._free.pop())
 
     def _search(self, order: Order, number: int, who: int) -> Frontier:
@@ -251,7 +254,7 @@ class Together:
         self.given = 0
         real = self.team.give
 
-        def give(order: Order) -> Future[Frontier]:
+        def give(order: PartOrder) -> Future[Any]:
             self.given += 1
             return real(order)
 

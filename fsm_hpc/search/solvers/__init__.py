@@ -8,7 +8,7 @@ from fsm_hpc.search.solvers.names import SolverName
 
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.base import Solver
-    from fsm_hpc.search.solvers.native.spread import Helpers
+    from fsm_hpc.search.solvers.native.parts import Helpers
 
 
 def make_solver(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.native import Native
-from fsm_hpc.search.solvers.native.spread import Helpers
+from fsm_hpc.search.solvers.native.parts import Helpers
 
 LOOK_S = 0.02  # how often to look who is done
 log = logging.getLogger(__name__)

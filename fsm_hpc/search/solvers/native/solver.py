@@ -20,8 +20,9 @@ from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.decoder import build
 from fsm_hpc.search.solvers.native.kernels.holes import POINT
 from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
+from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
-from fsm_hpc.search.solvers.native.spread import Helpers, Spread
+from fsm_hpc.search.solvers.native.spread import Spread
 from fsm_hpc.search.solvers.native.table import KernelColumn, KernelTable
 from fsm_hpc.search.solvers.native.typed_functions import functions_of
 from fsm_hpc.search.solvers.native.work import numbering

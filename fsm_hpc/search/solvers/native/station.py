@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
 from fsm_hpc.search.frontier import Frontier, Leader
 from fsm_hpc.search.solvers.native.search import Aim, Run, Search
+
+MOST_WISHES = 16  # searches that are remembered to be over
 
 
 class Station:
@@ -18,7 +21,7 @@ class Station:
         self._lock = threading.Lock()
         self._running: tuple[str, Run] | None = None  # with the name of its search
         self._heard: tuple[str, Leader] | None = None
-        self._over = ""  # the search that was stopped last
+        self._wishes: OrderedDict[str, threading.Event] = OrderedDict()  # to stop, by search
 
     def search(
         self,
@@ -36,12 +39,12 @@ class Station:
             self._running = spread, run
             if self._heard is not None and self._heard[0] == spread:
                 run.hear(self._heard[1])
-        until = time.monotonic() + seconds
+        until, wish = time.monotonic() + seconds, self.wish(spread)
 
         def is_over() -> bool:
             if time.monotonic() >= until:
                 run.pause()  # what takes longer than a part would never end if it were dropped
-            return self._over == spread
+            return wish.is_set()
 
         is_done = run.wait(is_over)
         found = run.frontier() or part
@@ -56,4 +59,11 @@ class Station:
 
     def stop(self, spread: str) -> None:
         """Bring parts of that search back at once."""
-        self._over = spread
+        self.wish(spread).set()
+
+    def wish(self, spread: str) -> threading.Event:
+        """What is set once parts of that search are to come back."""
+        with self._lock:
+            while len(self._wishes) >= MOST_WISHES and spread not in self._wishes:
+                self._wishes.popitem(last=False)
+            return self._wishes.setdefault(spread, threading.Event())

@@ -14,11 +14,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.frontier import Frontier, Leader
+from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.compiling import ensure_compiled
+from fsm_hpc.search.solvers.native.parts import PartOrder
+from fsm_hpc.search.solvers.native.search import Search
 from fsm_hpc.search.solvers.native.solver import Native
-from fsm_hpc.search.solvers.native.spread import Order
 from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.native.work import code_digest
 from fsm_hpc.search.solvers.nodes import engine
@@ -35,19 +36,21 @@ class Helper:
     """What this process knows: problems, a solver for each, and the part that it searches."""
 
     def __init__(self, threads: int) -> None:
+        self.threads = threads
         self.station = Station()
         self.problems: OrderedDict[str, Problem] = OrderedDict()
         self._native = Native(threads)
         self.worker: Any = None  # dask's
 
-    def search(self, order: Order) -> Frontier:
-        known = self._native.knowledge(self.problems[order.problem])
+    def problem(self, fingerprint: str) -> Problem:
+        return self.problems[fingerprint]
 
-        def tell(leader: Leader) -> None:
-            message = [order.spread, str(leader.formula), leader.score, leader.unit]
-            self.worker.log_event(LEADERS, message)
+    def search_of(self, fingerprint: str) -> Search:
+        return self._native.knowledge(self.problems[fingerprint]).search
 
-        return self.station.search(order.spread, known.search, order.part, order.seconds, tell)
+    def tell(self, spread: str, leader: Leader) -> None:
+        message = [spread, str(leader.formula), leader.score, leader.unit]
+        self.worker.log_event(LEADERS, message)
 
 
 _here: Helper | None = None
@@ -58,9 +61,9 @@ def _helper() -> Helper:
     return _here
 
 
-def search(order: Order) -> Frontier:
+def search(order: PartOrder) -> Any:
     """What dask runs as a task."""
-    return _helper().search(order)
+    return order.search(_helper())
 
 
 def hear(spread: str, leader: Leader) -> None:

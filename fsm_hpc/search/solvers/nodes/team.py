@@ -17,9 +17,9 @@ from typing import Any
 from distributed import Client, KilledWorker
 from distributed.client import FutureCancelledError
 
-from fsm_hpc.search.frontier import Frontier, Leader
+from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.spread import HelperLostError, Order
+from fsm_hpc.search.solvers.native.parts import HelperLostError, PartOrder
 from fsm_hpc.search.solvers.native.work import code_digest
 from fsm_hpc.search.solvers.nodes import engine, helper
 from fsm_hpc.search.solvers.nodes.contact import (
@@ -43,7 +43,7 @@ class Team:
         self._file = contact_file
         self._problems: OrderedDict[str, Problem] = OrderedDict()
         self._tell: Callable[[str, Leader], None] = lambda spread, leader: None
-        self._given: dict[str, tuple[Any, Future[Frontier]]] = {}  # dask's future, and ours
+        self._given: dict[str, tuple[Any, Future[Any]]] = {}  # dask's future, and ours
         self._lock = threading.Lock()
         certificate, key = new_certificate()
         security = security_of(certificate, key)
@@ -88,8 +88,8 @@ class Team:
                 _fail(future, HelperLostError("no helper is left"))
         return count
 
-    def give(self, order: Order) -> Future[Frontier]:
-        future: Future[Frontier] = Future()
+    def give(self, order: PartOrder) -> Future[Any]:
+        future: Future[Any] = Future()
         task = self._client.submit(helper.search, order, pure=False)
         with self._lock:
             self._given[task.key] = task, future
@@ -128,7 +128,7 @@ class Team:
                 future.set_result(found)
 
 
-def _fail(future: Future[Frontier], failure: Exception) -> None:
+def _fail(future: Future[Any], failure: Exception) -> None:
     with suppress(Exception):
         future.set_exception(failure)
 
