@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 
 from fsm_hpc.data.dataset import Dataset
@@ -17,18 +16,15 @@ from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import (
     GoodSet,
     agreement_weights,
-    near_optimal,
     slack_errors,
 )
+from fsm_hpc.search.near_optimal.kept import Bookmark, Means, go_on
 from fsm_hpc.search.near_optimal.served import check_served
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.study.config import FitSettings
-from fsm_hpc.system import clock
 from fsm_hpc.system.numbers import counted, percent
 
 WARNING = "warning: "
-LEAST_S = 10.0  # that the set may take, however little of the budget is left
 
 
 def check(fitted: Problem, wanted: FitSettings) -> None:
@@ -36,6 +32,7 @@ def check(fitted: Problem, wanted: FitSettings) -> None:
     if wanted.choose is not RuleChoice.OPTIMUM:
         slack_errors(wanted.slack, fitted.rows)
         check_served(fitted)
+        ensure_compiled()
 
 
 def applied(
@@ -43,19 +40,17 @@ def applied(
     dataset: Dataset,
     fitted: Problem,
     wanted: FitSettings,
-    threads: int,
-    left_s: float,
-    stop: threading.Event,
+    means: Means,
+    mark: Bookmark,
 ) -> Model:
     """The model with the formula that was chosen; its notes tell among how many, and why."""
     if wanted.choose is RuleChoice.OPTIMUM:
         return model
     if not model.proved:
         return _kept(model, "the optimum is not proved, so that no slack is known")
-    ensure_compiled()  # before the clock runs
-    control = Control(deadline=clock.monotonic() + max(LEAST_S, left_s), stop=stop)
     slack = slack_errors(wanted.slack, fitted.rows)
-    good = near_optimal(fitted, model.length, model.errors, slack, threads, control)
+    good = go_on(mark, fitted, model.length, model.errors, slack, means)
+    mark.remove(good)
     if not good.is_complete:
         return _kept(model, "the time was spent before all alternatives were found")
     chosen = _chosen(good, wanted)

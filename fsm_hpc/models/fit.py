@@ -6,8 +6,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import all_rows, fold_rows
@@ -20,10 +21,11 @@ from fsm_hpc.models.model import Model
 from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.near_optimal.choices import RuleChoice
+from fsm_hpc.search.near_optimal.kept import Bookmark, Means
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import ScanState
-from fsm_hpc.search.solvers.base import End
+from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import measures, result
 from fsm_hpc.study.config import Config
@@ -41,9 +43,14 @@ from fsm_hpc.study.run import (
     run_fold,
     search_formula,
 )
+from fsm_hpc.system import clock
 from fsm_hpc.system.numbers import counted, percent
 
+if TYPE_CHECKING:
+    from fsm_hpc.search.solvers.native.parts import Helpers
+
 SHARE_OF_RULE = 0.4  # of the budget that the rule itself may take; its folds have the rest
+LEAST_OF_CHOICE_S = 10.0  # that a choice may take, however little of the budget is left
 WARNING = "warning: "
 
 
@@ -71,6 +78,7 @@ def fit(
     may_write: Callable[[], bool] = lambda: True,
     history: History = dict,
     solver_of: SolverOf = configured_solver,
+    helpers: Helpers | None = None,
 ) -> Model | None:
     """The rule; None when `stop` was set, and the next call goes on from there."""
     stop, steps = stop or threading.Event(), steps or Steps()
@@ -90,7 +98,7 @@ def fit(
         paths.scan,
         splits,
         fitted,
-        solver_of(own),
+        solver_of(own, helpers),
         limits_of(own, stop),
         steps.watch,
         may_write,
@@ -101,20 +109,21 @@ def fit(
     assert state.final is not None
     used_s = state.scan_s + state.final.seconds
     results = []
+    run = partial(run_fold, stop=stop, watch=steps.watch, may_write=may_write, say=steps.say)
     for one in _fold_configs(config):
         steps.begin(f"fold {one.fold + 1} of {one.folds}, to tell what to expect")
         left_s = max(0.0, budget_s - used_s) / (one.folds - one.fold)
         one = _with_budget(one, left_s)
-        done = run_fold(
-            one, stop, steps.watch, may_write=may_write, solver_of=solver_of, say=steps.say
-        )
+        done = run(one, solver_of=solver_of, helpers=helpers)
         if done is None:
             return None
         used_s += done.seconds.total
         results.append(done)
     model = describe(dataset, config, state, splits, fitted, results)
-    left_s = budget_s - used_s
-    model = choice.applied(model, dataset, fitted, config.fit, threads(config), left_s, stop)
+    deadline = clock.monotonic() + max(LEAST_OF_CHOICE_S, budget_s - used_s)
+    means = Means(threads(config), Control(deadline=deadline, stop=stop), helpers)
+    mark = Bookmark(paths.unfinished_alternatives, may_write, steps.say)
+    model = choice.applied(model, dataset, fitted, config.fit, means, mark)
     if stop.is_set() and config.fit.choose is not RuleChoice.OPTIMUM:
         return None
     return replace(model, provenance=model.provenance | history())

@@ -14,6 +14,7 @@ from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
+from fsm_hpc.study import alternatives
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult, exceeds
@@ -28,6 +29,7 @@ class Row:
     reason: str = ""
     result: FoldResult | None = None
     lengths: tuple[Mapping[str, Any], ...] = ()  # of an unfinished fold those on disk so far
+    without_set: str = ""  # why the alternatives that its result counts are not in their file
 
     @property
     def dataset(self) -> str:
@@ -200,7 +202,9 @@ def read(
 
 def _row(found: FoldVerdict) -> Row:
     reason = "" if found.verdict is Verdict.DONE else found.why
-    return Row(found.ref.id, found.verdict, reason, found.result, found.lengths)
+    done = found.result
+    without = "" if done is None else alternatives.complaint(found.ref.paths, done)
+    return Row(found.ref.id, found.verdict, reason, done, found.lengths, without)
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:

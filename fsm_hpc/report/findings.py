@@ -49,4 +49,8 @@ def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
             if kind is verdict:
                 where = f"{'/'.join(place)} {fold_list(folds)}"
                 found.append(Finding(verdict.value, where, reason))
+    for row in study.rows:
+        if row.without_set:
+            where = f"{'/'.join(row.id.place)} {fold_list([row.fold])}"
+            found.append(Finding("alternatives", where, row.without_set))
     return sorted(found, key=lambda finding: finding.kind != Verdict.FAILED.value)

@@ -5,23 +5,51 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from fsm_hpc.search.near_optimal.served import check_served
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import Fold, threads
-from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import clock, files
+from fsm_hpc.study.result import FoldResult, GoodSetRow
+from fsm_hpc.system import clock, files, records
+from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.typed import Count, Like
+
+if TYPE_CHECKING:
+    from fsm_hpc.search.near_optimal.good_set import GoodSet
+    from fsm_hpc.search.solvers.native.parts import Helpers
+
+MOST_BYTES = 2**30  # of a file that is read
+
+
+class _FamilyRow(TypedDict):
+    """A family in it, as far as it is looked at again."""
+
+    formula: str
+    count: Count
+
+
+class _Saved(TypedDict):
+    """What alternatives.json tells."""
+
+    complete: bool
+    slack: Count
+    count: Count
+    families: list[Annotated[dict[str, Any], Like(_FamilyRow)]]
 
 
 def check(fold: Fold, fitted: Problem) -> None:
-    """Before anything is searched: whether the set is defined for this problem."""
+    """Before anything is searched: whether the set is defined, and its search compiled."""
     if fold.config.scan.alternatives is not None:
+        from fsm_hpc.search.near_optimal.compiling import ensure_compiled
         from fsm_hpc.search.near_optimal.good_set import slack_errors
 
         slack_errors(fold.config.scan.alternatives, fitted.rows)
         check_served(fitted)
+        ensure_compiled()
 
 
 def beside(
@@ -30,7 +58,9 @@ def beside(
     done: FoldResult,
     stop: threading.Event,
     may_write: Callable[[], bool],
-) -> dict[str, Any] | None:
+    say: Callable[[str], None] = lambda text: None,
+    helpers: Helpers | None = None,
+) -> GoodSetRow | None:
     """Write the families into the fold's folder; what the result says of them.
 
     It has the time of the final formula. A formula that is not proved has no slack, and no set.
@@ -38,35 +68,57 @@ def beside(
     config = fold.config
     if config.scan.alternatives is None or not done.proved or done.errors is None:
         return None
-    from fsm_hpc.search.near_optimal import kept
-    from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-    from fsm_hpc.search.near_optimal.good_set import near_optimal, slack_errors
+    from fsm_hpc.search.near_optimal.good_set import slack_errors
+    from fsm_hpc.search.near_optimal.kept import Bookmark, Means, go_on
 
-    ensure_compiled()  # before the clock runs
     bound, slack = done.length_bound or 1, slack_errors(config.scan.alternatives, fitted.rows)
-    state = fold.paths.unfinished_alternatives
-    asked = kept.question(fitted, bound, done.errors + slack)
-    good = near_optimal(
-        fitted,
-        bound,
-        done.errors,
-        slack,
-        threads(config),
-        Control(deadline=clock.monotonic() + config.final.budget_h * 3600, stop=stop),
-        kept.load(state, asked),
-        told=lambda progress: kept.save(state, asked, progress) if may_write() else None,
-    )
+    mark = Bookmark(fold.paths.unfinished_alternatives, may_write, say)
+    deadline = clock.monotonic() + config.final.budget_h * 3600
+    means = Means(threads(config), Control(deadline=deadline, stop=stop), helpers)
+    good = go_on(mark, fitted, bound, done.errors, slack, means)
     if not may_write():
         return None
     if stop.is_set() and not good.is_complete:
-        kept.save(state, asked, good.progress)
         return None
-    files.write_json(fold.paths.alternatives, good.to_dict())
-    with suppress(OSError):
-        state.unlink(missing_ok=True)
+    _write(fold.paths, good, say)
+    with suppress(OSError):  # what time cut short is told as such, and not gone on with
+        mark.path.unlink(missing_ok=True)
+    return _said(good)
+
+
+def _write(paths: FoldPaths, good: GoodSet, say: Callable[[str], None]) -> None:
+    told = files.make_room(paths.alternatives, _read)
+    if told:
+        say(told)
+    files.write_json(paths.alternatives, good.to_dict())
+
+
+def _said(good: GoodSet) -> GoodSetRow:
     return {
-        "slack": slack,
+        "slack": good.slack,
         "count": good.count,
         "families": len(good.families),
         "complete": good.is_complete,
     }
+
+
+def complaint(paths: FoldPaths, done: FoldResult) -> str:
+    """What is wrong with the file of a fold that has counted its alternatives; "" if nothing."""
+    if done.alternatives is None:
+        return ""
+    again = f"`alternatives {paths.folder} slack={done.alternatives['slack']}` counts them again"
+    try:
+        saved = _read(paths.alternatives)
+    except (UnreadableError, OSError) as error:
+        return f"{error}; {again}"
+    if saved is None:
+        return f"{paths.alternatives.name} is not there; {again}"
+    counted = sum(one["count"] for one in saved["families"])
+    if saved["count"] != done.alternatives["count"] or counted != saved["count"]:
+        return f"{paths.alternatives.name} is of another count than the result; {again}"
+    return ""
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    saved = records.read(path, MOST_BYTES)
+    return None if saved is None else records.like(_Saved, saved, path.name)

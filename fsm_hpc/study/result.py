@@ -65,7 +65,7 @@ class Origin(TypedDict, total=False):
     requeues: Count | None
 
 
-class GoodSetRow(TypedDict, total=False):
+class GoodSetRow(TypedDict):
     """What readers of `alternatives` rely on; the set itself is in a file beside."""
 
     slack: Count

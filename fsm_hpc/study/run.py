@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 History = Callable[[], dict[str, Any]]
 Say = Callable[[str], None]
-SolverOf = Callable[[Config], Solver]
+SolverOf = Callable[[Config, "Helpers | None"], Solver]
 
 
 def configured_solver(config: Config, helpers: Helpers | None = None) -> Solver:
@@ -53,11 +53,12 @@ def run_fold(
     history: History = dict,
     solver_of: SolverOf = configured_solver,
     say: Say = lambda text: None,
+    helpers: Helpers | None = None,
 ) -> FoldResult | None:
     """Run one fold to its end; None when `stop` was set, and the next run goes on from there.
 
     `history` tells what the result's provenance says about the jobs that worked on it; `say` hears
-    of files that were not understood, and where they are kept.
+    of files that were not understood, and where they are kept; `helpers` are its other nodes.
     """
     fold = prepare(config)
     done = final_result(fold)
@@ -68,7 +69,8 @@ def run_fold(
     if not config.method.name.finds_formula:
         made = _run_baseline(fold, stop, on_trial, say)
     else:
-        made = _run_formula(fold, solver_of(config), stop, watch, may_write, say)
+        solver = solver_of(config, helpers)
+        made = _run_formula(fold, solver, stop, watch, may_write, say, helpers)
     if made is None or not may_write():
         return None
     made = replace(made, provenance=made.provenance | history())
@@ -77,7 +79,13 @@ def run_fold(
 
 
 def _run_formula(
-    fold: Fold, solver: Solver, stop: threading.Event, watch: Watch, may_write: MayWrite, say: Say
+    fold: Fold,
+    solver: Solver,
+    stop: threading.Event,
+    watch: Watch,
+    may_write: MayWrite,
+    say: Say,
+    helpers: Helpers | None,
 ) -> FoldResult | None:
     splits = fold.splits
     limits = limits_of(fold.config, stop)
@@ -87,10 +95,10 @@ def _run_formula(
     if not state.is_finished:
         return None
     done = _describe(fold, state, splits)
-    found = alternatives.beside(fold, fitted, done, stop, may_write)
+    found = alternatives.beside(fold, fitted, done, stop, may_write, say, helpers)
     if found is None and fold.config.scan.alternatives is not None and stop.is_set():
         return None
-    return replace(done, alternatives=found)
+    return replace(done, alternatives=None if found is None else dict(found))
 
 
 def search_formula(

@@ -23,9 +23,9 @@ class NewerFormatError(UnreadableError):
     is_newer = True
 
 
-def read(path: Path) -> dict[str, Any] | None:
+def read(path: Path, most_bytes: int = MOST_BYTES) -> dict[str, Any] | None:
     """The object in the file; None where there is none. What is no whole object is unreadable."""
-    content = files.read_regular(path, MOST_BYTES)
+    content = files.read_regular(path, most_bytes)
     if content is None:
         return None
     try:

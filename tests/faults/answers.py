@@ -12,7 +12,8 @@ PASSING = {"seconds", "provenance", "peak_rss_mb", "scan_s", "final_s", "total_s
 
 def whole(study: Path) -> Answer:
     """All that results and rules say, but for times and hosts."""
-    found = [*study.rglob("result.json"), *study.rglob("model.json")]
+    names = ("result.json", "model.json", "alternatives.json")
+    found = [path for name in names for path in study.rglob(name)]
     return {str(p.relative_to(study)): _lasting(json.loads(p.read_text())) for p in sorted(found)}
 
 

@@ -10,7 +10,7 @@ from fsm_hpc.models import fit, learn, progress
 from fsm_hpc.report.alternatives import find, told
 from fsm_hpc.report.alternatives import page as explorer
 from fsm_hpc.report.page import page
-from fsm_hpc.search.solvers.native import compiling
+from fsm_hpc.study import first_use
 
 LOADED = (
     *(explorer, find, fit, learn, main, optuna, page, progress, sklearn.ensemble, told, tuning),
@@ -19,4 +19,4 @@ LOADED = (
 
 for name in usage.names():
     usage.verb(name)
-compiling.ensure_compiled()
+first_use.compile_all()

@@ -63,8 +63,15 @@ COMMANDS = {
     ),
     "alternatives": Command(
         ("alternatives", "rule/model.json", "slack=2", "--threads", "1", "--csv", "all.csv"),
-        (*victims.OF_FILES, *victims.OF_ALTERNATIVES),
+        (*victims.OF_FILES, *victims.OF_ALTERNATIVES, *victims.OF_SETS),
         families,
+    ),
+    "scan.alternatives": Command(
+        (
+            *(*SMALL, "method=pivot", "fold=1", "solver=native", "scan.plateau=null"),
+            *("scan.patience=9", "scan.max_length=6", "scan.alternatives=4"),
+        ),
+        (*_SCAN, *victims.OF_SETS),
     ),
     "collect": Command(
         ("collect", "study=default"), (*victims.OF_FILES, *victims.OF_REPORTS), tables

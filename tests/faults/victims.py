@@ -64,14 +64,19 @@ OF_TRIALS = (
     Instant("trial written", "optuna.storages.journal:JournalFileBackend.append_logs", True),
     Instant("result", "fsm_hpc.study.result:save"),
 )
+OF_SETS = (
+    Instant("place read", "fsm_hpc.search.near_optimal.kept:Bookmark.load", is_after=True),
+    Instant("families", "fsm_hpc.search.near_optimal.enumeration:enumerate_families"),
+    Instant("place kept", "fsm_hpc.search.near_optimal.kept:Bookmark.save"),
+    Instant("place kept before", "fsm_hpc.search.near_optimal.kept:Bookmark.save", True),
+    Instant("place removed", "fsm_hpc.search.near_optimal.kept:Bookmark.remove"),
+)
 OF_RULES = (
     Instant("model", "fsm_hpc.models.model:save"),
     Instant("card", "fsm_hpc.models.card:page"),
 )
 OF_ALTERNATIVES = (
     Instant("optimum", "fsm_hpc.report.alternatives.find:optimum_of", is_after=True),
-    Instant("state read", "fsm_hpc.search.near_optimal.kept:load", is_after=True),
-    Instant("state written", "fsm_hpc.search.near_optimal.kept:save", is_after=True),
     Instant("told", "fsm_hpc.report.alternatives.told:tell"),
 )
 OF_REPORTS = (

@@ -15,7 +15,7 @@ from fsm_hpc.models.card import page
 from fsm_hpc.models.model import Model
 from fsm_hpc.report.alternatives import find, rule
 from fsm_hpc.search.near_optimal.good_set import GoodSet
-from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.search.near_optimal.kept import Means
 from tests.support.command_line import run_verb
 
 ROWS, SLACK = 50, 3
@@ -44,7 +44,7 @@ def optimum(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple
     folder = tmp_path_factory.mktemp("optimum")
     model = fitted(words, folder)
     known = rule.read_rule(folder / "model.json", [])
-    return model, find.find(known, SLACK, None, 1, Control(), None)
+    return model, find.find(known, SLACK, None, Means(1), None)
 
 
 def test_the_simplest_is_the_smallest_within_the_slack(

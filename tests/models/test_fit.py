@@ -164,8 +164,8 @@ def test_a_stopped_fit_goes_on(table: Path) -> None:
     config = compose([*_words(table, "fit.folds=2"), "scan.splits=2"])
     stop = threading.Event()
     stop.set()
-    assert fit.fit(config, stop, solver_of=lambda _: LadderSolver()) is None
-    rule = fit.fit(config, solver_of=lambda _: LadderSolver())
+    assert fit.fit(config, stop, solver_of=lambda *_: LadderSolver()) is None
+    rule = fit.fit(config, solver_of=lambda *_: LadderSolver())
     assert rule is not None
     assert rule.figures["folds"] == 2
 

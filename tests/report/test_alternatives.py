@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
+import shutil
+import signal
 import sqlite3
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +25,15 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
 from fsm_hpc.report.alternatives import find, page, rule, told
-from fsm_hpc.search.near_optimal import kept
 from fsm_hpc.search.near_optimal.enumeration import nothing_yet
-from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.search.near_optimal.good_set import near_optimal
+from fsm_hpc.search.near_optimal.kept import Bookmark, Means
 from tests.support.browser import browser
 from tests.support.command_line import run_verb
+from tests.support.damage import damages
 
 ROWS = 60
+WHOLE = ("alternatives", "slack=3", "bound=3", "--threads", "1", "--json")
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +67,8 @@ def model(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def said(model: Path) -> told.Told:
     known = rule.read_rule(model, [])
-    good = find.find(known, 6, 5, 1, Control(), None)
-    return told.tell(known, good, 1, Control())
+    good = find.find(known, 6, 5, Means(1), None)
+    return told.tell(known, good, Means(1))
 
 
 # ------------------------------------------------------------------------------------- the verb
@@ -123,20 +131,93 @@ def test_a_set_that_was_cut_short_says_so_and_goes_on(
 
 
 def test_what_was_kept_is_taken_for_the_same_question_only(said: told.Told, tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    kept.save(path, "asked", said.good.progress)
-    again = kept.load(path, "asked")
+    mark = Bookmark(tmp_path / "state.json")
+    assert mark.load("asked") is None
+    mark.save("asked", said.good.progress)
+    again = mark.load("asked")
     assert again is not None
     assert again.families == said.good.progress.families
     assert again.votes.tolist() == said.good.progress.votes.tolist()
-    assert kept.load(path, "something else") is None
-    path.write_text(path.read_text().replace('"count"', '"counted"').replace("1", "2", 1))
-    assert kept.load(path, "asked") is None
-    assert kept.load(tmp_path / "none.json", "asked") is None
-    kept.save(path, "asked", nothing_yet(said.good.space))
-    empty = kept.load(path, "asked")
+    assert mark.load("something else") is None
+    mark.remove(said.good)  # which is another question than the one that is kept
+    assert mark.path.exists()
+    mark.save("asked", nothing_yet(said.good.space))
+    empty = mark.load("asked")
     assert empty is not None
     assert not empty.is_complete
+
+
+@pytest.fixture(scope="module")
+def left(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The folder of a rule whose set was cut short, and what the whole set is."""
+    folder = tmp_path_factory.mktemp("left")
+    shutil.copy(model, folder)
+    code, text = said_by(*WHOLE, str(folder))
+    assert code == 0
+    assert said_by(*WHOLE, str(folder), "--most", "1")[0] == 1
+    return folder, json.loads(text)
+
+
+def said_by(*words: str) -> tuple[int, str]:
+    with redirect_stdout(io.StringIO()) as printed:
+        return run_verb(*words), printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "number",
+    [*range(0, 88, 6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(88) if n % 6)],
+)
+def test_a_damaged_place_is_kept_aside_and_the_set_is_found_anew(
+    left: tuple[Path, dict[str, Any]],
+    tmp_path: Path,
+    number: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder, expected = left
+    here = Path(shutil.copytree(folder, tmp_path / "rule"))
+    state = find.state_path(rule.read_rule(here, []))
+    damage = next(islice(damages(0), number, None))
+    damage.spoil(state)
+    code, text = said_by(*WHOLE, str(here))
+    assert (code, json.loads(text)) == (0, expected)
+    aside = list(here.glob(f".damaged-{state.name}-*"))
+    assert bool(aside) == ("begins anew" in capsys.readouterr().err)
+    assert aside or damage.name not in ("empty", "cut", "folder", "pipe", "zeros", "deep", "bare")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_place_and_the_same_command_goes_on(
+    model: Path,
+    tmp_path: Path,
+    number: signal.Signals,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copy(model, tmp_path)
+    words = ("alternatives", str(tmp_path), "slack=3", "bound=6", "--threads", "1", "--json")
+    expected = json.loads(said_by(*words)[1])
+    with monkeypatch.context() as patched:
+
+        def struck(*given: Any, **named: Any) -> Any:
+            os.kill(os.getpid(), number)
+            return near_optimal(*given, **named)
+
+        patched.setattr("fsm_hpc.search.near_optimal.kept.near_optimal", struck)
+        patched.setattr("fsm_hpc.search.near_optimal.enumeration.LOOK_S", 0.0)
+        assert run_verb(*words) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert find.state_path(rule.read_rule(tmp_path, [])).exists()
+    assert json.loads(said_by(*words)[1]) == expected
+
+
+def test_nodes_that_are_processes_find_the_set_of_one(model: Path, tmp_path: Path) -> None:
+    shutil.copy(model, tmp_path)
+    words = ("alternatives", str(tmp_path), "slack=3", "bound=4", "--threads", "1", "--json")
+    with pytest.raises(UserError, match=r"cluster\.nodes: expected a number from 1 on, found 0"):
+        run_verb(*words, "cluster.nodes=0")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("fsm_hpc.search.solvers.nodes.team.HEAD_START_S", 0.0)
+        assert said_by(*words, "cluster.nodes=2") == said_by(*words)
 
 
 # ------------------------------------------------------------------------------- what it tells
@@ -204,6 +285,15 @@ def test_the_page_lists_filters_and_sorts_families(opened: Any, said: told.Told)
     first = opened.inner_text("[role=option] >> nth=0")
     assert f"{most:,}" in first
     opened.select_option("#sort", "errors")
+
+
+def test_the_name_of_a_column_shows_the_families_that_use_it(opened: Any, said: told.Told) -> None:
+    button = opened.locator("[data-column=age]")
+    users = sum("age" in family.columns for family in said.good.families)
+    for text in (f"{users:,} of", f"{len(said.good.families):,} of"):
+        button.focus()
+        opened.keyboard.press("Enter")
+        assert opened.inner_text("#shown").startswith(text)
 
 
 def test_keys_choose_a_family_and_the_page_counts_its_errors(opened: Any, said: told.Told) -> None:

@@ -11,11 +11,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -33,15 +31,16 @@ from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, solver, spread
 from fsm_hpc.search.solvers.native.compiling import ensure_compiled
 from fsm_hpc.search.solvers.native.ledger import Ledger, units_in
-from fsm_hpc.search.solvers.native.parts import HelperLostError, Helpers, PartOrder
+from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import Aim, Run
-from fsm_hpc.search.solvers.native.spread import Order, Spread
+from fsm_hpc.search.solvers.native.spread import Spread
 from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.nodes import contact, helper
 from fsm_hpc.search.solvers.nodes.contact import Contact, new_certificate, security_of
 from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
 from fsm_hpc.system.files import child_environment
 from tests.support.random_tables import FORMULA_METHODS, problems, random_problem
+from tests.support.teams import Threads, Together
 
 LENGTH = 7
 LONG = 8  # a second of work for the first problem of intervals
@@ -124,56 +123,6 @@ def test_parts_grow_with_the_pace_and_are_shared_out_at_the_end() -> None:
 # ----------------------------------------------------------------------- helpers in this process
 
 
-class Threads:
-    """Helpers that are threads; each part that `loses` names is lost after it was searched."""
-
-    head_start_s = 0.0
-
-    def __init__(self, count: int, loses: Callable[[int], bool] = lambda number: False) -> None:
-        self._count = count
-        self._loses = loses
-        self._natives = [Native(1) for _ in range(count)]
-        self._stations = [Station() for _ in range(count)]
-        self._free = list(range(count))
-        self._pool = ThreadPoolExecutor(count)
-        self.given = 0
-
-    def meet(self, problem: Problem, tell: Callable[[str, Leader], None]) -> None:
-        self._problem, self._tell = problem, tell
-
-    def ready(self) -> int:
-        return self._count
-
-    def give(self, order: PartOrder) -> Future[Any]:
-        self.given += 1
-        assert isinstance(order, Order)
-        return self._pool.submit(self._search, order, self.given, self._free.pop())
-
-    def _search(self, order: Order, number: int, who: int) -> Frontier:
-        try:
-            search = self._natives[who].knowledge(self._problem).search
-            found = self._stations[who].search(
-                order.spread,
-                search,
-                order.part,
-                order.seconds,
-                lambda leader: self._tell(order.spread, leader),
-            )
-        finally:
-            self._free.append(who)
-        if self._loses(number):
-            raise HelperLostError("as the test wants")
-        return found
-
-    def hear(self, spread: str, leader: Leader) -> None:
-        for station in self._stations:
-            station.hear(spread, leader)
-
-    def stop(self, spread: str) -> None:
-        for station in self._stations:
-            station.stop(spread)
-
-
 @by_method
 @pytest.mark.parametrize("seed", range(3))
 def test_parts_that_are_lost_change_nothing(method: Method, seed: int) -> None:
@@ -241,35 +190,6 @@ def test_a_leader_of_another_search_is_not_listened_to() -> None:
 
 
 # ---------------------------------------------------------------------------------- real helpers
-
-
-class Together:
-    """A team with helpers in processes of their own."""
-
-    def __init__(self, folder: Path, count: int) -> None:
-        self.file = folder / "contact.json"
-        self._processes = helpers_here(count, self.file, 1, 4000.0, folder / "log.txt")
-        self.processes = self._processes.__enter__()
-        self.team = Team(self.file, contact.LOOPBACK, head_start_s=0.0)
-        self.given = 0
-        real = self.team.give
-
-        def give(order: PartOrder) -> Future[Any]:
-            self.given += 1
-            return real(order)
-
-        self.team.give = give  # type: ignore[method-assign]
-
-    def wait_for(self, count: int) -> Together:
-        deadline = time.monotonic() + 120
-        while self.team.ready() != count:
-            assert time.monotonic() < deadline, f"{self.team.ready()} helpers, not {count}"
-            time.sleep(0.05)
-        return self
-
-    def close(self) -> None:
-        self.team.close()
-        self._processes.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def config(tmp_path: Path) -> Config:
 
 
 def run(config: Config, told: list[str]) -> FoldResult:
-    done = run_fold(config, solver_of=lambda config: LadderSolver(), say=told.append)
+    done = run_fold(config, solver_of=lambda *_: LadderSolver(), say=told.append)
     assert done is not None
     return done
 

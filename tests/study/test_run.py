@@ -61,7 +61,7 @@ def solvers() -> list[LadderSolver]:
     return WAITING
 
 
-def _next_solver(_: Config) -> LadderSolver:
+def _next_solver(*_: object) -> LadderSolver:
     return WAITING.pop(0) if WAITING else LadderSolver()
 
 

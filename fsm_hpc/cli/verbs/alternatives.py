@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,13 @@ from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
+    from fsm_hpc.report.alternatives.rule import FittedRule
     from fsm_hpc.report.alternatives.told import Told
+    from fsm_hpc.search.solvers.nodes.team import Team
 
 SLACK = "0.01"
+OWN = ("slack=", "bound=", "cluster.nodes=")
+CTRL_C = 130  # the exit code that shells know it by
 MOST_FAMILIES = 100_000
 
 
@@ -30,34 +36,85 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the set, or write it; 0 when it is complete, 1 when it was cut short."""
-    from fsm_hpc.report.alternatives import find, rule, told
+    from fsm_hpc.cluster.node import nodes
+    from fsm_hpc.report.alternatives import rule
     from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-    from fsm_hpc.search.solvers.base import Control
-    from fsm_hpc.system import clock, machine
+    from fsm_hpc.system import machine
 
     named = [word for word in words if "=" not in word or Path(word).exists()]
     if len(named) != 1:
         found = ", ".join(named) or "none"
         raise UserError(f"expected one model.json or result.json, found: {found}")
-    slack, bound, others = _own_words([word for word in words if word not in named])
-    known = rule.read_rule(Path(named[0]), others)
-    threads = flags.threads or machine.available_cores()
-    ensure_compiled()  # before the clock runs
+    asked = _asked([word for word in words if word not in named])
+    count = max(asked.nodes, nodes.tasks_here())
+    here = 1 if nodes.tasks_here() > 1 else asked.nodes
+    threads = flags.threads or max(1, machine.available_cores() // here)
+    if count > 1 and nodes.is_helper():
+        nodes.help_command(_folder(Path(named[0])), threads)
+        return 0
+    known = rule.read_rule(Path(named[0]), asked.others)
+    ensure_compiled()
+    with nodes.team_of_command(count, threads, _folder(Path(named[0]))) as team:
+        return _tell(flags, known, asked, threads, team)
+
+
+def _folder(named: Path) -> Path:
+    """The folder of the rule, which all nodes see."""
+    return (named if named.is_dir() else named.parent).absolute()
+
+
+def _tell(
+    flags: argparse.Namespace, known: FittedRule, asked: _Asked, threads: int, team: Team | None
+) -> int:
+    from fsm_hpc.report.alternatives import find, told
+    from fsm_hpc.search.near_optimal.kept import Means
+    from fsm_hpc.search.solvers.base import Control
+    from fsm_hpc.system import clock, interrupts
+
     deadline = None if flags.seconds is None else clock.monotonic() + flags.seconds
-    good = find.find(known, slack, bound, threads, Control(deadline=deadline), flags.most)
-    said = told.tell(known, good, threads, Control())
-    _give(flags, said)
+    with interrupts.as_wish() as wish:
+        means = Means(threads, Control(deadline=deadline, stop=wish), team)
+        try:
+            good = find.find(known, asked.slack, asked.bound, means, flags.most, _note)
+        except find.NotProvedError:
+            if not wish.is_set():
+                raise
+            _note("stopped before the optimum was proved")
+            return CTRL_C
+        if wish.is_set() and not good.is_complete:
+            _note(f"stopped at {good.count:,} formulas; the same command goes on")
+            return CTRL_C
+    _give(flags, told.tell(known, good, Means(threads, helpers=team)))
+    find.bookmark(known).remove(good)
     return 0 if good.is_complete else 1
 
 
-def _own_words(words: list[str]) -> tuple[str, int | None, list[str]]:
-    """slack= and bound=, and the words that say where the table is."""
-    own = dict(word.split("=", 1) for word in words if word.startswith(("slack=", "bound=")))
-    bound = own.get("bound")
+def _note(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The words of this verb, and those that say where the table is."""
+
+    slack: str
+    bound: int | None
+    nodes: int
+    others: list[str]
+
+
+def _asked(words: list[str]) -> _Asked:
+    """slack=, bound= and cluster.nodes=, and the words that say where the table is."""
+    own = dict(word.split("=", 1) for word in words if word.startswith(OWN))
+    others = [word for word in words if not word.startswith(OWN)]
+    bound, count = own.get("bound"), own.get("cluster.nodes", "1")
     if bound is not None and not (bound.isdigit() and 0 < int(bound) <= 15):
         raise UserError(f"bound: expected a size from 1 to 15, found {bound}")
-    others = [word for word in words if not word.startswith(("slack=", "bound="))]
-    return own.get("slack", SLACK), None if bound is None else int(bound), others
+    if not (count.isdigit() and int(count) > 0):
+        raise UserError(f"cluster.nodes: expected a number from 1 on, found {count}")
+    return _Asked(
+        own.get("slack", SLACK), None if bound is None else int(bound), int(count), others
+    )
 
 
 def _give(flags: argparse.Namespace, said: Told) -> None:
@@ -79,7 +136,8 @@ def _give(flags: argparse.Namespace, said: Told) -> None:
 VERB = Verb(
     Group.MODELS,
     "All formulas that are about as good as a rule, complete and counted.",
-    "MODEL|RESULT [slack=0.01] [bound=N] [--json] [--csv FILE] [--page FILE] [dataset.path=FILE]",
+    "MODEL|RESULT [slack=0.01] [bound=N] [--json] [--csv FILE] [--page FILE] [dataset.path=FILE] "
+    "[cluster.nodes=N]",
     (
         "alternatives my_rule/model.json slack=0.01",
         "alternatives results/demo/bank/pivot/fold-0 slack=5 --page alternatives.html",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from fsm_hpc.models.fit import Steps
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.progress import FoldProgress
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.run import configured_solver
 from fsm_hpc.system import files
 
 if TYPE_CHECKING:
@@ -31,8 +29,7 @@ class FitSupervisor(Supervisor):
     def fold(self, config: Config, helpers: Team | None) -> Model | None:  # type: ignore[override]
         self.log(f"starts: {config.id.dataset}, {self.size(config)}")
         steps = Steps(self.begin, self.watch, self.warn)
-        solver_of = partial(configured_solver, helpers=helpers)
-        made = fit.fit(config, self.stop, steps, self.may_write, self.history, solver_of)
+        made = fit.fit(config, self.stop, steps, self.may_write, self.history, helpers=helpers)
         if made is None or not self.may_write():
             return None
         paths = fit.rule_paths(config)

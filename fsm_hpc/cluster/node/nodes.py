@@ -15,10 +15,13 @@ from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.fold import memory_mb, threads
-from fsm_hpc.system import files
+from fsm_hpc.system import files, machine
 
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
+
+
+MEMORY_SHARE = 0.8  # of a machine that a command may fill
 
 
 def is_helper() -> bool:
@@ -41,31 +44,90 @@ def helpers(config: Config, submission: Submission, log: Path) -> Iterator[Team 
         with team_of_job(Path(submission.output)) as team:
             yield team
     else:
-        with team_here(config, log) as team:
+        with team_here(config.nodes, threads(config), memory_mb(config), log) as team:
             yield team
 
 
 @contextmanager
 def team_of_job(folder: Path) -> Iterator[Team]:
     """The other nodes of this SLURM job, for as long as the block runs."""
-    contact.ensure_installed()
-    from fsm_hpc.search.solvers.nodes.team import Team
-
-    with closing(Team(contact_file(folder), _own_address())) as team:
+    with _team(contact_file(folder)) as team:
         yield team
 
 
 @contextmanager
-def team_here(config: Config, log: Path) -> Iterator[Team]:
+def _team(file: Path) -> Iterator[Team]:
+    contact.ensure_installed()
+    from fsm_hpc.search.solvers.nodes.team import Team
+
+    with closing(Team(file, _own_address())) as team:
+        yield team
+
+
+@contextmanager
+def team_of_command(count: int, threads_each: int, folder: Path) -> Iterator[Team | None]:
+    """Other nodes for one command: the other tasks of its `srun`, else processes of this machine.
+
+    `folder`: one that all nodes see.
+    """
+    tasks = tasks_here()
+    if tasks > 1:
+        with _team_of_step(folder, tasks) as team:
+            yield team
+    elif count > 1:
+        memory_mb = MEMORY_SHARE * machine.physical_mb() / count
+        with team_here(count, threads_each, memory_mb, Path(os.devnull)) as team:
+            yield team
+    else:
+        yield None
+
+
+@contextmanager
+def _team_of_step(folder: Path, tasks: int) -> Iterator[Team]:
+    file = step_file(folder)
+    try:
+        with _team(file) as team:
+            yield team
+            is_whole = team.ready() == tasks - 1
+    except BaseException:
+        files.write_atomically(contact.over(file), "")
+        raise
+    if not is_whole:  # some have not come yet, and need not
+        files.write_atomically(contact.over(file), "")
+
+
+def tasks_here() -> int:
+    """How many tasks the `srun` has that started this process; 1 without one."""
+    told = os.environ.get("SLURM_STEP_NUM_TASKS", "1")
+    return int(told) if told.isdigit() else 1
+
+
+def help_command(folder: Path, threads_each: int) -> None:
+    """Help the command that the first task of this `srun` runs until it is over."""
+    contact.ensure_installed()
+    from fsm_hpc.search.solvers.nodes import helper
+
+    logging.basicConfig(level=logging.INFO)
+    helper.ignore_signals()
+    helper.serve(step_file(folder), threads_each, MEMORY_SHARE * machine.physical_mb())
+
+
+def step_file(folder: Path) -> Path:
+    """Where the tasks of this `srun` meet; a job may have one after the other."""
+    file, step = contact_file(folder), os.environ.get("SLURM_STEP_ID", "0")
+    return file.with_name(f"{file.stem}-{step}.json")
+
+
+@contextmanager
+def team_here(count: int, threads_each: int, memory_mb: float, log: Path) -> Iterator[Team]:
     """Processes of this machine in place of other nodes."""
     contact.ensure_installed()
     from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
 
     with tempfile.TemporaryDirectory(prefix="fsm-team-") as folder:
         file = Path(folder) / "contact.json"
-        count = config.nodes - 1
         with (
-            helpers_here(count, file, threads(config), memory_mb(config), log),
+            helpers_here(count - 1, file, threads_each, memory_mb, log),
             closing(Team(file, contact.LOOPBACK)) as team,
         ):
             yield team

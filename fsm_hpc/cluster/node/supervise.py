@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -173,7 +172,7 @@ class Supervisor:
             )
 
     def fold(self, config: Config, helpers: Team | None) -> FoldResult | None:
-        from fsm_hpc.study.run import configured_solver, run_fold
+        from fsm_hpc.study.run import run_fold
 
         self.log(f"starts: {config.id}, {self.size(config)}")
         return run_fold(
@@ -184,7 +183,7 @@ class Supervisor:
             self.may_write,
             self.history,
             say=self.warn,
-            solver_of=partial(configured_solver, helpers=helpers),
+            helpers=helpers,
         )
 
     def size(self, config: Config) -> str:

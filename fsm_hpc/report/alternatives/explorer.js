@@ -4,8 +4,9 @@
   const $ = (id) => document.getElementById(id);
   const ROW = 32, MARGIN = 8, MOST_ROWS = 200;
   const rows = data.labels.length;
+  const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const names = data.families.map((f) => f.columns.map((c) => data.columns[c].name.toLowerCase()));
-  let order = [], at = 0, chosen = null, other = null;
+  let order = [], at = 0, chosen = null, other = null, only = null;
 
   // ---------------------------------------------------------------- formulas
   function holds(column, cut) {
@@ -50,7 +51,7 @@
     const size = Number($("size").value || 99), errors = Number($("errors").value || 1e9), key = $("sort").value, held = Number($("held").value || 0) / 100;
     order = data.families.map((_, n) => n).filter((n) => {
       const f = data.families[n];
-      return f.size <= size && f.errors <= errors && (held === 0 || (f.held !== null && f.held >= held)) && words.every((w) => w === "-" || (w[0] === "-"
+      return (only === null || names[n].includes(only)) && f.size <= size && f.errors <= errors && (held === 0 || (f.held !== null && f.held >= held)) && words.every((w) => w === "-" || (w[0] === "-"
         ? !names[n].some((c) => c.includes(w.slice(1))) : names[n].some((c) => c.includes(w))));
     });
     const sign = key === "count" || key === "held" ? -1 : 1;
@@ -59,7 +60,8 @@
       return (x === y ? a - b : (x === null ? 1 : y === null ? -1 : x < y ? -sign : sign));
     });
     at = Math.max(0, order.indexOf(chosen ? data.families.indexOf(chosen.family) : 0));
-    $("shown").textContent = `${order.length.toLocaleString("en")} of ${data.families.length.toLocaleString("en")} families`;
+    $("shown").textContent = `${order.length.toLocaleString("en")} of ${data.families.length.toLocaleString("en")} families`
+      + (only === null ? "" : `, of those that use ${only}`) + (order.length || !data.families.length ? "" : "; none is as these filters ask");
     $("space").style.height = `${order.length * ROW}px`;
     draw();
   }
@@ -118,6 +120,7 @@
   }
   function sliders() {
     const box = $("sliders"); box.replaceChildren();
+    $("legend").hidden = chosen.family.columns.every((c) => data.columns[c].kind === "fixed");
     chosen.family.columns.forEach((c, v) => {
       const column = data.columns[c];
       if (column.kind === "fixed") return;
@@ -135,22 +138,27 @@
           if (column.kind === "interval") c = end === 0 ? Math.min(c, chosen.cuts[v][1]) : Math.max(c, chosen.cuts[v][0]);
           input.value = c; chosen.cuts[v][end] = c; show();
         });
-        cut.append(label, svg, input); box.append(cut);
+        const ends = document.createElement("p"); ends.className = "soft ends";
+        cut.append(label, svg, input, ends); box.append(cut);
       }
     });
   }
   function curves() {
     for (const cut of $("sliders").children) {
       const v = Number(cut.dataset.v), end = Number(cut.dataset.end), column = data.columns[chosen.family.columns[v]];
-      const values = curve(v, end), least = Math.min(...values), most = Math.max(least + 1, ...values), last = Math.max(1, values.length - 1);
+      const values = curve(v, end), least = Math.min(...values), most = Math.max(least + 1, ...values), last = values.length - 1;
       const y = (e) => 60 - 56 * (e - least) / (most - least), x = (k) => 1000 * k / last;
       const range = chosen.family.ranges[v].slice(2 * end, 2 * end + 2), svg = cut.querySelector("svg");
       svg.setAttribute("viewBox", "0 0 1000 64");
       const limit = data.optimum + data.slack, shown = limit >= least && limit <= most;
+      const now = x(chosen.cuts[v][end]);
       svg.innerHTML = `<rect x="${x(range[0])}" y="0" width="${Math.max(3, x(range[1]) - x(range[0]))}" height="64"></rect>`
         + (shown ? `<line x1="0" x2="1000" y1="${y(limit)}" y2="${y(limit)}"></line>` : "")
-        + `<path d="${values.map((e, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(e).toFixed(1)}`).join("")}"></path>`;
-      cut.querySelector("output").textContent = `${column.cuts[chosen.cuts[v][end]]} (within the slack from ${column.cuts[range[0]]} to ${column.cuts[range[1]]}; ${least} to ${Math.max(...values)} errors along the curve)`;
+        + `<path d="${values.map((e, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(e).toFixed(1)}`).join("")}"></path>`
+        + `<line class="now" x1="${now}" x2="${now}" y1="0" y2="64"></line>`;
+      cut.querySelector("output").textContent = column.cuts[chosen.cuts[v][end]];
+      cut.querySelector(".ends").textContent = `within the slack from ${column.cuts[range[0]]} to ${column.cuts[range[1]]}; ${least} to ${plural(Math.max(...values), "error")} from ${column.cuts[0]} to ${column.cuts[last]}`;
+      cut.querySelector("input").setAttribute("aria-valuetext", `${column.cuts[chosen.cuts[v][end]]}, ${plural(values[chosen.cuts[v][end]], "error")}`);
     }
   }
 
@@ -158,8 +166,9 @@
   function show() {
     const truth = truthOf(chosen), errors = errorsOf(truth), within = errors <= data.optimum + data.slack;
     $("formula").textContent = shownText(chosen);
-    $("facts").textContent = `${errors} errors (${errors - data.optimum} above the optimum${within ? "" : ", beyond the slack"}), size ${chosen.family.size}`
-      + `, one of ${chosen.family.count.toLocaleString("en")} in its family`;
+    const held = isBest(chosen) ? chosen.family.held : null;
+    $("facts").textContent = `${plural(errors, "error")} (${errors - data.optimum} above the optimum${within ? "" : ", beyond the slack"}), size ${chosen.family.size}`
+      + `, one of ${chosen.family.count.toLocaleString("en")} in its family` + (held === null ? "" : `; right on ${(100 * held).toFixed(1)} % of the held-out rows`);
     curves(); differ(truth);
   }
   function differ(truth) {
@@ -169,13 +178,13 @@
     const theirs = truthOf(other), found = [];
     for (let r = 0; r < rows; r++) if (truth[r] !== theirs[r]) found.push(r);
     const right = found.filter((r) => truth[r] === data.labels[r]).length;
-    $("difference").textContent = `${errorsOf(theirs)} errors; they differ on ${found.length} of ${rows} rows: the chosen one is right on ${right}, the other on ${found.length - right}`
+    $("difference").textContent = `${plural(errorsOf(theirs), "error")}; they differ on ${found.length} of ${rows} rows: the chosen one is right on ${right}, the other on ${found.length - right}`
       + (found.length > MOST_ROWS ? `; the first ${MOST_ROWS} are shown` : "");
     const columns = [...new Set([...chosen.family.columns, ...other.family.columns])];
     const line = (cells, tag) => { const tr = document.createElement("tr"); for (const c of cells) { const td = document.createElement(tag); td.textContent = c; tr.append(td); } table.append(tr); };
     if (!found.length) return;
-    line(["row", ...columns.map((c) => data.columns[c].name), "label", "chosen", "other", "say yes"], "th");
-    for (const r of found.slice(0, MOST_ROWS)) line([r, ...columns.map((c) => {
+    line(["row", ...columns.map((c) => data.columns[c].name), "label", "chosen", "other", "yes of all"], "th");
+    for (const r of found.slice(0, MOST_ROWS)) line([data.rows[r], ...columns.map((c) => {
       const column = data.columns[c];
       return column.kind === "fixed" ? (column.ranks[r] ? "yes" : "no") : column.cuts[column.ranks[r]];
     }), data.answers[data.labels[r]], truth[r] ? "yes" : "no", theirs[r] ? "yes" : "no", `${(100 * data.yes[r] / Math.max(1, data.count)).toFixed(0)} %`], "td");
@@ -204,7 +213,7 @@
   function exported(kind) {
     if (kind === "sql") return sql();
     if (kind === "model") return model();
-    return `Predict ${data.answers[1]} when ${shownText(chosen)}; otherwise ${data.answers[0]}.\n${errorsOf(truthOf(chosen))} errors on ${rows} rows.`;
+    return `Predict ${data.answers[1]} when ${shownText(chosen)}; otherwise ${data.answers[0]}.\n${plural(errorsOf(truthOf(chosen)), "error")} on ${rows} rows.`;
   }
   function give(kind) {
     const said = exported(kind), shown = $("exported"), link = document.createElement("a");
@@ -228,6 +237,11 @@
   $("reset").addEventListener("click", () => chosen && take(chosen.family));
   $("compare").addEventListener("click", compare);
   for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => chosen && give(button.dataset.export));
+  for (const button of document.querySelectorAll("[data-column]")) button.addEventListener("click", () => {
+    only = only === button.dataset.column ? null : button.dataset.column;
+    for (const one of document.querySelectorAll("[data-column]")) one.setAttribute("aria-pressed", String(one.dataset.column === only));
+    refresh(); $("filter").scrollIntoView({ block: "nearest" });
+  });
   document.body.classList.toggle("unheld", data.families.every((f) => f.held === null));
   refresh();
   if (order.length) choose(0); else $("facts").textContent = "no formula is within the slack";

@@ -61,6 +61,7 @@ def _data(told: Told) -> dict[str, Any]:
         "optimum": good.optimum,
         "slack": good.slack,
         "count": good.count,
+        "rows": list(rule.rows),
         "labels": rule.problem.labels.astype(int).tolist(),
         "yes": good.yes.tolist(),
         "answers": [f"{rule.target} = {value}" for value in rule.classes],

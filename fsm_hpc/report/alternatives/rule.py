@@ -33,6 +33,7 @@ class FittedRule:
     proved: bool
     dataset: Dataset
     problem: Problem
+    rows: Sequence[int]  # of the table, that it was fitted on
     held_out: Problem | None  # rows of the table that it was not fitted on
     target: str
     classes: tuple[object, object]
@@ -65,6 +66,7 @@ def _of_model(path: Path, words: Sequence[str]) -> FittedRule:
         model.proved,
         dataset,
         problem,
+        range(problem.rows),
         None,
         model.target,
         model.classes,
@@ -101,6 +103,7 @@ def _of_fold(path: Path, words: Sequence[str]) -> FittedRule:
         done.proved,
         dataset,
         fitted,
+        rows.fitted.tolist(),
         whole.on(np.sort(rows.test)),
         done.target,
         (done.negative, done.positive),

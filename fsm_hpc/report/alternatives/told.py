@@ -14,6 +14,7 @@ from fsm_hpc.formulas.text import number
 from fsm_hpc.report.alternatives.rule import FittedRule
 from fsm_hpc.search.near_optimal.families import Family
 from fsm_hpc.search.near_optimal.good_set import GoodSet
+from fsm_hpc.search.near_optimal.kept import Means
 from fsm_hpc.search.near_optimal.telling import (
     ColumnPrice,
     FreeRange,
@@ -23,7 +24,6 @@ from fsm_hpc.search.near_optimal.telling import (
     free_ranges,
 )
 from fsm_hpc.search.solvers import make_solver
-from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.system import cells
 from fsm_hpc.system.numbers import counted, percent
@@ -64,11 +64,11 @@ class Told:
         return None if test is None or not test.rows else test.accuracy(family.formula)
 
 
-def tell(rule: FittedRule, good: GoodSet, threads: int, control: Control) -> Told:
+def tell(rule: FittedRule, good: GoodSet, means: Means) -> Told:
     """Rows, columns and cuts; the price of a column that all need is searched."""
     truth = rule.formula.evaluate(rule.problem.table)
-    with closing(make_solver(SolverName.NATIVE, threads)) as solver:
-        prices = tuple(column_prices(good, solver, control))
+    with closing(make_solver(SolverName.NATIVE, means.threads, means.helpers)) as solver:
+        prices = tuple(column_prices(good, solver, means.control))
     return Told(
         rule,
         good,
@@ -151,9 +151,21 @@ def ranges_in_words(family: Family) -> str:
 
 
 def _columns(told: Told) -> Iterator[str]:
-    for column in told.columns[:SHOWN]:
-        price = "not proved in time" if column.price is None else f"{column.price}"
-        yield f"without {column.column}: {price} errors more; {percent(column.share)} of families"
+    shown = told.columns[:SHOWN]
+    if not shown:
+        return
+    yield ""
+    width = max(len("column"), *(len(one.column) for one in shown))
+    yield f"{'column':{width}}  {'price':>6}  {'families':>8}   (price: errors more without it)"
+    for one in shown:
+        price = "?" if one.price is None else str(one.price)
+        yield f"{one.column:{width}}  {price:>6}  {percent(one.share):>8}"
+    more = len(told.columns) - SHOWN
+    if more > 0:
+        yield f"{counted(more, 'more column')}: --json has all"
+    if any(one.price is None for one in shown):
+        yield "?: the best formula without the column was not proved in time"
+    yield ""
 
 
 def as_csv(told: Told) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.near_optimal.good_set import agreement_weights, near_optimal
+from fsm_hpc.search.near_optimal.enumeration import enumerate_families
+from fsm_hpc.search.near_optimal.families import Space
+from fsm_hpc.search.near_optimal.listing import members_of, second_best
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native import compiling
 from fsm_hpc.search.solvers.native.compiling import Say, Stage
@@ -17,9 +19,12 @@ def ensure_compiled(say: Say | None = None) -> float:
 def _list_tiny() -> None:
     """All formulas of size 3 with few errors: counted, listed, and the one that agrees most."""
     _, problem = compiling.tiny_problems()
-    good = near_optimal(problem, 3, 0, problem.rows // 3, 1, Control())
-    list(good.members(good.families[0]))
-    good.greatest(agreement_weights(good))
+    space = Space(problem, 3)
+    errors = problem.rows // 3
+    found = enumerate_families(space, errors, 1, Control())
+    family, goal = found.families[0], space.table.positives - errors
+    members_of(space, family, goal, family.count)
+    second_best(space, family, goal, space.table.times * (2 * found.votes - found.count))
 
 
 STAGE = Stage("the search for alternatives", search_units, _list_tiny)

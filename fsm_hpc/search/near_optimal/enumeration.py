@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,11 +14,19 @@ import numpy as np
 from fsm_hpc.search.near_optimal.families import RawFamily, Space, Stretch
 from fsm_hpc.search.near_optimal.memory import data_of, found_of, out_of, work_of
 from fsm_hpc.search.solvers.base import Control, End
-from fsm_hpc.search.solvers.native.kernels.near_units import DONE, search_units
+from fsm_hpc.search.solvers.native.kernels.near_units import (
+    DONE,
+    DROP,
+    HALTED,
+    PAUSE,
+    search_units,
+)
 from fsm_hpc.search.solvers.native.table import Array
 
 SLICE_S = 0.05  # what a thread takes at a time should last about so long
 LOOK_S = 0.02
+TOLD_EVERY_S = 1.0
+TOLD_COST = 20  # what telling took is so many times less than the pause before it is told again
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,24 @@ class Progress:
         return sum(family.count for family in self.families)
 
 
+Told = Callable[[Progress], None]
+
+
+class Teller:
+    """Tells now and then how far it is; a large set takes a while to tell, and is told less."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._due = time.monotonic() + TOLD_EVERY_S
+
+    def look(self, progress: Callable[[], Progress]) -> None:
+        started = time.monotonic()
+        if started >= self._due:
+            self._told(progress())
+            took = time.monotonic() - started
+            self._due = started + max(TOLD_EVERY_S, TOLD_COST * took)
+
+
 @dataclass
 class _Shared:
     """What threads take from and give to."""
@@ -48,15 +75,17 @@ class _Shared:
     votes: Array
     most: int | None  # families that are wanted
     lock: threading.Lock = field(default_factory=threading.Lock)
-    flag: Array = field(default_factory=lambda: np.zeros(1, np.bool_))
+    flag: Array = field(default_factory=lambda: np.zeros(2, np.bool_))
     failure: list[BaseException] = field(default_factory=list)
     taken: dict[int, Stretch] = field(default_factory=dict)  # by thread: what it is at
+    has_begun: bool = False
 
     def take(self, me: int, count: int) -> Stretch | None:
         """At most so many of the next units; None when there are none."""
         with self.lock:
-            if self.flag[0] or not self.left:
+            if self.flag.any() or not self.left:
                 return None
+            self.has_begun = True
             one = self.left.popleft()
             end = min(one.end, one.start + count)
             if end < one.end:
@@ -75,7 +104,7 @@ class _Shared:
             if rest is not None:
                 self.taken[me] = rest
             if self.is_full:
-                self.flag[0] = True
+                self.flag[DROP] = True
 
     @property
     def is_full(self) -> bool:
@@ -100,10 +129,14 @@ def enumerate_families(
     control: Control,
     start: Progress | None = None,
     most: int | None = None,
-    told: Callable[[Progress], None] = lambda progress: None,
-    told_every_s: float = 15.0,
+    told: Told = lambda progress: None,
+    pause_s: float = math.inf,
 ) -> Progress:
-    """All families with a member of at most so many errors; `told` hears how far it is."""
+    """All families with a member of at most so many errors; `told` hears how far it is.
+
+    After `pause_s` it comes back as soon as the families at hand are searched: what takes longer
+    than that would never end if it were dropped.
+    """
     start = start or nothing_yet(space)
     goal = space.table.positives - errors
     shared = _Shared(deque(start.left), list(start.families), start.votes.copy(), most)
@@ -113,30 +146,34 @@ def enumerate_families(
     ]
     for worker in workers:
         worker.start()
-    end, spoken = End.STOPPED, time.monotonic()
+    end, began, teller = End.STOPPED, time.monotonic(), Teller(told)
     while any(worker.is_alive() for worker in workers):
         workers[0].join(LOOK_S)
         reason = control.reason_to_end()
-        if reason is not None and not shared.flag[0]:
+        if reason is not None and not shared.flag[DROP]:
             end = reason
-            shared.flag[0] = True
-        if time.monotonic() - spoken > told_every_s:
-            spoken = time.monotonic()
-            told(_snapshot(shared, End.STOPPED))
+            shared.flag[DROP] = True
+        if shared.has_begun and time.monotonic() - began >= pause_s:
+            shared.flag[PAUSE] = True
+        teller.look(lambda: _snapshot(shared, End.STOPPED))
     if shared.failure:
         raise shared.failure[0]
     return _snapshot(shared, end)
 
 
+def in_order(families: Iterable[RawFamily]) -> tuple[RawFamily, ...]:
+    """The same order whoever found them first."""
+    return tuple(sorted(families, key=lambda f: (-f.score, f.plan, f.columns)))
+
+
 def _snapshot(shared: _Shared, end: End) -> Progress:
     with shared.lock:
-        families = tuple(sorted(shared.families, key=lambda f: (-f.score, f.plan, f.columns)))
         left = tuple(
             sorted([*shared.left, *shared.taken.values()], key=lambda one: (one.plan, one.start))
         )
         is_over = not left
         return Progress(
-            families,
+            in_order(shared.families),
             shared.votes.copy(),
             left,
             End.PROVED if is_over else end,
@@ -151,7 +188,7 @@ def _guarded(space: Space, goal: int, shared: _Shared) -> None:
         _Enumerator(space, goal, shared, me).work()
     except BaseException as failure:  # it is raised again where it can be heard
         shared.failure.append(failure)
-        shared.flag[0] = True
+        shared.flag[DROP] = True
     finally:
         shared.leave(me)
 
@@ -182,7 +219,7 @@ class _Enumerator:
         plan = self._space.plans[piece.plan].arrays()
         place = np.array([piece.start, piece.x, piece.y], np.int64)
         status = -1
-        while status != DONE and not self._shared.flag[0]:
+        while status not in (DONE, HALTED):
             self._out.used[0] = 0
             self._out.votes[:] = 0
             status = search_units(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,12 +12,14 @@ import numpy as np
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Truth
-from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families
+from fsm_hpc.search.near_optimal.enumeration import Progress, Told, enumerate_families
 from fsm_hpc.search.near_optimal.families import Family, RawFamily, Space
 from fsm_hpc.search.near_optimal.listing import members_of, second_best
 from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.spreading import enumerate_spread
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.table import Array
 
 
@@ -140,16 +142,20 @@ def near_optimal(
     control: Control | None = None,
     start: Progress | None = None,
     most: int | None = None,
-    told: Callable[[Progress], None] = lambda progress: None,
+    told: Told = lambda progress: None,
+    helpers: Helpers | None = None,
 ) -> GoodSet:
     """All formulas of that size or less with at most `optimum + slack` errors.
 
     `optimum`: the fewest errors within the bound, as a solver proved it. What time or the number
-    of families cut short says so (`is_complete`), and goes on from its `progress`.
+    of families cut short says so (`is_complete`), and goes on from its `progress`. With `helpers`
+    on other nodes what takes longer than some seconds is shared with them.
     """
     check_served(problem)
     space = Space(problem, bound)
-    progress = enumerate_families(
-        space, optimum + slack, threads, control or Control(), start, most, told
-    )
+    errors, control = optimum + slack, control or Control()
+    if helpers is None:
+        progress = enumerate_families(space, errors, threads, control, start, most, told)
+    else:
+        progress = enumerate_spread(space, errors, threads, control, helpers, start, most, told)
     return GoodSet(space, optimum, slack, progress)

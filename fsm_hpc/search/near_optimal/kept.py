@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,15 @@ import numpy as np
 
 from fsm_hpc.search.near_optimal.enumeration import Progress
 from fsm_hpc.search.near_optimal.families import RawFamily, Stretch
+from fsm_hpc.search.near_optimal.good_set import GoodSet, near_optimal
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.work import numbering
-from fsm_hpc.system import files
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+
+MOST_BYTES = 2**30  # of a file that is read: some millions of families
 
 
 def question(problem: Problem, bound: int, errors: int) -> str:
@@ -21,32 +30,120 @@ def question(problem: Problem, bound: int, errors: int) -> str:
     return hashlib.sha256(f"{numbering(problem)} {bound} {errors}".encode()).hexdigest()
 
 
-def save(path: Path, asked: str, progress: Progress) -> None:
-    content: dict[str, Any] = {
-        "asked": asked,
-        "left": [[s.plan, s.start, s.end, s.x, s.y] for s in progress.left],
-        "votes": progress.votes.tolist(),
-        "families": [
-            [f.plan, f.columns, f.count, f.score, f.ranges, f.cuts] for f in progress.families
-        ],
-    }
-    files.write_json(path, {"seal": _seal(content), "content": content})
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a search may use: threads, the time that its control gives it, and other nodes."""
+
+    threads: int
+    control: Control = field(default_factory=Control)
+    helpers: Helpers | None = None
 
 
-def load(path: Path, asked: str) -> Progress | None:
-    """What was kept of this very question; None where there is nothing, or it was changed."""
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """A file that a search goes on from, and is kept in.
+
+    `say` hears of a file that was not understood, and where it is kept. `is_vital`: whether it is
+    an error that nothing can be kept; a folder may be somebody else's.
+    """
+
+    path: Path
+    may_write: Callable[[], bool] = lambda: True
+    say: Callable[[str], None] = lambda text: None
+    is_vital: bool = True
+
+    def load(self, asked: str) -> Progress | None:
+        """What was kept of this very question; None where there is nothing of it."""
+        with self._excused():
+            try:
+                return _read(self.path, asked)
+            except UnreadableError as error:
+                kept = files.keep_aside(self.path).name
+                self.say(f"{error}; begins anew, and what was there is kept as {kept}")
+        return None
+
+    def save(self, asked: str, progress: Progress) -> None:
+        if not self.may_write():
+            return
+        content: dict[str, Any] = {
+            "asked": asked,
+            "left": [[s.plan, s.start, s.end, s.x, s.y] for s in progress.left],
+            "votes": progress.votes.tolist(),
+            "families": [
+                [f.plan, f.columns, f.count, f.score, f.ranges, f.cuts] for f in progress.families
+            ],
+        }
+        text = json.dumps({"seal": _seal(content), "content": content}, separators=(",", ":"))
+        with self._excused():
+            files.write_atomically(self.path, text + "\n")
+
+    def remove(self, good: GoodSet) -> None:
+        """That set is told, and needs no place any more; where another is kept, that stays."""
+        with suppress(OSError, UnreadableError):
+            if good.is_complete and _read(self.path, _asked_of(good)) is not None:
+                self.path.unlink()
+
+    @contextmanager
+    def _excused(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            if self.is_vital:
+                raise
+
+
+def go_on(
+    mark: Bookmark,
+    problem: Problem,
+    bound: int,
+    optimum: int,
+    slack: int,
+    means: Means,
+    most: int | None = None,
+) -> GoodSet:
+    """The set of `near_optimal`, from where the mark says it was left, and kept there as it goes.
+
+    It stays there until it is removed, so that nothing is lost before somebody has told the set.
+    """
+    asked = question(problem, bound, optimum + slack)
+    good = near_optimal(
+        problem,
+        bound,
+        optimum,
+        slack,
+        means.threads,
+        means.control,
+        mark.load(asked),
+        most,
+        lambda progress: mark.save(asked, progress),
+        means.helpers,
+    )
+    if not good.is_complete:
+        mark.save(asked, good.progress)
+    return good
+
+
+def _asked_of(good: GoodSet) -> str:
+    return question(good.problem, good.bound, good.optimum + good.slack)
+
+
+def _read(path: Path, asked: str) -> Progress | None:
+    saved = records.read(path, MOST_BYTES)
+    if saved is None:
+        return None
     try:
-        saved = json.loads(path.read_bytes())
         content = saved["content"]
-        if saved["seal"] != _seal(content) or content["asked"] != asked:
+        if saved["seal"] != _seal(content):
+            raise ValueError
+        if content["asked"] != asked:
             return None
         return Progress(
             tuple(_family(one) for one in content["families"]),
             np.array(content["votes"], np.int64),
             tuple(Stretch(*one) for one in content["left"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        raise UnreadableError(f"{path.name} was changed since it was written") from None
 
 
 def _family(saved: list[Any]) -> RawFamily:

@@ -41,6 +41,7 @@ class Stage:
 
 
 _READY: set[str] = set()  # stages that this process has
+_ONE_AT_A_TIME = threading.RLock()  # two threads that compile at once each take twice as long
 
 
 def ensure_compiled(say: Say | None = None) -> float:
@@ -50,10 +51,16 @@ def ensure_compiled(say: Say | None = None) -> float:
 
 def ensure(stage: Stage, say: Say | None = None) -> float:
     """The same for any kernels."""
-    if stage.name in _READY:
-        return 0.0
-    say = say or _to_stderr
     started = time.monotonic()
+    with _ONE_AT_A_TIME:
+        if stage.name in _READY:
+            return 0.0
+        _make_ready(stage, say or _to_stderr)
+        _READY.add(stage.name)
+    return time.monotonic() - started
+
+
+def _make_ready(stage: Stage, say: Say) -> None:
     folder = cache_folder(stage.entry)
     marker = folder / f".compiled-{_name(stage, kernel.stamp())}" if folder else None
     if marker is not None and marker.exists():
@@ -64,8 +71,6 @@ def ensure(stage: Stage, say: Say | None = None) -> float:
         if marker is not None:
             with suppress(OSError):
                 marker.touch()
-    _READY.add(stage.name)
-    return time.monotonic() - started
 
 
 def cache_folder(compiled: object) -> Path | None:

@@ -13,6 +13,7 @@ from fsm_hpc.search.solvers.native.kernels.near_boxes import (
 from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
 
 DONE, FULL, HALTED = range(3)  # why the search of units came back
+DROP, PAUSE = range(2)  # flags: come back at once, or after the family at hand
 
 
 @part
@@ -141,6 +142,9 @@ def single_holes(data, plan, context, place, first, goal, flag, work, found, out
             if count > 0:
                 keep(context, plan, x, -1, count, found, out, out.used[0])
                 out.used[0] += 1
+            if flag[PAUSE]:
+                place[1] += 1
+                return HALTED
         place[1] += 1
     return DONE
 
@@ -164,6 +168,9 @@ def pair_holes(data, plan, context, place, first, goal, flag, work, found, out):
                     if count > 0:
                         keep(context, plan, x, y, count, found, out, out.used[0])
                         out.used[0] += 1
+                    if flag[PAUSE]:
+                        place[2] += 1
+                        return HALTED
                 place[2] += 1
         place[1] += 1
         place[2] = 0

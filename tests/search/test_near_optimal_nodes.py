@@ -1,0 +1,177 @@
+"""The near-optimal set on several nodes: that of one machine, whoever is lost on the way."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.near_optimal import enumeration, spreading
+from fsm_hpc.search.near_optimal.compiling import ensure_compiled
+from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families, nothing_yet
+from fsm_hpc.search.near_optimal.families import Space, Stretch
+from fsm_hpc.search.near_optimal.spreading import GoodOrder, GoodSpread, enumerate_spread
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.base import Control, End, Incumbent
+from fsm_hpc.search.solvers.native import Native
+from fsm_hpc.search.solvers.native.parts import Helpers
+from tests.support.random_tables import FORMULA_METHODS, random_problem
+from tests.support.teams import Threads, Together
+
+BOUND, SLACK = 5, 4
+LONG = 7  # about a second of work on the longer problem
+by_method = pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda m: m.value)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    ensure_compiled()
+
+
+@pytest.fixture(autouse=True)
+def _short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many parts of a short search."""
+    monkeypatch.setattr(spreading, "PART_S", 0.01)
+
+
+def some_problem(method: Method, seed: int = 2) -> Problem:
+    return random_problem(np.random.default_rng(seed), method, 70, 4, 4, 12)
+
+
+def longer_problem() -> Problem:
+    return random_problem(np.random.default_rng(1), Method.PIVOT, 150, 6, 6, 30)
+
+
+class Asked:
+    """A question with some tenths of a second's work, and the answer of one machine."""
+
+    def __init__(self, problem: Problem, bound: int = BOUND) -> None:
+        self.space = Space(problem, bound)
+        outcome = Native(1).solve(problem, bound, Incumbent(), Control())
+        self.errors = outcome.errors + SLACK
+        self.alone = enumerate_families(self.space, self.errors, 1, Control())
+        assert self.alone.is_complete
+
+    def spread(self, helpers: Helpers, start: Progress | None = None) -> Progress:
+        """Without a head start, in which a short search would end."""
+        start = start or nothing_yet(self.space)
+        spread = GoodSpread(self.space, self.errors, 1, start, helpers)
+        assert spread.wait()
+        return spread.progress()
+
+    def assert_found(self, found: Progress) -> None:
+        assert found.is_complete
+        assert found.end is End.PROVED
+        assert found.families == self.alone.families
+        assert found.votes.tolist() == self.alone.votes.tolist()
+
+
+@by_method
+@pytest.mark.parametrize("seed", range(2))
+def test_parts_that_are_lost_change_nothing(method: Method, seed: int) -> None:
+    asked, rng = Asked(some_problem(method, seed)), random.Random(seed)
+    helpers = Threads(3, lambda number: rng.random() < 0.3)
+    asked.assert_found(asked.spread(helpers))
+    assert helpers.given > 3
+
+
+def test_a_set_is_begun_alone_and_told_while_it_is_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enumeration, "TOLD_EVERY_S", 0.0)
+    asked = Asked(longer_problem(), LONG)
+    helpers, told = Threads(2), list[Progress]()
+    asked.assert_found(
+        enumerate_spread(asked.space, asked.errors, 1, Control(), helpers, told=told.append)
+    )
+    assert helpers.given > 0
+    asked.assert_found(enumerate_families(asked.space, asked.errors, 1, Control(), told[-1]))
+
+
+def test_a_set_cut_by_number_goes_on_alone_or_with_others() -> None:
+    asked = Asked(some_problem(Method.PIVOT))
+    found = enumerate_spread(asked.space, asked.errors, 1, Control(), Threads(2), most=1)
+    assert found.is_full
+    assert not found.is_complete
+    asked.assert_found(asked.spread(Threads(3), found))
+    asked.assert_found(enumerate_families(asked.space, asked.errors, 1, Control(), found))
+
+
+def test_a_wish_to_stop_brings_all_parts_back() -> None:
+    asked, control = Asked(some_problem(Method.PIVOT)), Control()
+    control.stop.set()
+    start = enumerate_families(asked.space, asked.errors, 1, Control(), most=1)
+    spread = GoodSpread(asked.space, asked.errors, 1, start, Threads(2))
+    looks = iter(range(10))
+    assert not spread.wait(lambda: next(looks) == 2)
+    found = spread.progress(End.STOPPED)
+    assert found.end is End.STOPPED
+    asked.assert_found(asked.spread(Threads(1), found))
+
+
+def test_units_keep_their_names_through_the_ledger() -> None:
+    asked = Asked(some_problem(Method.INTERVAL), 3)
+    begun = [replace(one, x=1, y=2) for one in asked.space.everything()]
+    start = replace(asked.alone, left=(*begun, Stretch(0, 0, 1)))
+    spread = GoodSpread(asked.space, asked.errors, 1, start, Threads(1))
+    assert sorted(map(repr, spread.progress().left)) == sorted(map(repr, start.left))
+
+
+def test_parts_of_another_search_are_refused() -> None:
+    asked = Asked(some_problem(Method.PIVOT), 2)
+    order = GoodOrder("", asked.space.problem.fingerprint, "another", 2, 1, (), 1.0)
+    with pytest.raises(RuntimeError, match="units of this code and problem"):
+        order.search_in(asked.space, 1, threading.Event())
+
+
+def test_a_family_that_takes_longer_than_a_part_is_searched_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(enumeration, "LOOK_S", 0.0)
+    asked = Asked(longer_problem())
+    progress, parts = None, 0
+    while progress is None or not progress.is_complete:
+        parts += 1
+        progress = enumerate_families(
+            asked.space, asked.errors, 1, Control(), progress, pause_s=0.0
+        )
+    asked.assert_found(progress)
+    assert parts > 3
+
+
+# ---------------------------------------------------------------------------------- real helpers
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Together]:
+    with closing(Together(tmp_path_factory.mktemp("team"), 2)) as made:
+        yield made.wait_for(2)
+
+
+@by_method
+def test_processes_find_the_set_of_one_machine(together: Together, method: Method) -> None:
+    asked, before = Asked(some_problem(method)), together.given
+    asked.assert_found(asked.spread(together.team))
+    assert together.given > before
+
+
+def test_a_helper_killed_in_the_middle_changes_nothing(together: Together) -> None:
+    asked = Asked(longer_problem(), LONG)
+    start = enumerate_families(asked.space, asked.errors, 1, Control(), most=1)
+    spread = GoodSpread(asked.space, asked.errors, 1, start, together.team)
+    given = together.given
+
+    def kill() -> bool:
+        if together.given > given and together.processes[0].poll() is None:
+            together.processes[0].send_signal(signal.SIGKILL)
+        return False
+
+    assert spread.wait(kill)
+    asked.assert_found(spread.progress())
+    assert together.processes[0].wait() == -signal.SIGKILL
+    together.wait_for(1)
