@@ -33,6 +33,8 @@ def check(fitted: Problem, wanted: FitSettings) -> None:
         slack_errors(wanted.slack, fitted.rows)
         check_served(fitted)
         ensure_compiled()
+    if wanted.choose is RuleChoice.GIVEN:
+        _parsed(fitted, wanted)
 
 
 def applied(
@@ -83,16 +85,27 @@ def _consensus(good: GoodSet) -> tuple[Formula, str] | None:
     return formula, f"it agrees most with all of them, on {percent(share)} of their answers"
 
 
-def _given(good: GoodSet, wanted: FitSettings) -> Formula:
+def _parsed(problem: Problem, wanted: FitSettings) -> Formula:
+    """The formula that was given, where it is one of this table."""
     try:
         formula = parse(wanted.given or "")
     except ValueError as error:
         raise UserError(f"fit.given: expected a formula, found {wanted.given!r}: {error}") from None
-    problem = good.problem
-    if not problem.admits(formula) or formula.size > good.bound:
+    if not problem.admits(formula):
         raise UserError(
-            f"fit.given: expected a formula of size {good.bound} or less over this table, with "
-            f"cuts among its values, found {formula}"
+            f"fit.given: expected a formula over this table, with cuts among its values, found "
+            f"{formula}"
+        )
+    return formula
+
+
+def _given(good: GoodSet, wanted: FitSettings) -> Formula:
+    problem = good.problem
+    formula = _parsed(problem, wanted)
+    if formula.size > good.bound:
+        raise UserError(
+            f"fit.given: expected a formula of size {good.bound} or less, which is the length that "
+            f"the search chose, found size {formula.size} of {formula}"
         )
     errors, most = problem.errors(formula), good.optimum + good.slack
     if errors > most:

@@ -65,13 +65,17 @@ class Origin(TypedDict, total=False):
     requeues: Count | None
 
 
-class GoodSetRow(TypedDict):
-    """What readers of `alternatives` rely on; the set itself is in a file beside."""
-
+class _GoodSetRow(TypedDict):
     slack: Count
     count: Count
     families: Count
     complete: bool
+
+
+class GoodSetRow(_GoodSetRow, total=False):
+    """What readers of `alternatives` rely on; the set itself is in a file beside."""
+
+    digest: str  # of what that file says
 
 
 class TreesRow(TypedDict, total=False):

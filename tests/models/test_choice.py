@@ -81,8 +81,10 @@ def test_a_given_formula_becomes_the_rule_where_it_is_good_enough(
     bad = min(good.problem.numerics, key=lambda n: n.column)
     with pytest.raises(UserError, match=r"fit.given: expected at most"):
         fitted(words, tmp_path / "b", "choose=given", f"fit.given='not {bad.proposition(1)}'")
-    with pytest.raises(UserError, match=r"fit.given: expected a formula of size"):
+    with pytest.raises(UserError, match=r"fit.given: expected a formula over this table"):
         fitted(words, tmp_path / "c", "choose=given", "fit.given='unknown_column'")
+    with pytest.raises(UserError, match=r"fit.given: expected a formula of size 3 or less"):
+        fitted(words, tmp_path / "e", "choose=given", "fit.given='a >= 4 and b >= 3 and c >= 2'")
     with pytest.raises(UserError, match=r"fit.given: expected a formula, found"):
         fitted(words, tmp_path / "d", "choose=given")
     assert parse(str(model.formula)) == model.formula

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Proposition, Relation
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families, nothing_yet
@@ -22,6 +24,8 @@ from fsm_hpc.search.near_optimal.good_set import (
     near_optimal,
     slack_errors,
 )
+from fsm_hpc.search.near_optimal.telling import column_prices, free_ranges, substituted
+from fsm_hpc.search.objective import Objective, ObjectiveName
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native import Native
@@ -195,12 +199,89 @@ def test_a_slack_is_a_share_below_one_and_errors_from_there_on() -> None:
             slack_errors(wrong, 300)
 
 
-def test_what_the_set_is_not_defined_for_is_refused() -> None:
-    values = np.array([1.0, 2.0, 3.0, np.nan])
+WEIGHTS = np.array([1.0, 2.0, 1.0, 3.0])
+BEYOND = {
+    "cuts": {"cuts": Cuts(CutRule.MIDPOINTS)},
+    "language": {"language": Language.XOR},
+    "objective": {"objective": Objective(ObjectiveName.BALANCED)},
+    "given": {"given": WEIGHTS},
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_the_set_is_not_defined_for_is_refused(name: str) -> None:
+    labels = np.array([True, False, True, True])
+    column = Column("x", Kind.NUMERIC, np.arange(4.0))
+    problem = Problem.build([column], labels, Method.PIVOT, **BEYOND[name])  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=f"{name} of its own"):
+        near_optimal(problem, 3, 0, 1)
+
+
+def test_kept_missing_values_are_refused() -> None:
     labels = np.array([True, False, True, False])
-    holed = Problem.build([Column("x", Kind.NUMERIC, values)], labels, Method.PIVOT)
+    column = Column("x", Kind.NUMERIC, np.array([1.0, 2.0, 3.0, np.nan]))
     with pytest.raises(UserError, match="missing values"):
-        near_optimal(holed, 3, 0, 1)
-    whole = Problem.build([Column("x", Kind.NUMERIC, np.arange(4.0))], labels, Method.PIVOT)
-    with pytest.raises(UserError, match="cuts of its own"):
-        near_optimal(replace(whole, cuts=Cuts(CutRule.MIDPOINTS)), 3, 0, 1)
+        near_optimal(Problem.build([column], labels, Method.PIVOT), 3, 0, 1)
+
+
+# ------------------------------------------------------------------------------- what it tells
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1000, 9000), st.sampled_from(FORMULA_METHODS), st.integers(0, 2))
+def test_the_price_of_a_column_is_the_optimum_without_it_minus_the_optimum(
+    seed: int, method: Method, slack: int
+) -> None:
+    problem = tiny_problem(seed, method)
+    good = good_set(problem, 4, slack)
+    prices = list(column_prices(good, Native(1), Control()))
+    assert {one.column for one in prices} == {c for f in good.families for c in f.columns}
+    for one in prices:
+        others = tuple(c for c in problem.columns if c.name != one.column)
+        users = sum(one.column in family.columns for family in good.families)
+        assert one.share == users / len(good.families)
+        if others:
+            assert (
+                one.price == fewest_errors(replace(problem, columns=others), 4)[-1] - good.optimum
+            )
+        else:
+            assert one.price is None
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1000, 9000), st.sampled_from((Method.PIVOT, Method.INTERVAL)))
+def test_a_cut_moves_freely_as_far_as_trying_every_value_says(seed: int, method: Method) -> None:
+    problem = tiny_problem(seed, method)
+    formula = Native(1).solve(problem, 4, Incumbent(), Control()).formula
+    values = {feature.column: feature.cuts.tolist() for feature in problem.numerics}
+    free = {
+        (one.column, one.end): (one.least, one.greatest) for one in free_ranges(problem, formula)
+    }
+    expected = {}
+    for p in formula.propositions():
+        for end in (
+            () if p.column not in values else ("cut",) if not ends_of(p) else ("low", "high")
+        ):
+            name, here = ("low", p.low) if end != "high" else ("high", p.high)
+            fine = [
+                value == here
+                or (
+                    is_interval(replace(p, **{name: value}), end)
+                    and problem.errors(substituted(formula, p, replace(p, **{name: value})))
+                    <= problem.errors(formula)
+                )
+                for value in values[p.column]
+            ]
+            at = values[p.column].index(here)
+            low = max((k + 1 for k in range(at) if not fine[k]), default=0)
+            high = min((k - 1 for k in range(at, len(fine)) if not fine[k]), default=len(fine) - 1)
+            expected[p.column, end] = (values[p.column][low], values[p.column][high])
+    assert free == expected
+
+
+def ends_of(p: Proposition) -> bool:
+    return p.relation is Relation.WITHIN
+
+
+def is_interval(p: Proposition, end: str) -> bool:
+    return end == "cut" or p.low <= p.high

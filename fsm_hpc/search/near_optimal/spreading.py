@@ -154,9 +154,11 @@ def enumerate_spread(
     told: Told = lambda progress: None,
 ) -> Progress:
     """The same as `enumerate_families`: after a head start alone, on all nodes that there are."""
-    alone = enumerate_families(
-        space, errors, threads, control, start, most, told, pause_s=helpers.head_start_s
-    )
+    alone = start or nothing_yet(space)
+    if helpers.head_start_s > 0:
+        alone = enumerate_families(
+            space, errors, threads, control, start, most, told, pause_s=helpers.head_start_s
+        )
     if alone.is_complete or alone.is_full or control.reason_to_end() is not None:
         return alone
     spread = GoodSpread(space, errors, threads, alone, helpers)

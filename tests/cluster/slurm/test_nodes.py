@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +20,7 @@ pytestmark = pytest.mark.slurm
 # length 9 of this fold takes some seconds of processor time: longer than the head start, mostly
 WORDS = ("dataset=heart_disease", "method=interval", "fold=1", "solver=native", "scan.patience=9")
 SIZE = ("scan.max_length=9", "scan.plateau=null", "cluster.cpus=1", "cluster.mem_gb=2")
+OLD = Path(__file__).parents[2] / "version_0_1" / "old"
 FOLD = "heart_disease/interval/fold-1"
 
 
@@ -59,6 +63,35 @@ def test_three_nodes_of_which_one_is_lost_find_what_one_finds(site: Site, tmp_pa
     alone.folder.mkdir()
     alone.fsm(*WORDS, *SIZE, "cluster=local", "-m", limit_s=400)
     assert formulas(alone) == formulas(site)
+
+
+@pytest.mark.slow
+def test_a_good_set_on_the_tasks_of_a_job_of_which_one_is_lost_is_that_of_one(site: Site) -> None:
+    fold = site.folder / "results" / "default" / "heart_disease" / "pivot" / "fold-1"
+    shutil.copytree(OLD / "heart_disease" / "pivot" / "fold-1", fold)
+    words = ("-m", "fsm_hpc", "alternatives", str(fold), "slack=8", "bound=8", "--threads", "1")
+    command = [sys.executable, *words, "--json"]
+    nodes = ("srun", "--nodes=3", "--ntasks=3", "--mem=2G", "--no-kill", "--kill-on-bad-exit=0")
+    with subprocess.Popen(
+        [*nodes, *command],
+        cwd=site.folder,
+        env=site.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        wait_until(lambda: bool(list(fold.glob(".team-*.json"))), site)
+        helper = second_task(site, site.shell("squeue", "--noheader", "--format=%i").stdout.strip())
+        before = helper.cpu_times().user
+        wait_until(lambda: (fold / ".result.alternatives.json").exists(), site)
+        wait_until(lambda: helper.cpu_times().user > before + 0.5, site)  # it is at work
+        helper.kill()
+        found, complaints = running.communicate(timeout=300)
+    assert found, complaints
+    alone = site.shell(*command, limit_s=300)
+    assert json.loads(found) == json.loads(alone.stdout)
+    assert not list(fold.glob(".team-*")), "what tasks met by is gone"
 
 
 def test_the_doctor_sees_whether_nodes_reach_each_other(site: Site) -> None:

@@ -38,8 +38,8 @@ log = logging.getLogger(__name__)
 class Team:
     """What a search sees of its helpers; `Helpers` is the promise that it keeps."""
 
-    def __init__(self, contact_file: Path, host: str, head_start_s: float = HEAD_START_S) -> None:
-        self.head_start_s = head_start_s
+    def __init__(self, contact_file: Path, host: str, head_start_s: float | None = None) -> None:
+        self.head_start_s = HEAD_START_S if head_start_s is None else head_start_s
         self._file = contact_file
         self._problems: OrderedDict[str, Problem] = OrderedDict()
         self._tell: Callable[[str, Leader], None] = lambda spread, leader: None
