@@ -37,7 +37,21 @@ class Language(Enum):
             return max(4, 3 * propositions - 1)  # all of them negated; or one with its negation
         return None
 
+    def largest_of_few(self, propositions: int) -> int | None:
+        """The same for one or two propositions, of which all functions are known; None of more."""
+        return _LARGEST_OF_FEW.get(self, {}).get(propositions)
 
+
+# the size of the last function of one and of two propositions: `p and not p`, `(p or q) and not
+# (p and q)` and what other languages make of it; tests count them
+_LARGEST_OF_FEW = {
+    Language.PAPER: {1: 4, 2: 8},
+    Language.XOR: {1: 3, 2: 4},
+    Language.IMPLIES: {1: 4, 2: 8},
+    Language.DNF: {1: 4, 2: 9},
+    Language.CNF: {1: 4, 2: 9},
+    Language.AT_LEAST: {1: 4},
+}
 _FREE: tuple[type[Formula], ...] = (Atom, Not, And, Or)
 _KINDS: dict[Language, tuple[type[Formula], ...]] = {
     Language.PAPER: _FREE,

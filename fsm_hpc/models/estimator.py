@@ -27,6 +27,7 @@ from fsm_hpc.models.similar import Alternatives
 from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.models.splitting import splits_of
 from fsm_hpc.models.table import sources_of, values_of
+from fsm_hpc.models.told_as_code import ToldAsCode
 from fsm_hpc.models.weighing import RowWeights, row_weights
 from fsm_hpc.search import rounding
 from fsm_hpc.search.method import Method
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 TARGET = "y"  # what an array's target is called
 
 
-class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A short Boolean formula as a classifier, proved optimal for its length.
 
     Of more than two classes each gets a formula against the rest (`formulas_`); the first that
@@ -58,6 +59,9 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
     most that size. The time limit is for everything; `cut_` and `proved_` tell what it cut.
     `cuts` says where numbers are cut: "observed" values, "midpoints" between them, `cuts_n`
     "quantiles", "rounded" ones that cost at most `cuts_slack` errors, or {"age": [18, 40, 65]}.
+    A formula depends on the columns (or categories) that are named in `require`, has none of
+    `forbid`, may only become true (false) with those of `increasing` (`decreasing`), has at most
+    `max_columns`, and propositions that hold on, and fail on, `min_support` fitted rows or more.
     With `missing="keep"` no comparison holds where a value is missing, which a formula can say.
     `class_weight` is None, "balanced" (both classes count the same, however many rows they have) or
     a weight for each class; lengths are then chosen by the same measure, `measure_`.
@@ -81,6 +85,12 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
         cuts: Any = "observed",
         cuts_n: int = 10,
         cuts_slack: int = 0,
+        require: Any = (),
+        forbid: Any = (),
+        increasing: Any = (),
+        decreasing: Any = (),
+        min_support: int = 0,
+        max_columns: int | None = None,
         missing: str = "error",
         class_weight: Any = None,
         threads: int | None = None,
@@ -100,6 +110,12 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
         self.cuts = cuts
         self.cuts_n = cuts_n
         self.cuts_slack = cuts_slack
+        self.require = require
+        self.forbid = forbid
+        self.increasing = increasing
+        self.decreasing = decreasing
+        self.min_support = min_support
+        self.max_columns = max_columns
         self.missing = missing
         self.class_weight = class_weight
         self.threads = threads
@@ -127,7 +143,10 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
         columns = self._fit_columns(X, weights)
         wanted = (parameters.cuts_of(self), Language(self.language))
         weighed = (weights.objective, weights.given)
-        fitted = Problem.build(columns, labels, Method(self.method), None, *wanted, *weighed)
+        constraints = parameters.constraints_of(self)
+        fitted = Problem.build(
+            columns, labels, Method(self.method), None, *wanted, *weighed, constraints
+        )
         splits = [] if self.length is not None else splits_of(self, X, fitted, weights)
         solver = self.solver
         if isinstance(solver, str):
@@ -174,7 +193,12 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
         """A fitted classifier from model.json."""
         known = several.load(Path(path))
         missing = "keep" if any(s.keeps_missing for s in known.sources) else "error"
-        made = cls(method=known.method, language=known.language.value, missing=missing)
+        made = cls(
+            method=known.method,
+            language=known.language.value,
+            missing=missing,
+            **known.constraints,
+        )
         made._sources = list(known.sources)
         if isinstance(known, Several):
             made.classes_ = np.unique(np.array(known.classes))
@@ -183,30 +207,6 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
         made.classes_ = np.array(known.classes)
         made._take(known)
         return made
-
-    def to_sql(self) -> str:
-        """One expression that a SELECT can hold."""
-        return self._exported("sql")
-
-    def to_python(self) -> str:
-        """A function that needs nothing else."""
-        return self._exported("python")
-
-    def to_javascript(self) -> str:
-        return self._exported("javascript")
-
-    def to_excel(self) -> str:
-        return self._exported("excel")
-
-    def export_text(self) -> str:
-        """The rule in words, and what is known of it."""
-        return self._exported("text")
-
-    def _exported(self, language: str) -> str:
-        from fsm_hpc.models.exporters import export
-
-        check_is_fitted(self)
-        return export(self.model_, language)
 
     def _repr_html_(self) -> str:
         """The card of a fitted rule; scikit-learn's own picture before."""
@@ -241,6 +241,7 @@ class FormulaClassifier(Alternatives, ClassifierMixin, BaseEstimator):  # type: 
                 shares=learn.shares(fitted, formula),
                 method=self.method,
                 language=fitted.language,
+                constraints=parameters.constraints_of(self).named,
                 rows=fitted.rows,
                 errors=fitted.errors(formula),
                 measure=fitted.measure,

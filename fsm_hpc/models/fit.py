@@ -214,6 +214,7 @@ def describe(
         shares=shares(fitted, formula),
         method=config.method.name.value,
         language=config.language.name,
+        constraints=config.rule.named,
         rows=fitted.rows,
         errors=fitted.errors(formula),
         measure=fitted.measure,

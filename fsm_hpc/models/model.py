@@ -16,6 +16,7 @@ from fsm_hpc.formulas.formula import Formula, Truth, missing_name
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.source import Reading, Source
+from fsm_hpc.search.constraints import named_in_words
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.study.result import Origin, Rounded
 from fsm_hpc.system import files, records
@@ -65,6 +66,7 @@ class Model:
     settings: dict[str, Any] = field(default_factory=dict)
     provenance: Annotated[dict[str, Any], Like(Origin)] = field(default_factory=dict)
     language: Language = Language.PAPER  # among whose formulas it is the best
+    constraints: dict[str, Any] = field(default_factory=dict)  # that it meets, where there are any
 
     @property
     def branches(self) -> tuple[tuple[Class, Model], ...]:
@@ -123,6 +125,8 @@ class Model:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         sources = [_plain(s) for s in self.sources]
         texts = {"latex": self.formula.latex(), "words": self.words, "size": self.formula.size}
+        if not self.constraints:
+            del values["constraints"]  # as older versions wrote it
         return {
             "kind": KIND,
             "format": FORMAT,
@@ -141,10 +145,16 @@ def _plain(source: Source) -> dict[str, Any]:
 
 
 def kind_of_formula(model: Model) -> str:
-    """What it is the best of: `formula`, or that of a language which is not the paper's."""
-    if model.language is Language.PAPER:
-        return "formula"
-    return f"formula of the language {model.language.value}"
+    """What it is the best of: `formula`, that of another language, or under constraints."""
+    kind = "formula"
+    if model.language is not Language.PAPER:
+        kind = f"formula of the language {model.language.value}"
+    return f"{kind} that meets the constraints" if model.constraints else kind
+
+
+def constraints_in_words(model: Model) -> str:
+    """`require age; min_support 20`; nothing where there are none."""
+    return named_in_words(model.constraints)
 
 
 def save(path: Path, model: Model) -> None:

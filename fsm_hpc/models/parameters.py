@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
+from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.models.weighing import check_class_weight
+from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
@@ -29,6 +32,7 @@ def check(estimator: Any) -> None:
         if value is not None and not _is_whole(value, 1):
             raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
     cuts_of(estimator)
+    constraints_of(estimator)
     _check_name("missing", estimator.missing, ["error", "keep"])
     for name, least in (("patience", 1), ("verbose", 0), ("cuts_n", 1), ("cuts_slack", 0)):
         value = getattr(estimator, name)
@@ -55,6 +59,14 @@ def cuts_of(estimator: Any) -> Cuts:
             f"found {estimator.cuts!r}"
         )
     return Cuts(CutRule(estimator.cuts), n=estimator.cuts_n, slack=estimator.cuts_slack)
+
+
+def constraints_of(estimator: Any) -> Constraints:
+    """What a formula has to have, as `require` to `max_columns` say; messages name those."""
+    try:
+        return Constraints(**{f.name: getattr(estimator, f.name) for f in fields(Constraints)})
+    except UserError as error:
+        raise UserError(str(error).replace("rule.", "")) from None
 
 
 def _check_splits(splits: Any) -> None:

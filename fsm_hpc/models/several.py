@@ -76,6 +76,11 @@ class Several:
         return self.rules[0].language
 
     @property
+    def constraints(self) -> dict[str, Any]:
+        """That all its formulas meet."""
+        return self.rules[0].constraints
+
+    @property
     def method(self) -> str:
         return self.rules[0].method
 

@@ -35,6 +35,8 @@ def _claims_that_fail(problem: Problem, length: int, outcome: Outcome) -> Iterat
         yield f"{formula} has size {formula.size}"
     if not problem.language.has(formula):
         yield f"{formula} is none of the language {problem.language.value}"
+    if problem.constraints.binds:
+        yield from (f"{formula} breaks a constraint: {what}" for what in problem.broken_by(formula))
     errors = errors_of(problem, formula)
     if errors != outcome.errors:
         yield f"{formula} makes {errors} errors, not {outcome.errors}"

@@ -89,10 +89,10 @@ class Ladder:
         under_way = self.under_way.seconds if self.under_way else 0.0
         return sum(entry.seconds for entry in self.lengths) + under_way
 
-    @property
-    def next_attempt(self) -> LengthAttempt:
+    def next_attempt(self, first: int = 1) -> LengthAttempt:
+        """The length to look at next; `first` is the smallest with a formula in every split."""
         if not self.lengths:
-            return LengthAttempt(1)
+            return LengthAttempt(first)
         last = self.lengths[-1]
         return LengthAttempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
 

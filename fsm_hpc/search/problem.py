@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,69 +15,15 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.median import median
 from fsm_hpc.formulas.formula import Formula, Proposition, Relation, Truth
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.constraints import FREE, Constraints
 from fsm_hpc.search.cuts import OBSERVED, Cuts
 from fsm_hpc.search.distinct_rows import DistinctRows, merge
+from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.obedience import broken
 from fsm_hpc.search.objective import ACCURACY, Objective
+from fsm_hpc.search.shortest import shortest
 from fsm_hpc.search.weights import weigh
-
-BELOW = -1  # the rank of a row that no cut of a column holds on
-ALONE = -1  # the group of a Boolean column that is not one of several categories
-
-
-@dataclass(frozen=True, slots=True)
-class BooleanFeature:
-    """A proposition with a fixed truth on every row."""
-
-    proposition: Proposition
-    holds: Truth
-    group: int = ALONE  # categories of one column share a group: one of them holds on each row
-
-    @property
-    def says_missing(self) -> bool:
-        return self.proposition.relation is Relation.MISSING
-
-
-@dataclass(frozen=True, slots=True)
-class NumericFeature:
-    """A column whose cut (or interval) the solver chooses.
-
-    A row's rank is that of the highest cut that its value reaches, or BELOW where there is none or
-    the value is missing. `between`: rows whose value is not that cut itself, so that an interval
-    which ends there leaves them out; None where there are none, as with observed cuts.
-    """
-
-    column: str
-    method: Method
-    ranks: NDArray[np.int32]
-    cuts: NDArray[np.float64]
-    between: Truth | None = None
-
-    @staticmethod
-    def of(column: Column, method: Method, cuts: Cuts) -> NumericFeature | None:
-        """None for a column without any cut: all of its values are missing."""
-        values = column.values
-        known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
-        found = cuts.candidates(column.name, values[known])
-        if not len(found):
-            return None
-        ranks = np.searchsorted(found, values, side="right").astype(np.int32) - np.int32(1)
-        ranks[~known] = BELOW
-        between = (ranks != BELOW) & (found[ranks] != values)
-        is_needed = method is Method.INTERVAL and bool(between.any())
-        return NumericFeature(column.name, method, ranks, found, between if is_needed else None)
-
-    @property
-    def is_always_reached(self) -> bool:
-        """Whether the lowest cut, or the interval of all cuts, holds on every row."""
-        return self.between is None and not bool((self.ranks == BELOW).any())
-
-    def proposition(self, low: int, high: int | None = None) -> Proposition:
-        """The proposition with its cut at rank `low`, or its interval from `low` to `high`."""
-        if self.method is Method.PIVOT:
-            return Proposition.at_least(self.column, self.cuts[low])
-        top = len(self.cuts) - 1 if high is None else high
-        return Proposition.within(self.column, self.cuts[low], self.cuts[top])
 
 
 @dataclass(frozen=True)
@@ -95,6 +42,7 @@ class Problem:
     given: NDArray[np.float64] | None = None  # weights of the rows, none of them zero
     weights: NDArray[np.int64] | None = None  # what both make of them, whole; None: one each
     weight_error: float = 0.0  # the share of all weight by which rounding may be off
+    constraints: Constraints = FREE  # but for forbidden columns, which are out of it
 
     @staticmethod
     def build(
@@ -106,23 +54,27 @@ class Problem:
         language: Language = Language.PAPER,
         objective: Objective = ACCURACY,
         given: NDArray[np.float64] | None = None,
+        constraints: Constraints = FREE,
     ) -> Problem:
         """The problem on some rows of a table (all when `rows` is not given).
 
         `given` are weights of the rows, none of them zero: such rows are left out before.
         """
         cuts.check(c.name for c in columns if c.kind is Kind.NUMERIC)
+        constraints.check(columns, method is Method.INTERVAL)
+        columns = constraints.kept(columns)
         if rows is not None:
             columns, labels = tuple(c.take(rows) for c in columns), labels[rows]
             given = None if given is None else given[rows]
         labels = np.asarray(labels, dtype=bool)
         made = weigh(objective, labels, given)
         wanted = (cuts, language, objective, given)
-        return Problem(method, tuple(columns), labels, *wanted, made.weights, made.error)
+        left = constraints.after_forbidding
+        return Problem(method, columns, labels, *wanted, made.weights, made.error, left)
 
     def on(self, rows: NDArray[np.int64]) -> Problem:
         """The same problem on some of its rows, which are weighed anew."""
-        wanted = (self.cuts, self.language, self.objective, self.given)
+        wanted = (self.cuts, self.language, self.objective, self.given, self.constraints)
         return Problem.build(self.columns, self.labels, self.method, rows, *wanted)
 
     @property
@@ -152,19 +104,22 @@ class Problem:
     def booleans(self) -> tuple[BooleanFeature, ...]:
         """Propositions that are fixed: Boolean columns, categories and, by median, numeric ones."""
         groups: dict[str, int] = {}
-        features = []
+        features: list[BooleanFeature] = []
         for column in self.columns:
             if column.kind is Kind.BOOLEAN:
                 source = column.source
                 group = ALONE if source is None else groups.setdefault(source, len(groups))
-                proposition = column.proposition
-                features.append(BooleanFeature(proposition, column.values.astype(bool), group))
+                holds = column.values.astype(bool)
+                part = self.constraints.part(column)
+                features.append(BooleanFeature(column.proposition, holds, group, part))
             elif self.method is Method.MEDIAN:
                 known = column.values[~np.isnan(column.values)]
                 if len(known):
                     proposition = Proposition.above(column.name, median(known))
-                    features.append(BooleanFeature(proposition, proposition.evaluate(self.table)))
-        return tuple(features)
+                    holds, part = proposition.evaluate(self.table), self.constraints.part(column)
+                    features.append(BooleanFeature(proposition, holds, ALONE, part))
+        least, most = self.constraints.support, self.rows - self.constraints.support
+        return tuple(f for f in features if least <= np.count_nonzero(f.holds) <= most)
 
     @cached_property
     def numerics(self) -> tuple[NumericFeature, ...]:
@@ -172,8 +127,14 @@ class Problem:
         if self.method is Method.MEDIAN:
             return ()
         numeric = (column for column in self.columns if column.kind is Kind.NUMERIC)
-        found = (NumericFeature.of(column, self.method, self.cuts) for column in numeric)
+        wanted = (self.method, self.cuts, self.constraints)
+        found = (NumericFeature.of(column, *wanted) for column in numeric)
         return tuple(feature for feature in found if feature is not None)
+
+    @property
+    def features(self) -> tuple[BooleanFeature | NumericFeature, ...]:
+        """All of both, the fixed ones first."""
+        return (*self.booleans, *self.numerics)
 
     @cached_property
     def observed(self) -> dict[str, NDArray[np.float64]]:
@@ -198,7 +159,19 @@ class Problem:
     @property
     def largest_size(self) -> int | None:
         """The size beyond which no formula of the language says anything new, if there is one."""
-        return self.language.largest(len(self.booleans) + len(self.numerics))
+        features = self.features
+        most = self.constraints.max_columns
+        if most is None:
+            return self.language.largest(len(features))
+        # one proposition of each numeric column, all categories of another, and `is missing`
+        of_a_column = Counter(feature.part.origin for feature in features)
+        count = sum(sorted(of_a_column.values())[-most:])
+        return self.language.largest(count) or self.language.largest_of_few(count)
+
+    @cached_property
+    def shortest(self) -> Formula:
+        """A formula that meets the constraints, none of which is smaller; refused without any."""
+        return shortest(self.booleans, self.numerics, self.language, self.constraints, self.rows)
 
     def admits(self, formula: Formula) -> bool:
         """Whether its propositions are among those to choose from, one cut a column."""
@@ -209,10 +182,19 @@ class Problem:
         needed = {
             p: {p.low, p.high} if p.relation is Relation.WITHIN else {p.low} for p in chosen - fixed
         }
-        return len(set(cut)) == len(cut) and all(
+        is_made = len(set(cut)) == len(cut) and all(
             p.relation is not Relation.MISSING and needed[p] <= cuts.get(p.column, set())
             for p in needed
         )
+        return is_made and self.obeys(formula)
+
+    def obeys(self, formula: Formula) -> bool:
+        """Whether it meets the constraints on these rows."""
+        return not self.constraints.binds or not list(self.broken_by(formula))
+
+    def broken_by(self, formula: Formula) -> Iterator[str]:
+        """What it breaks, in words."""
+        return broken(self.constraints, self.columns, formula)
 
     def errors(self, formula: Formula) -> int:
         """The rows that it gets wrong, each with its weight."""
@@ -241,4 +223,6 @@ class Problem:
         digest.update(np.packbits(self.labels).tobytes() + str(self.rows).encode())
         if self.weights is not None:
             digest.update(b"\0weights\0" + self.weights.astype(np.int64).tobytes())
+        if self.constraints.binds:
+            digest.update(f"\0constraints {self.constraints.text}\0".encode())
         return digest.hexdigest()

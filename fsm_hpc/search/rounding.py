@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.formula import Atom, Formula, Proposition, Relation
+from fsm_hpc.formulas.formula import Formula, Proposition, Relation
+from fsm_hpc.formulas.truth_table import replaced
 from fsm_hpc.search.cuts import CutRule
 from fsm_hpc.search.problem import Problem
 
@@ -64,13 +65,6 @@ def before(problem: Problem, found: Formula, rounded: Formula) -> dict[str, Any]
     if found == rounded:
         return None
     return {"formula": str(found), "errors": problem.errors(found)}
-
-
-def replaced(formula: Formula, again: Callable[[Proposition], Proposition | None]) -> Formula:
-    """The formula with other propositions in the same places, where there are others."""
-    if isinstance(formula, Atom):
-        return Atom(again(formula.proposition) or formula.proposition)
-    return formula.over([replaced(part, again) for part in formula.parts])
 
 
 # ---------------------------------------------------------------------------------------- gaps
@@ -171,7 +165,7 @@ def _first_within(
     """The formula with the first of the new propositions that is good enough, else as it was."""
     for other in new:
         tried = replaced(formula, {old: other}.get)
-        if problem.errors(tried) <= most:
+        if problem.errors(tried) <= most and problem.obeys(tried):
             return tried, other
     return formula, old
 

@@ -9,6 +9,7 @@ from fsm_hpc.search.checking import checked
 from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split, describe_length, means
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import snapped, written
+from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
@@ -108,6 +109,7 @@ def scan(
     All splits are taken length by length. Ends with a `stop_reason`, or without one when it was
     asked to stop.
     """
+    _check_reach(splits, limits.rule)
     state = reopen(state, limits, splits)
     if state.stop_reason is not None:
         yield state
@@ -122,7 +124,7 @@ def finish(
     problem: Problem, solver: Solver, state: ScanState, limits: Limits, length: int | None = None
 ) -> Iterator[ScanState]:
     """The states of the final solve, on all rows that are not held out, for the chosen length."""
-    length = length or state.chosen_length
+    length = length or max(state.chosen_length, shortest_length(problem))
     before = state.final
     if before is None or before.length != length:
         before = LengthAttempt(length, _seed(problem, state, length))
@@ -137,6 +139,26 @@ def finish(
     )
     end = None if outcome.end is End.STOPPED else outcome.end
     yield keep(replace(after, end=end))
+
+
+def shortest_length(problem: Problem) -> int:
+    """The smallest length at which some formula meets the constraints."""
+    return problem.shortest.size if problem.constraints.binds else 1
+
+
+def first_length(splits: Sequence[Split]) -> int:
+    """The smallest length with a formula in every split."""
+    return max((shortest_length(split.train) for split in splits), default=1)
+
+
+def _check_reach(splits: Sequence[Split], rule: StoppingRule) -> None:
+    first = first_length(splits)
+    if rule.max_length is not None and first > rule.max_length:
+        train = max((split.train for split in splits), key=shortest_length)
+        raise NoFormulaError(
+            f"max_length={rule.max_length}: no formula of that length meets the constraints "
+            f"({train.constraints.text}); the shortest has size {first}: {train.shortest}"
+        )
 
 
 def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanState:
@@ -192,7 +214,7 @@ def _one_length(
     """The state after the next length of the split that is behind the others."""
     at = min(range(len(splits)), key=lambda index: len(state.ladders[index].lengths))
     split, ladder = splits[at], state.ladders[at]
-    before = ladder.under_way or ladder.next_attempt
+    before = ladder.under_way or ladder.next_attempt(first_length(splits))
     used_s = state.scan_s - before.seconds
 
     def keep(changed: Ladder, seconds: float) -> ScanState:

@@ -16,7 +16,7 @@ from fsm_hpc.search.checking import errors_of
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.scan import ScanState, first_length
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import scan_file
@@ -160,11 +160,13 @@ def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str
 
 def _wrong_in(state: ScanState, splits: Sequence[Split], fitted: Problem) -> Iterator[str]:
     for ladder, split in zip(state.ladders, splits, strict=False):
-        for number, entry in enumerate(ladder.whole.lengths, 1):
+        for number, entry in enumerate(ladder.whole.lengths, first_length(splits)):
             if entry.length != number or not entry.proved or entry.size > number:
                 yield f"scan.json: length {number} is not the one that stands in its place"
             if errors_of(split.train, entry.formula) != entry.errors:
                 yield f"scan.json: {entry.formula} does not make {entry.errors} errors"
+            elif not split.train.obeys(entry.formula):
+                yield f"scan.json: {entry.formula} does not meet the constraints"
         yield from _wrong_attempt(split.train, ladder.under_way)
     yield from _wrong_attempt(fitted, state.final)
 

@@ -30,3 +30,8 @@ def one_line(name: str, value: str) -> None:
 def at_least(name: str, value: float, least: float) -> None:
     if not value >= least:
         raise UserError(f"{name}: expected at least {least}, found {value}")
+
+
+def one_folder(name: str, value: str) -> None:
+    if not value or value.startswith(".") or "/" in value:
+        raise UserError(f"{name}: expected the name of one folder, found {value!r}")

@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
+from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
-from fsm_hpc.study.checks import at_least, finite, one_line, one_word
+from fsm_hpc.study.checks import at_least, finite, one_folder, one_line, one_word
 from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.language_settings import LanguageSettings
@@ -168,6 +169,7 @@ class Config:
     solver: SolverSettings
     cuts: CutSettings
     objective: Objective
+    rule: Constraints
     cluster: ClusterSettings
     scan: ScanSettings
     final: FinalSettings
@@ -204,9 +206,8 @@ class Config:
         for verb in self.after:
             if verb not in AFTER:
                 raise UserError(f"after: expected one of {', '.join(AFTER)}, found {verb!r}")
-        for key, name in (("study", self.study), ("dataset.name", self.dataset.name)):
-            if not name or name.startswith(".") or "/" in name:
-                raise UserError(f"{key}: expected the name of one folder, found {name!r}")
+        one_folder("study", self.study)
+        one_folder("dataset.name", self.dataset.name)
 
     @property
     def id(self) -> FoldId:
@@ -231,6 +232,7 @@ class Config:
 # What version 0.1 did where it had no setting: a config that it wrote means that.
 BEFORE: dict[str, Any] = {
     "objective": {"name": "accuracy"},
+    "rule": {},
     "scan": {"plateau": None, "splits": 1, "alternatives": None},
     "cuts": {"name": "observed"},
     "language": {"name": "paper"},

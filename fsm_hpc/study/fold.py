@@ -48,7 +48,7 @@ def problem_of(dataset: Dataset, config: Config, rows: Rows) -> Problem:
     """Some rows of a table as a solver sees them under this config."""
     method = config.method.name
     wanted = (config.cuts.of(method), config.language.name, config.objective, dataset.weights)
-    return Problem.build(dataset.columns, dataset.labels, method, rows, *wanted)
+    return Problem.build(dataset.columns, dataset.labels, method, rows, *wanted, config.rule)
 
 
 def prepare(config: Config) -> Fold:

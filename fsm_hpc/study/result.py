@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypedDict
 
 from fsm_hpc.data.fold_kind import FoldKind
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.constraints import LISTS
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion
@@ -261,7 +262,11 @@ BEFORE: dict[str, Any] = {
     "objective": "accuracy",
     "false_positive": None,
     "false_negative": None,
+    **dict.fromkeys(LISTS),
+    "min_support": 0,
+    "max_columns": None,
 }
+OF_RULE = (*LISTS, "min_support", "max_columns")
 KEYS = {  # the word that sets it, where that is not its name
     "patience": "scan.patience",
     "max_length": "scan.max_length",
@@ -275,6 +280,7 @@ KEYS = {  # the word that sets it, where that is not its name
     "weight": "dataset.weight",
     "false_positive": "objective.false_positive",
     "false_negative": "objective.false_negative",
+    **{name: f"rule.{name}" for name in OF_RULE},
 }
 
 
@@ -293,13 +299,17 @@ def _later_settings(config: Config) -> dict[str, Any]:
         later |= {"plateau": config.scan.plateau, "splits": config.scan.splits}
         later |= config.cuts.that_matter(config.method.name)
         later |= {"language": config.language.name.value}
+        # the order of names says nothing
+        later |= {name: sorted(getattr(config.rule, name)) or None for name in LISTS}
+        later |= {name: getattr(config.rule, name) for name in ("min_support", "max_columns")}
     return later
 
 
 def by_key(settings: dict[str, Any], finds_formula: bool) -> dict[str, Any]:
     """Settings by the word that sets each, those of version 0.1 filled up; not which fold it is."""
     of_search = ("plateau", "splits", "language", "cuts", "cuts_n", "cuts_given", "cuts_slack")
-    before = {n: v for n, v in BEFORE.items() if finds_formula or n not in of_search}
+    unasked = () if finds_formula else (*of_search, *OF_RULE)
+    before = {n: v for n, v in BEFORE.items() if n not in unasked}
     filled = {**before, **settings}
     return {KEYS.get(n, n): v for n, v in filled.items() if n not in ("data", "fold", "method")}
 

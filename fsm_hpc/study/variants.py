@@ -50,6 +50,7 @@ _BEFORE = {
     "objective": "accuracy",
     "objective.false_positive": None,
     "objective.false_negative": None,
+    **{f"rule.{name}": result.BEFORE[name] for name in result.OF_RULE},
 }
 
 

@@ -12,8 +12,9 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.checking import checked
 from fsm_hpc.search.cuts import CutRule, Cuts
+from fsm_hpc.search.features import BELOW
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import BELOW, Problem
+from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import middle, roundest, snapped, within_slack, written
 from fsm_hpc.search.scan import Limits, ScanState, finish
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver

@@ -10,7 +10,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.search import distinct_rows
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from tests.support.brute_force import _cuts
+from tests.support.brute_force import cuts_of
 from tests.support.random_tables import FORMULA_METHODS, problems, random_problem
 
 Kinds = list[tuple[int, int, int]]  # first row, rows with a true label, rows with a false one
@@ -25,7 +25,7 @@ def found(problem: Problem) -> Kinds:
 
 def expected(problem: Problem) -> Kinds:
     """By the truth of every proposition that there is."""
-    chosen = [cut for feature in problem.numerics for cut in _cuts(feature)]
+    chosen = [cut for feature in problem.numerics for cut in cuts_of(feature)]
     propositions = [*(feature.proposition for feature in problem.booleans), *chosen]
     truths = [proposition.evaluate(problem.table) for proposition in propositions]
     kinds: dict[tuple[bool, ...], list[int]] = {}

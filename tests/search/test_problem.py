@@ -8,8 +8,9 @@ from hypothesis import given
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.features import ALONE
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import ALONE, Problem
+from fsm_hpc.search.problem import Problem
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import problems
 

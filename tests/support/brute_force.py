@@ -9,8 +9,9 @@ import numpy as np
 
 from fsm_hpc.formulas.formula import Proposition
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.features import NumericFeature
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import NumericFeature, Problem
+from fsm_hpc.search.problem import Problem
 
 Join = Callable[[int, int, int], int]
 AND: Join = lambda a, b, full: a & b  # noqa: E731
@@ -33,7 +34,7 @@ def fewest_errors(problem: Problem, length: int) -> list[int]:
     best = [problem.weight] * length
     weights = [1] * problem.rows if problem.weights is None else problem.weights.tolist()
     places = dict(enumerate(weights))
-    for cuts in itertools.product(*map(_cuts, problem.numerics)):
+    for cuts in itertools.product(*map(cuts_of, problem.numerics)):
         fixed = [b.proposition for b in problem.booleans]
         for size, masks in enumerate(_truths(problem, [*fixed, *cuts], length)):
             for mask in masks:
@@ -51,7 +52,7 @@ def smallest_size(problem: Problem, length: int) -> int:
     return errors.index(errors[-1]) + 1
 
 
-def _cuts(feature: NumericFeature) -> Iterator[Proposition]:
+def cuts_of(feature: NumericFeature) -> Iterator[Proposition]:
     values = range(len(feature.cuts))
     if feature.method is Method.PIVOT:
         return (feature.proposition(low) for low in values)
@@ -61,12 +62,16 @@ def _cuts(feature: NumericFeature) -> Iterator[Proposition]:
 
 def _truths(problem: Problem, propositions: list[Proposition], length: int) -> list[set[int]]:
     """By size, the truth vectors that need that size: those of smaller formulas are left out."""
-    full = (1 << problem.rows) - 1
     atoms = {_mask(p.evaluate(problem.table)) for p in propositions}
+    return truths(atoms, problem.rows, problem.language, length)
+
+
+def truths(atoms: set[int], rows: int, language: Language, length: int) -> list[set[int]]:
+    """The same over atoms that are given as truth vectors."""
+    full = (1 << rows) - 1
     literals = [atoms, {full ^ mask for mask in atoms}]
-    language = problem.language
     if language is Language.AT_LEAST:
-        return _thresholds(literals, problem.rows, length)
+        return _thresholds(literals, rows, length)
     if language in LAYERS:
         chains = literals
         for join in LAYERS[language]:

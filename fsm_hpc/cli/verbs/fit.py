@@ -128,6 +128,7 @@ def _fit_several(config: Config, classes: Sequence[str], console: Console, here:
 def _tell(console: Console, model: Model, paths: RulePaths, notes: Sequence[str]) -> None:
     """The rule, what to expect of it, and what to do with it."""
     from fsm_hpc.models.card import expectations
+    from fsm_hpc.models.model import constraints_in_words
     from fsm_hpc.study.measures import errors_in_words
     from fsm_hpc.system.numbers import percent
 
@@ -139,6 +140,8 @@ def _tell(console: Console, model: Model, paths: RulePaths, notes: Sequence[str]
         f"size {model.formula.size} within {model.length}, {errors}, {state}; "
         f"majority {percent(model.figures['majority'])}"
     )
+    if model.constraints:
+        console.print(f"it meets: {constraints_in_words(model)}", soft_wrap=True)
     for name, value, spread, meaning in expectations(model):
         console.print(f"  {name:<18} {value:>8}  {spread:<18} {meaning}")
     for note in notes:

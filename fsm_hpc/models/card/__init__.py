@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.models.model import Model, kind_of_formula
+from fsm_hpc.models.model import Model, constraints_in_words, kind_of_formula
 from fsm_hpc.models.several import Several
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.measures import errors_in_words
@@ -74,6 +74,7 @@ def _render(template: str, model: Model) -> str:
         .render(
             model=model,
             kind=kind_of_formula(model),
+            constraints=constraints_in_words(model),
             condition=model.formula.words(model.phrases),
             expectations=expectations(model),
             percent=percent,
@@ -112,6 +113,7 @@ def _provenance(model: Model) -> list[tuple[str, str]]:
     facts = {
         "method": model.method,
         "language": model.language.value,
+        "constraints": constraints_in_words(model),
         "chosen by": None if model.measure == "accuracy" else model.measure,
         "table": origin.get("table"),
         "version": origin.get("version"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.models.model import Model, kind_of_formula
+from fsm_hpc.models.model import Model, constraints_in_words, kind_of_formula
 from fsm_hpc.models.several import Several
 from fsm_hpc.system.numbers import counted
 
@@ -21,6 +21,7 @@ def export(model: Model | Several) -> str:
         f"size     {model.formula.size}",
         f"errors   {model.errors} of {whole}{share}",
         *([] if model.weight is None else [f"measure  {model.measure}"]),
+        *([f"meets    {constraints_in_words(model)}"] if model.constraints else []),
         f"proved   {_proved(model)}",
     ]
     return "\n".join(lines)

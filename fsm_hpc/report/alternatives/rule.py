@@ -19,7 +19,7 @@ from fsm_hpc.models.model import Model
 from fsm_hpc.report import explain
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.study import hydra
+from fsm_hpc.study import hydra, result
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read_rule(named: Path, words: Sequence[str]) -> FittedRule:
 
 def _of_model(path: Path, words: Sequence[str]) -> FittedRule:
     model = model_file.load(path)
-    _refuse_own_settings(path, model.settings)
+    _refuse_own_settings(path, {**model.settings, **model.constraints})
     dataset = explain.table_of_model(path, model, words or _place_of_table(path, model))
     digest = model.settings.get("data")
     if digest is not None and dataset.digest != digest:
@@ -117,6 +117,7 @@ def _refuse_own_settings(path: Path, settings: dict[str, object]) -> None:
         "language": "paper",
         "objective": "accuracy",
         "weight": None,
+        **{name: result.BEFORE[name] for name in result.OF_RULE},
     }
     for name, plain in plain_values.items():
         if settings.get(name, plain) != plain:

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from fsm_hpc.formulas.formula import Proposition
+from fsm_hpc.search.features import NumericFeature
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import NumericFeature, Problem
+from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT, SUFFIX_CUT
 from fsm_hpc.search.solvers.native.table import Array
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from fsm_hpc.formulas.connectives import AtLeast
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Truth
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.features import BELOW, NumericFeature
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import BELOW, NumericFeature, Problem
+from fsm_hpc.search.problem import Problem
 
 Worth = NDArray[np.int_]  # of each row: 1 where its label is true, else -1
 
@@ -26,9 +27,8 @@ def best_proposition(problem: Problem) -> Formula:
 
 def constants(problem: Problem, size: int) -> Iterator[Formula]:
     """`p and not p`, `p or not p`, which canonical.lp leaves out: the same of every row, size 4."""
-    if size == 4 and problem.language is Language.PAPER:
-        proposition = next(best_proposition(problem).propositions())
-        literal = Atom(proposition)
+    if size == 4 and problem.language is Language.PAPER and not problem.constraints.require:
+        literal = Atom(next(problem.shortest.propositions()))
         yield And(literal, Not(literal))
         yield Or(literal, Not(literal))
 
@@ -41,7 +41,8 @@ def missing_constants(problem: Problem) -> tuple[Formula, ...]:
         is_whole = numeric.between is None and hole is not None
         if is_whole and hole and ((numeric.ranks == BELOW) == hole.holds).all():
             parts = Atom(numeric.proposition(0)), Atom(hole.proposition)
-            return tuple(filter(problem.language.has, _joined(problem.language, parts)))
+            made = tuple(filter(problem.language.has, _joined(problem.language, parts)))
+            return made if all(map(problem.obeys, made)) else ()
     return ()
 
 

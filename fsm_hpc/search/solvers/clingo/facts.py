@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
-from fsm_hpc.search.problem import BELOW, NumericFeature, Problem
+from fsm_hpc.search.features import BELOW, NumericFeature
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
 
 Sequence = list[str | int]  # a formula in reverse Polish notation: attributes by number
 Cuts = dict[int, tuple[int, int]]  # the ranks that a numeric attribute is cut at
@@ -41,7 +43,7 @@ class Instance:
 
     @cached_property
     def facts(self) -> str:
-        return "\n".join([*self._rows(), *self._attributes()])
+        return "\n".join([*self._rows(), *self._attributes(), *self._constraints()])
 
     def formula(self, sequence: Sequence, cuts: Cuts) -> Formula:
         """The formula that a reverse Polish sequence stands for."""
@@ -107,3 +109,27 @@ class Instance:
                 yield f"beneath({row},{index})."
             else:
                 yield f"{'between' if is_between else 'rd'}({row},{index},{rank})."
+
+    def _constraints(self) -> Iterator[str]:
+        """What is asked of each attribute, where anything is."""
+        constraints = self.problem.constraints
+        if not constraints.binds:
+            return
+        if constraints.max_columns is not None:
+            yield f"most({constraints.max_columns})."
+        yield from (f"wanted({bit})." for bit in range(len(constraints.require)))
+        features = self.problem.features
+        origins = {feature.part.origin: number for number, feature in enumerate(features)}
+        for index, feature in enumerate(features):
+            part = feature.part
+            yield f"origin({index},{origins[part.origin]})."
+            if part.sign:
+                yield f"{'rising' if part.sign > 0 else 'falling'}({index})."
+            stands = (bit for bit in range(len(constraints.require)) if part.needs >> bit & 1)
+            yield from (f"stands({index},{bit})." for bit in stands)
+        for index, numeric in enumerate(self.problem.numerics, len(self.problem.booleans)):
+            if constraints.support and numeric.method is Method.INTERVAL:
+                for low, (first, last) in enumerate(numeric.reach.tolist()):
+                    is_open = first <= last
+                    ends = f"reach({index},{low},{first},{last})."
+                    yield ends if is_open else f"closed({index},{low})."

@@ -40,9 +40,10 @@ def entry(problem: Problem, encoding: Encoding) -> Path:
 
 
 def beside(problem: Problem, encoding: Encoding) -> tuple[Path, ...]:
-    """What the entry does not include: the parts of the language and of the method."""
+    """What the entry does not include: parts of the language, the method and the constraints."""
+    wanted = _of_constraints(problem, encoding)
     if problem.language is Language.PAPER:
-        return ()
+        return wanted
     folder, method = encodings_dir(), problem.method
     is_plain_cut = encoding is Encoding.PLAIN and method is not Method.MEDIAN
     cuts = f"{'plain_' if is_plain_cut else ''}{method.value}"
@@ -50,7 +51,23 @@ def beside(problem: Problem, encoding: Encoding) -> tuple[Path, ...]:
     return (
         *(folder / "hypothesis" / f"{name}.lp" for name in own),
         folder / "booleanization" / f"{cuts}.lp",
+        *wanted,
     )
+
+
+def _of_constraints(problem: Problem, encoding: Encoding) -> tuple[Path, ...]:
+    if not problem.constraints.binds:
+        return ()
+    names = ["hypothesis/constraints", f"hypothesis/{_prefix(encoding)}imagined"]
+    if problem.method is Method.INTERVAL:
+        names.append(f"booleanization/{_prefix(encoding)}reach")
+    return tuple(encodings_dir() / f"{name}.lp" for name in names)
+
+
+def leaves(problem: Problem, length: int) -> int:
+    """How many attributes a formula of that length has at most."""
+    is_list = problem.language is Language.AT_LEAST
+    return max(1, length - 1) if is_list else (length + 1) // 2
 
 
 def _prefix(encoding: Encoding) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo import parts
 from fsm_hpc.search.solvers.clingo.facts import Instance
@@ -48,6 +49,8 @@ class ClingoDl:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
+        if problem.constraints.binds:
+            check_length(problem, length)
         search = _Search(self, problem, length, start, control)
         end = search.plain() if self._encoding is Encoding.PLAIN else search.size_by_size()
         return search.outcome(end)
@@ -68,12 +71,11 @@ class ClingoDl:
 
     def job(self, instance: Instance, length: int, bound: int | None) -> Job:
         problem = instance.problem
-        is_plain = self._encoding is Encoding.PLAIN
         return Job(
             entry=str(parts.entry(problem, self._encoding)),
             parts=tuple(map(str, parts.beside(problem, self._encoding))),
             facts=instance.facts,
-            constants={"l": length} if is_plain else {"l": length, "least": length},
+            constants=self._constants(problem, length),
             options=self._options(),
             has_cuts=problem.method is not Method.MEDIAN,
             bound=bound,
@@ -94,6 +96,14 @@ class ClingoDl:
             if end := control.reason_to_end(self._process.memory_mb):
                 self._process.end()
                 return end
+
+    def _constants(self, problem: Problem, length: int) -> dict[str, int]:
+        found = {"l": length}
+        if self._encoding is Encoding.FAST:
+            found["least"] = length
+        if problem.constraints.binds:
+            found["leaves"] = parts.leaves(problem, length)
+        return found
 
     def _options(self) -> tuple[str, ...]:
         if self._encoding is Encoding.PLAIN:
@@ -169,9 +179,10 @@ class _Search:
 
 def _first(problem: Problem, length: int, start: Incumbent) -> tuple[_Best, int]:
     """A formula to beat, and the size up to which it is proved to be the best."""
-    single = best_proposition(problem)
+    # the best single proposition need not meet the constraints
+    single = problem.shortest if problem.constraints.binds else best_proposition(problem)
     best = _Best(single, problem.errors(single))
-    if start.formula is None or start.formula.size > length:
+    if start.formula is None or start.formula.size > length or not problem.obeys(start.formula):
         return best, 0
     errors = problem.errors(start.formula)
     # a longer formula than what is proved may leave shorter ones that are as good

@@ -38,14 +38,32 @@ class BitEngine:
         copies = np.abs(table.weights)
         rows = np.repeat(np.arange(len(copies)), copies)
         positive = table.weights[rows] > 0
-        parts = _padded(rows[positive]), _padded(rows[~positive])
-        layout = np.concatenate(parts)
+        layout = np.concatenate([_padded(rows[positive]), _padded(rows[~positive])])
         full = _packed(layout != NO_ROW)
         self.literals: list[decoder.Literal] = []
-        owners, bits, free = [], [], {full.tobytes()}
+        owners, bits = [], []
+        found = self._all_of(layout) if table.bounds.is_any else self._different(layout, full)
+        for literal, owner, held in found:
+            self.literals.append(literal)
+            owners.append(owner)
+            bits.append(held)
+        parts = [table.columns[literal[0]].part for literal in self.literals]
+        self.table_bits = shapes.BitTable(
+            np.stack(bits),
+            np.array(owners, np.int32),
+            full,
+            len(_padded(rows[positive])) // WORD,
+            table.bounds_of(parts) if table.bounds.is_any else table.bounds,
+        )
+
+    def _different(
+        self, layout: Array, full: Array
+    ) -> Iterator[tuple[decoder.Literal, int, Array]]:
+        """Each literal with its owner and its rows, those that say the same once."""
+        free = {full.tobytes()}
         for column, literals in groupby(self._candidates(), key=itemgetter(0)):
-            is_numeric = table.columns[column].kind != POINT
-            values = np.append(table.columns[column].ranks, np.int32(NO_VALUE))[layout]
+            is_numeric = self.table.columns[column].kind != POINT
+            values = self._values(column, layout)
             seen = {np.zeros_like(full).tobytes()}
             for literal in literals:
                 held = _packed((values >= literal[1]) & (values <= literal[2]))
@@ -55,16 +73,24 @@ class BitEngine:
                 seen.add(key)
                 if not is_numeric:
                     free.add(key)
-                self.literals.append(literal)
-                owners.append(column if is_numeric else FREE)
-                bits.append(held)
+                yield literal, column if is_numeric else FREE, held
         for literal, held in self._constants(full):
-            self.literals.append(literal)
-            owners.append(FREE)
-            bits.append(held)
-        self.table_bits = shapes.BitTable(
-            np.stack(bits), np.array(owners, np.int32), full, len(parts[0]) // WORD
-        )
+            yield literal, FREE, held
+
+    def _all_of(self, layout: Array) -> Iterator[tuple[decoder.Literal, int, Array]]:
+        """The same under constraints: literals of two columns are not as good as each other."""
+        for index in self.table.places.tolist():
+            column, values = self.table.columns[index], self._values(index, layout)
+            is_numeric, seen = column.kind != POINT, set()
+            ends = column.literals if is_numeric else ((v, v) for v in range(1, column.card))
+            for low, high in ends:
+                held = _packed((values >= low) & (values <= high))
+                if not is_numeric or held.tobytes() not in seen:
+                    seen.add(held.tobytes())
+                    yield (index, low, high), index if is_numeric else FREE, held
+
+    def _values(self, column: int, layout: Array) -> Array:
+        return np.append(self.table.columns[column].ranks, np.int32(NO_VALUE))[layout]
 
     def _candidates(self) -> Iterator[decoder.Literal]:
         """Every literal that holds on some rows and not on others, column by column."""
@@ -107,7 +133,18 @@ class BitEngine:
         chosen = np.zeros(MOST_BOXED, np.int32)
         plus, minus, plus_x, minus_x = sets
         return Worker.of(
-            shapes.BitMemory(plus, minus, gain, loss, roles_x, roles_y, chosen, plus_x, minus_x)
+            shapes.BitMemory(
+                plus,
+                minus,
+                gain,
+                loss,
+                roles_x,
+                roles_y,
+                chosen,
+                plus_x,
+                minus_x,
+                np.zeros(3, np.int64),
+            )
         )
 
     def blocks(self, plan: Plan) -> Blocks:

@@ -52,7 +52,7 @@ class BoxEngine:
         ints |= {"boxes": (depth + 4, 4 * MOST_BOXED), "digits": rows, "rows": rows}
         ints |= {"row_weights": rows, "lost_rows": rows, "lost_weights": rows}
         ints |= {"kept_rows": rows}
-        ints |= {"cards": columns, "chosen": MOST_BOXED}
+        ints |= {"cards": columns, "tops": columns, "chosen": MOST_BOXED}
         ints |= {"roles": (columns, 2), "limits": (columns, 4)}
         ints |= {"columns": MOST_BOXED, "box": 4 * MOST_BOXED, "where": 2}
         memory = shapes.BoxMemory(
@@ -60,6 +60,7 @@ class BoxEngine:
             frames=np.zeros((depth + 4, 5), np.int64),
             entries=np.zeros(holes, np.int64),
             open_rows=np.zeros(rows, np.bool_),
+            unit=np.zeros(3, np.int64),
             localised=np.zeros(columns, np.int64),
             ordered=np.zeros(columns, np.int64),
         )

@@ -92,7 +92,8 @@ def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: 
     """A literal in ranks from one in the numbers that `localise` gives to values."""
     column = table.columns[x]
     if column.kind == POINT or not merge or column.card * ROWS_OF_A_VALUE < len(hole.rows):
-        return x, low, column.card - 1 if column.kind == SUFFIX else high
+        top = column.card - 1
+        return (x, min(low, top), top) if column.kind == SUFFIX else (x, low, high)
     marks = np.zeros(column.card, np.int64)
     np.bitwise_or.at(marks, column.ranks[hole.rows], np.where(hole.weights > 0, 1, 2))
     marks[: column.floor] = 0
@@ -100,7 +101,11 @@ def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: 
     signs = marks[present]
     new = np.ones(len(present), bool)
     new[1:] = (signs[1:] == 3) | (signs[1:] != signs[:-1])
+    if table.is_strict and len(present) and present[-1] == column.card - 1:
+        new[-1] = True
     number = np.cumsum(new) - 1 + column.floor
+    if low not in number:  # no row of the hole is at the highest cut, and none above any other
+        return x, column.card - 1, column.card - 1
     start = int(present[number == low][0])
     end = int(present[number == high][-1])
     return x, start, column.card - 1 if column.kind == SUFFIX else end
@@ -118,6 +123,8 @@ def _literal_with(
         return (y, int(hits[0]) + 1, int(hits[0]) + 1) if len(hits) else None
     present = np.unique(column.ranks[hole.rows])
     present = present[present >= column.floor]
+    if table.is_strict:
+        present = np.union1d(present, [column.card - 1])  # the literal that holds on none of them
     tail = np.cumsum(sums[::-1])[::-1]  # tail[v]: rows with v or more
     if column.kind == SUFFIX:
         hits = np.flatnonzero(tail[present] == target)

@@ -11,6 +11,7 @@ import numpy as np
 
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.frontier import Leader, Rest
+from fsm_hpc.search.solvers.native.directions import directions
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     BitMemory,
     BoxMemory,
@@ -26,6 +27,7 @@ from fsm_hpc.search.solvers.native.plans import Plan, plans
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
 MOST_BOXED = 32  # variables
+_NO_DIRECTIONS = np.zeros(8, np.int64)  # where no constraint asks for them
 
 
 class Blocks(NamedTuple):
@@ -98,7 +100,9 @@ def units_of_size(engine: Engine, size: int) -> Iterator[PlanUnits]:
     """All units of a size, numbered in canonical order."""
     families = engine.families
     first = 0
-    for plan, arrays in _prepared(size, engine.table.has_wide_pairs, engine.table.language):
+    table = engine.table
+    is_directed = bool(table.bounds.is_any)
+    for plan, arrays in _prepared(size, table.has_wide_pairs, table.language, is_directed):
         blocks = engine.blocks(plan)
         units = len(families.column) ** plan.boxed * blocks.number
         yield PlanUnits(plan, arrays, families, blocks, first, units)
@@ -107,19 +111,22 @@ def units_of_size(engine: Engine, size: int) -> Iterator[PlanUnits]:
 
 @cache
 def _prepared(
-    size: int, wide_pairs: bool, language: Language
+    size: int, wide_pairs: bool, language: Language, is_directed: bool
 ) -> tuple[tuple[Plan, PlanArrays], ...]:
-    return tuple((plan, _arrays(plan)) for plan in plans(size, wide_pairs, language))
+    return tuple((plan, _arrays(plan, is_directed)) for plan in plans(size, wide_pairs, language))
 
 
-def _arrays(plan: Plan) -> PlanArrays:
+def _arrays(plan: Plan, is_directed: bool) -> PlanArrays:
     positive, negative = plan.relaxed()
+    rises, falls = directions(plan) if is_directed else (_NO_DIRECTIONS, _NO_DIRECTIONS)
     return PlanArrays(
         positive,
         negative,
         np.array(plan.states, np.int8),
         np.array(plan.after, np.int32),
         np.array([plan.cross.get(f, -1) for f in range(8)], np.int32),
+        rises,
+        falls,
         plan.partner,
         plan.hole,
     )

@@ -14,6 +14,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Atom, Formula
 from fsm_hpc.search.frontier import Frontier, Leader
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
@@ -23,7 +24,7 @@ from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
 from fsm_hpc.search.solvers.native.spread import Spread
-from fsm_hpc.search.solvers.native.table import KernelColumn, KernelTable
+from fsm_hpc.search.solvers.native.table import KernelTable
 from fsm_hpc.search.solvers.native.typed_functions import functions_of
 from fsm_hpc.search.solvers.native.work import numbering
 
@@ -45,7 +46,7 @@ class Knowledge:
     table: KernelTable
     search: Search
     positives: int
-    optima: list[Leader] = field(default_factory=list)  # of the bounds 1, 2, ...
+    optima: list[Leader | None] = field(default_factory=list)  # of the bounds 1, 2, ...
 
     @staticmethod
     def of(problem: Problem, threads: int) -> Knowledge:
@@ -66,6 +67,11 @@ class Knowledge:
         """The score that no formula of any size exceeds."""
         return self.positives - self.problem.fewest_errors
 
+    @property
+    def last(self) -> Leader | None:
+        """The optimum of the largest bound that is proved; None where no formula is so small."""
+        return self.optima[-1] if self.optima else None
+
     def errors(self, leader: Leader) -> int:
         return self.positives - leader.score
 
@@ -75,11 +81,7 @@ def _is_narrow(problem: Problem, table: KernelTable) -> bool:
     copies = int(np.abs(table.weights).sum())
     if problem.weights is not None and copies > MOST_COPIES * len(table.rows) + SMALL:
         return False
-    return all(column.kind == POINT or _has_few_values(column) for column in table.columns)
-
-
-def _has_few_values(column: KernelColumn) -> bool:
-    return len(column.values) <= FEW_VALUES
+    return all(c.kind == POINT or len(c.values) <= FEW_VALUES for c in table.columns)
 
 
 def _refuse_too_many(table: KernelTable) -> None:
@@ -106,6 +108,8 @@ class Native:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
+        if problem.constraints.binds:
+            check_length(problem, length)
         end = self._prepare(problem, control)
         known = self._known.get(problem.fingerprint)
         if known is None:
@@ -162,8 +166,7 @@ def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Ou
     """What can be said about a problem before it has been looked at: what was known before."""
     formula, proved, bound = start.formula, min(start.proved_length, length), start.lower_bound
     if formula is None or formula.size > length:
-        numeric = None if problem.booleans else problem.numerics[0].proposition(0)
-        formula = Atom(numeric or problem.booleans[0].proposition)
+        formula = problem.shortest
         proved = bound = 0
     errors = problem.errors(formula)
     return Outcome(formula, errors, bound, proved, end, Native.name, start.frontier)
@@ -189,27 +192,31 @@ class _Solve:
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
         self._tell_at = 0.0
-        if start.formula is not None and start.errors is not None:
+        if start.formula is not None and known.problem.obeys(start.formula):
+            assert start.errors is not None
             self._take_over(start.formula, start.errors, start.proved_length)
         if start.frontier is not None:
             self._go_on_from(start.frontier)
 
     def outcome(self) -> Outcome:
         known = self._known
-        if any(optimum.formula.size > self._length for optimum in known.optima[: self._length]):
+        if any(one and one.formula.size > self._length for one in known.optima[: self._length]):
             known.optima.clear()  # taken over for longer ones only
         while len(known.optima) < self._length and self._end is None:
-            if known.optima and known.optima[-1].score == known.ceiling:
-                known.optima.append(known.optima[-1])  # longer cannot be better
+            if known.last is not None and known.last.score == known.ceiling:
+                known.optima.append(known.last)  # longer cannot be better
+            elif len(known.optima) + 1 < known.problem.shortest.size:
+                known.optima.append(None)
             elif not self._is_over():
                 self._next_size()
         if len(known.optima) >= self._length:
             best = known.optima[self._length - 1]
+            assert best is not None
             errors = known.errors(best)
             return Outcome(best.formula, errors, errors, self._length, End.PROVED, Native.name)
         assert self._end is not None
-        if known.optima and known.optima[-1].score >= self._best.score:
-            self._best = known.optima[-1]
+        if known.last is not None and known.last.score >= self._best.score:
+            self._best = known.last
         bound = known.problem.fewest_errors
         return Outcome(
             self._best.formula,
@@ -227,7 +234,7 @@ class _Solve:
         """Prove the optimum of the next size, or find a reason to end."""
         known = self._known
         size = len(known.optima) + 1
-        before = known.optima[-1] if known.optima else None
+        before = known.last
         for constant in self._missing_constants(size):
             before = constant if before is None or constant.score > before.score else before
         hint = self._hint.score if self._hint and self._hint.formula.size <= size else None
@@ -274,8 +281,10 @@ class _Solve:
     def _constants(self, size: int) -> list[Leader]:
         """Formulas like `p or not p`, where no cut gives the constant."""
         table = self._known.table
+        if self._known.problem.constraints.require:
+            return []  # they depend on nothing
         scores = {0: 0, 1: int(table.weights.sum())}
-        atom = self._first_atom()
+        atom = Atom(next(self._known.problem.shortest.propositions()))
         return [
             Leader(build(f.tree, [atom]).canonical(), scores[f.table])
             for f in functions_of(size, table.language)
@@ -295,14 +304,9 @@ class _Solve:
 
     # ---------------------------------------------------------------------------- beginnings
 
-    def _first_atom(self) -> Atom:
-        column = self._known.table.columns[0]
-        low = column.floor if column.numeric else 1
-        return Atom(column.proposition(low, column.card - 1))
-
     def _first_formula(self) -> Leader:
-        atom = self._first_atom()
-        return self._as_found(atom, self._known.problem.errors(atom))
+        formula = self._known.problem.shortest
+        return self._as_found(formula, self._known.problem.errors(formula))
 
     def _take_over(self, formula: Formula, errors: int, proved_length: int) -> None:
         """An optimum to go on from, or else a score that some formula of its size has."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.formulas.formula import Formula, Proposition
+from fsm_hpc.search.constraints import PLAIN, Part
+from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.problem import ALONE, NumericFeature, Problem
+from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
-from fsm_hpc.search.solvers.native.kernels.shapes import Data, Families
+from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Data, Families
 from fsm_hpc.search.solvers.simple import missing_constants
 
 Array = NDArray[Any]
@@ -33,6 +34,7 @@ class KernelColumn:
     numeric: NumericFeature | None
     codes: tuple[Proposition, ...] = ()  # of the values 1, 2, ...; value 0: none of them
     values: tuple[int, ...] = ()  # of a numeric column: the ranks that some row has
+    part: Part = PLAIN  # what the constraints ask of it
     floor: int = 0  # of a numeric column: 1 where rank 0 is that of rows that no cut holds on
     step: int = 1  # 2 where rows lie between cuts: these are then at every second rank
 
@@ -44,8 +46,10 @@ class KernelColumn:
 
     @property
     def literal_count(self) -> int:
-        cuts = len(self.cuts)
-        return cuts if self.kind == SUFFIX else cuts * (cuts + 1) // 2
+        if self.kind == SUFFIX or self.numeric is None:
+            return len(self.cuts)
+        first, last = self.numeric.reach.T
+        return int(np.maximum(0, last - first + 1).sum())
 
     @property
     def widest(self) -> tuple[int, int] | None:
@@ -61,9 +65,10 @@ class KernelColumn:
     @property
     def literals(self) -> Iterator[tuple[int, int]]:
         """The ranks that each literal of a numeric column holds from and to."""
-        if self.kind == SUFFIX:
+        if self.kind == SUFFIX or self.numeric is None:
             return ((low, self.card - 1) for low in self.cuts)
-        return combinations_with_replacement(self.cuts, 2)
+        ranks = self.cuts
+        return ((ranks[low], ranks[high]) for low, high in self.numeric.literals)
 
     def proposition(self, low: int, high: int) -> Proposition:
         if self.numeric is None:
@@ -100,18 +105,58 @@ class KernelTable:
             return []
         truths = np.stack([feature.holds for feature in features]).take(self.rows, axis=1)
         groups: dict[Any, list[int]] = {}
-        seen: set[bytes] = set()
-        for index, key in enumerate(map(bytes, np.packbits(truths, axis=1))):
+        seen: set[Any] = set()
+        for index, held in enumerate(map(bytes, np.packbits(truths, axis=1))):
+            feature = features[index]
+            key = (held, self._role(feature, index))
             if key not in seen:
                 seen.add(key)
-                group = features[index].group
-                groups.setdefault(("alone", index) if group == ALONE else group, []).append(index)
-        names = [feature.proposition for feature in features]
+                # what is required may not occur twice, so there each category is a column
+                is_alone = feature.group == ALONE or bool(self._problem.constraints.require)
+                group = ("alone", index) if is_alone else feature.group
+                asked = (feature.part.sign, feature.part.needs)
+                groups.setdefault((group, asked), []).append(index)
         return [
-            KernelColumn(POINT, ranks, len(members) + 1, None, tuple(names[i] for i in members))
+            KernelColumn(
+                POINT,
+                ranks,
+                len(members) + 1,
+                None,
+                tuple(features[i].proposition for i in members),
+                part=features[members[0]].part,
+            )
             for group in groups.values()
             for members, ranks in _joined(group, truths)
         ]
+
+    def _role(self, feature: BooleanFeature, index: int) -> Any:
+        """What else tells columns apart that are equal on all rows: what constraints ask of them.
+
+        Where something is required, `a and not b` of two equal columns is a formula that no single
+        one can stand for, so all are kept.
+        """
+        wanted = self._problem.constraints
+        if wanted.require:
+            return index
+        return feature.part.sign, feature.part.origin if wanted.max_columns else None
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What the constraints ask of each column."""
+        return self.bounds_of([column.part for column in self.columns])
+
+    def bounds_of(self, parts: list[Part]) -> Bounds:
+        """The same of columns, or of literals, of which so much is asked."""
+        wanted = self._problem.constraints
+        origins = {part.origin: number for number, part in enumerate(parts)}
+        return Bounds(
+            wanted.binds,
+            np.array([part.sign for part in parts], np.int32),
+            np.array([part.needs for part in parts], np.int64),
+            np.array([origins[part.origin] for part in parts], np.int32),
+            (1 << len(wanted.require)) - 1,
+            len(parts) if wanted.max_columns is None else wanted.max_columns,
+        )
 
     @property
     def constants(self) -> tuple[Formula, ...]:
@@ -137,15 +182,32 @@ class KernelTable:
         return np.array([i for _, _, i in sorted(literals)], np.int64)
 
     @cached_property
-    def wants_bits(self) -> bool:
-        """Whether boxes cannot tell its cuts: rows lie between them, or none gives a constant.
+    def has_constants(self) -> bool:
+        """Whether formulas of size 3 at most are true, and false, on every row.
 
-        A hole may be filled with a literal that holds nowhere, see `localise`. That wants constants
-        of size 3 at most.
+        A column with a direction gives one of them only; with support asked for there is none, and
+        where something is required, a formula that is left without it is none either.
         """
         numeric = [c for c in self.columns if c.kind != POINT]
-        has_constants = any(c.widest is not None for c in numeric) or bool(self.constants)
-        return any(c.step > 1 for c in numeric) or (bool(numeric) and not has_constants)
+        signs = [c.part.sign for c in numeric if c.widest is not None]
+        has_both = min(signs, default=2) <= 0 <= max(signs, default=-2)
+        return (has_both or bool(self.constants)) and not self._problem.constraints.support
+
+    @cached_property
+    def is_strict(self) -> bool:
+        """Whether boxes may not take a literal that holds nowhere for an answer, see `localise`.
+
+        They can go without it for pivots; intervals are then kept as bits.
+        """
+        is_bound = self._problem.constraints.binds and not self.has_constants
+        return is_bound and not any(c.kind == INTERVAL for c in self.columns)
+
+    @cached_property
+    def wants_bits(self) -> bool:
+        """Whether boxes cannot tell its cuts: rows lie between them, or none gives a constant."""
+        numeric = [c for c in self.columns if c.kind != POINT]
+        lacks = bool(numeric) and not self.has_constants and not self.is_strict
+        return lacks or any(c.step > 1 for c in numeric)
 
     @cached_property
     def has_wide_pairs(self) -> bool:
@@ -211,6 +273,8 @@ class KernelTable:
             self.places,
             WIDE_PAIR,
             MANY_VALUES,
+            self.bounds,
+            self.is_strict,
         )
 
 
@@ -224,7 +288,9 @@ def _numeric_column(numeric: NumericFeature, rows: Array) -> KernelColumn:
         ranks = np.where(ranks < 0, 0, ranks + numeric.between[rows]).astype(np.int32)
     present = tuple(np.unique(ranks).tolist())
     card = floor + step * len(numeric.cuts)
-    return KernelColumn(kind, ranks, card, numeric, values=present, floor=floor, step=step)
+    return KernelColumn(
+        kind, ranks, card, numeric, (), present, numeric.part, floor=floor, step=step
+    )
 
 
 def _joined(group: list[int], truths: Array) -> list[tuple[list[int], Array]]:

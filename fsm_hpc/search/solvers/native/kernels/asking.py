@@ -50,6 +50,8 @@ def ask(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, f
         any_will_do,
         view.gain,
         view.loss,
+        memory.tops[x],
+        memory.tops[y],
     )
     if plan.hole == 1:
         return single(question, memory, scratch, is_relaxed)

@@ -7,6 +7,10 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from fsm_hpc.search.solvers.native.kernels.bounds import (
+    MASK as FUNCTIONS,
+)
+from fsm_hpc.search.solvers.native.kernels.bounds import bound_unit, directed, holes_to_ask
 from fsm_hpc.search.solvers.native.kernels.holes import combine
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 from fsm_hpc.search.solvers.native.kernels.order import (
@@ -136,6 +140,8 @@ def search_bits(table, families, plan, memory, lane, race, span):
             return DONE
         work += 20
         is_choice = choose_families(control[AT] // span.blocks, families, plan, memory.chosen)
+        if is_choice and table.bounds.is_any:
+            is_choice = bound_unit(table.bounds, plan, memory.chosen, memory.unit)
         if is_choice:
             work += _search_unit(
                 table, plan, memory, lane, race, span, span.budget - work, plus_end, minus_start
@@ -168,6 +174,7 @@ def _search_unit(table, plan, memory, lane, race, span, budget, plus_end, minus_
     end = min(len(table.bits), first + span.holes)
     return work + _ask_pairs(
         table,
+        plan,
         memory,
         lane,
         race,
@@ -210,9 +217,16 @@ def _weigh_literals(table, plan, memory, gains, losses, goal, plus_end, minus_st
                         allowed &= ~(1 << f)
         if plan.hole == 1:
             roles_x[x] = allowed
+            if table.bounds.is_any:
+                roles_x[x] = holes_to_ask(table.bounds, plan, chosen, memory.unit, x, x, allowed)
         else:
             roles_x[x] = allowed & useful(gain, loss, gains, losses, goal, True)
             roles_y[x] = allowed & useful(gain, loss, gains, losses, goal, False)
+            if table.bounds.is_any:
+                roles_x[x] = directed(
+                    table.bounds, plan, x, boxed, roles_x[x] & memory.unit[FUNCTIONS]
+                )
+                roles_y[x] = directed(table.bounds, plan, x, boxed + 1, roles_y[x])
 
 
 @part
@@ -229,6 +243,7 @@ def _ask_singles(memory, lane, race, unit, base, gains, losses):
 @part
 def _ask_pairs(
     table,
+    plan,
     memory,
     lane,
     race,
@@ -247,7 +262,7 @@ def _ask_pairs(
 
     The first literal goes from `first` to `end`; where the budget ends before, the unit stays open.
     """
-    owners = table.owners
+    owners, bounds = table.owners, table.bounds
     gain, loss, roles_x, roles_y = memory.gain, memory.loss, memory.roles_x, memory.roles_y
     plus, minus, plus_x, minus_x = memory.plus, memory.minus, memory.plus_x, memory.minus_x
     best, flag, bits, words = race.best, race.flag, table.bits, len(table.full)
@@ -267,6 +282,10 @@ def _ask_pairs(
             asked = roles_x[x] & roles_y[y]
             if asked == 0 or (owners[x] != FREE and owners[x] == owners[y]):
                 continue
+            if bounds.is_any:
+                asked = holes_to_ask(bounds, plan, memory.chosen, memory.unit, x, y, asked)
+                if asked == 0:
+                    continue
             if not ready:
                 ready = True
                 for k in range(plus_end):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.asking import ask
+from fsm_hpc.search.solvers.native.kernels.bounds import bound_unit
 from fsm_hpc.search.solvers.native.kernels.holes import NOTHING
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 from fsm_hpc.search.solvers.native.kernels.order import (
@@ -62,12 +63,16 @@ def _open_unit(data, families, plan, memory, control, span):
     if not choose_families(control[AT] // span.blocks, families, plan, chosen):
         control[AT] += 1
         return 8
+    for i in range(len(plan.after)):
+        memory.columns[i] = families.column[chosen[i]]
+    if data.bounds.is_any and not bound_unit(data.bounds, plan, memory.columns, memory.unit):
+        control[AT] += 1
+        return 8
     count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
     if count == 0:
         control[AT] += 1
         return 8 + span.holes
     for i in range(len(plan.after)):
-        memory.columns[i] = families.column[chosen[i]]
         for field in range(4):
             if control[STACKED] == 0:
                 memory.boxes[0, 4 * i + field] = families.ends[chosen[i], field]

@@ -20,12 +20,17 @@ def localise(data, memory, scratch, column, count, gained, merge):
     Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
     that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere. Where
     rows are many to a value, few neighbours are of one sign, and all values keep their numbers.
+    Where that literal is no answer, the highest cut holds at its rows anyway: these stay apart.
     """
     ranks, items, local = data.ranks[column], memory.rows, scratch.local[column]
     marks, card, floor = scratch.marks, data.cards[column], data.floors[column]
+    memory.tops[column] = 0
     if data.kinds[column] == POINT or not merge or card * ROWS_OF_A_VALUE < count:
         for k in range(count):
             local[k] = ranks[items[k]]
+        if data.is_strict and data.kinds[column] != POINT:
+            for k in range(count):
+                memory.tops[column] |= local[k] == card - 1
         return card
     for value in range(card):
         marks[value] = 0
@@ -35,13 +40,17 @@ def localise(data, memory, scratch, column, count, gained, merge):
         marks[ranks[items[k]]] |= 2
     if floor:
         marks[0] = 0
+    alone = card
+    if data.is_strict and marks[card - 1]:
+        memory.tops[column] = 1
+        alone = card - 1
     blocks = floor
     before = 3
     for value in range(floor, card):
         sign = marks[value]
         if sign == 0:
             continue
-        if sign == 3 or sign != before:
+        if sign == 3 or sign != before or value == alone:
             blocks += 1
         marks[value] = blocks - 1
         before = sign
@@ -107,20 +116,25 @@ def single(question, memory, scratch, empty):
             high = value
     memory.where[0] = low
     memory.where[1] = high
-    if empty and kind != POINT:
-        best = max(best, 0 if mask & 1 else NOTHING, total if mask & 2 else NOTHING)
+    if empty and kind != POINT and question.top_x == 0:
+        nowhere = max(0 if mask & 1 else NOTHING, total if mask & 2 else NOTHING)
+        if nowhere > best:
+            best = nowhere
+            memory.where[0] = card
+            memory.where[1] = card
     return best
 
 
 @kernel
-def answer(inside, sums, card, floor, kind, in_total, total, mask):
+def answer(inside, sums, card, floor, kind, in_total, total, mask, top=0):
     """The best of the asked functions of x and y, for one x, over all literals of y.
 
     `inside`: sums by value of y where x holds; `sums`: the same over all rows.
     """
     a = 0
     b = 0
-    empty = NOTHING if kind == POINT else 0  # a literal that holds on no row, see `single`
+    # a literal that holds on no row, see `single`
+    empty = NOTHING if kind == POINT or top else 0
     max_in = empty
     min_in = -empty
     max_out = empty

@@ -9,6 +9,17 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
+class Bounds(NamedTuple):
+    """What constraints ask of each column, or of each literal where these are kept as bits."""
+
+    is_any: bool  # else nothing of the rest is looked at
+    signs: Array  # 1: functions that only become true with it, -1: only false
+    needs: Array  # required names (bits) that it stands for
+    origins: Array  # the column of the table that it comes from
+    wanted: int  # all required names
+    most: int  # columns of the table
+
+
 class Data(NamedTuple):
     """The table: columns in ranks, net weights of the rows, and facts about each column."""
 
@@ -22,6 +33,8 @@ class Data(NamedTuple):
     places: Array  # the column at each place
     widest: int  # pairs of values of two interval columns that a pair hole may have
     many: int  # values of a pivot column beyond which it is gone through first
+    bounds: Bounds
+    is_strict: bool  # a literal that holds nowhere is no answer
 
 
 class Families(NamedTuple):
@@ -40,6 +53,8 @@ class PlanArrays(NamedTuple):
     states: Array  # the same once everything is known
     after: Array
     cross: Array
+    rises: Array  # by function, variables (bits) with which it may only become true
+    falls: Array  # only false
     partner: int
     hole: int
 
@@ -62,10 +77,12 @@ class BoxMemory(NamedTuple):
     localised: Array  # the last box that a column was localised for
     ordered: Array  # the last box that its rows were sorted for
     cards: Array  # of localised columns
+    tops: Array  # 1 where a hole has rows at the highest cut, and that counts
     roles: Array  # of a column as x, as y: functions that some category may serve
     limits: Array  # of a pivot column: cuts that may serve a function
     chosen: Array  # a family for each variable
     columns: Array  # and its column
+    unit: Array  # what constraints leave to the hole
     box: Array  # the box that is looked at
     where: Array  # the cut that answered last
 
@@ -122,6 +139,8 @@ class Question(NamedTuple):
     any_will_do: bool  # the first score above the goal is as good as the best
     gains: int  # of all rows together
     losses: int
+    top_x: int = 0  # 1: some row has the highest cut of x, and so every literal holds there
+    top_y: int = 0
 
 
 class BitTable(NamedTuple):
@@ -131,6 +150,7 @@ class BitTable(NamedTuple):
     owners: Array  # the column that has one cut in a formula; FREE where any may be combined
     full: Array  # words of all rows
     positives: int  # words of positive rows, which come first
+    bounds: Bounds
 
 
 class BitMemory(NamedTuple):
@@ -145,6 +165,7 @@ class BitMemory(NamedTuple):
     chosen: Array
     plus_x: Array
     minus_x: Array
+    unit: Array  # what constraints leave to the hole
 
 
 class Lane(NamedTuple):

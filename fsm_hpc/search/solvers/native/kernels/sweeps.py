@@ -26,7 +26,14 @@ def sweep(question, memory, scratch, flag):
     for k in range(count):
         order[k] = heads[x[k]]
         heads[x[k]] = k
-    best = combine(0, 0, max(0, tree[1, 4]), min(0, tree[1, 5]), 0, total, mask)
+    # a literal that holds nowhere scores 0, where it is an answer
+    most, least = (NOTHING, -NOTHING) if question.top_y else (0, 0)
+    best = NOTHING
+    if question.top_x == 0:
+        max_out, min_out = max(most, tree[1, 4]), min(least, tree[1, 5])
+        best = combine(0, 0, max_out, min_out, 0, total, mask)
+        memory.where[0] = card_x
+        memory.where[1] = card_x
     in_total = 0
     for step in range(card_x - question.floor_x):
         if flag[0] != 0:
@@ -37,8 +44,8 @@ def sweep(question, memory, scratch, flag):
             _enter(tree, size + y[k], weights[k])
             in_total += weights[k]
             k = order[k]
-        max_in, min_in = max(0, tree[1, 1]), min(0, tree[1, 2])
-        max_out, min_out = max(0, tree[1, 4]), min(0, tree[1, 5])
+        max_in, min_in = max(most, tree[1, 1]), min(least, tree[1, 2])
+        max_out, min_out = max(most, tree[1, 4]), min(least, tree[1, 5])
         found = combine(max_in, min_in, max_out, min_out, in_total, total, mask)
         if found > best:
             best = found

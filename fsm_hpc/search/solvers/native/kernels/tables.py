@@ -44,7 +44,15 @@ def pair_with_point(question, data, memory, scratch):
             inside[y[k]] += weights[k]
         in_total = scratch.net[start + code]
         found = answer(
-            inside, sums, card_y, question.floor_y, question.kind_y, in_total, total, asked
+            inside,
+            sums,
+            card_y,
+            question.floor_y,
+            question.kind_y,
+            in_total,
+            total,
+            asked,
+            question.top_y,
         )
         if found > best:
             best = found
@@ -72,7 +80,7 @@ def pair_of_pivots(question, data, memory, scratch):
     for k in range(question.rows):
         cells[x[k] * card_y + y[k]] += weights[k]
     best = question.goal
-    for step in range(card_x + 1 - question.floor_x):
+    for step in range(question.top_x, card_x + 1 - question.floor_x):
         low = card_x - step
         if step > 0:
             row = cells[low * card_y :]
@@ -82,15 +90,15 @@ def pair_of_pivots(question, data, memory, scratch):
         if asked == 0:
             continue
         first = max(first_cut(limits_y, asked), question.floor_y)
-        last = last_cut(limits_y, asked, card_y)
+        last = min(last_cut(limits_y, asked, card_y), card_y - question.top_y)
         if first > last:
             continue
         in_total = scratch.gain[start_x + low] - scratch.loss[start_x + low]
         found = _best_cut(inside, sums, card_y, first, last, in_total, total, asked)
         if found > best:
             best = found
-            memory.where[0] = min(low, card_x - 1)
-            memory.where[1] = card_x - 1
+            memory.where[0] = low
+            memory.where[1] = max(low, card_x - 1)
             if question.any_will_do:
                 return best
     return best

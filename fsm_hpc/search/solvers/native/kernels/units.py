@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from fsm_hpc.search.solvers.native.kernels.bounds import holes_to_ask
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 
@@ -95,6 +96,9 @@ def open_holes(data, families, plan, block, holes, memory):
             code = pair_at(data, earlier, later)
         if code >= 0:
             mask = _functions_to_ask(data, families, plan, memory.chosen, code, earlier)
+            if mask and data.bounds.is_any:
+                x, y = code >> FIELD, code & ((1 << FIELD) - 1)
+                mask = holes_to_ask(data.bounds, plan, memory.columns, memory.unit, x, y, mask)
             if mask:
                 memory.entries[count] = code
                 memory.masks[count] = mask

@@ -1,0 +1,57 @@
+"""A formula as a function of its propositions: what it depends on, and in which direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fsm_hpc.formulas.formula import Atom, Formula, Proposition, Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """What becomes of a formula where one proposition turns true, whatever the others are."""
+
+    rises: bool  # somewhere it becomes true
+    falls: bool  # somewhere it becomes false
+
+    @property
+    def is_any(self) -> bool:
+        return self.rises or self.falls
+
+
+def influences(
+    formula: Formula, fixed: Mapping[Proposition, bool] | None = None
+) -> dict[Proposition, Influence]:
+    """The influence of each proposition; those that are fixed have the value given and none."""
+    known = fixed or {}
+    free = [p for p in dict.fromkeys(formula.propositions()) if p not in known]
+    truth = _truth(formula, free, known)
+    found = {p: Influence(False, False) for p in known}
+    for place, proposition in enumerate(free):
+        pairs = truth.reshape(-1, 2, 1 << place)
+        without, with_it = pairs[:, 0], pairs[:, 1]
+        found[proposition] = Influence(
+            bool((with_it & ~without).any()), bool((without & ~with_it).any())
+        )
+    return found
+
+
+def _truth(formula: Formula, free: list[Proposition], known: Mapping[Proposition, bool]) -> Truth:
+    """Entry i: its value where the free proposition at place v has the value of bit v of i."""
+    index = np.arange(1 << len(free))
+    table = {f"p{place}": (index >> place & 1) > 0 for place in range(len(free))}
+    names = {p: Proposition(f"p{place}") for place, p in enumerate(free)}
+    for place, (proposition, value) in enumerate(known.items()):
+        names[proposition] = Proposition(f"k{place}")
+        table[f"k{place}"] = np.full(len(index), value)
+    return np.asarray(replaced(formula, names.get).evaluate(table))
+
+
+def replaced(formula: Formula, again: Callable[[Proposition], Proposition | None]) -> Formula:
+    """The formula with other propositions in the same places, where there are others."""
+    if isinstance(formula, Atom):
+        return Atom(again(formula.proposition) or formula.proposition)
+    return formula.over([replaced(part, again) for part in formula.parts])

@@ -1,0 +1,190 @@
+"""What a formula has to have and may not have: columns, their direction, support, their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from fsm_hpc.errors import UserError
+
+if TYPE_CHECKING:  # `status` reads settings, and answers before numpy is loaded
+    from fsm_hpc.data.columns import Column
+
+Names = tuple[str, ...]
+MOST_REQUIRED = 60  # columns: each is one bit of a word
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the constraints make of one column of the one-hot table."""
+
+    sign: int = 0  # 1: a formula may only become true with its proposition, -1: only false
+    needs: int = 0  # required names that it stands for, as bits
+    origin: str = ""  # the column of the table that it comes from
+
+
+PLAIN = Part()
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """conf `rule`: what a formula has to have; a name is a column of the table or a category."""
+
+    require: Names = ()  # it depends on these
+    forbid: Names = ()  # and does not have these
+    increasing: Names = ()  # it may only become true as their propositions become true
+    decreasing: Names = ()  # only false
+    min_support: int = 0  # fitted rows that each proposition holds on, and fails on, at least
+    max_columns: int | None = None  # of the table, that it has at most
+
+    def __post_init__(self) -> None:
+        for key in LISTS:
+            object.__setattr__(self, key, tuple(dict.fromkeys(_names(key, getattr(self, key)))))
+        _at_least("min_support", self.min_support, 0)
+        _at_least("max_columns", 1 if self.max_columns is None else self.max_columns, 1)
+        for one, other in (("require", "forbid"), ("increasing", "decreasing")):
+            for name in getattr(self, one):
+                if name in getattr(self, other):
+                    raise UserError(f"rule.{one} and rule.{other} both name {name!r}; keep one")
+        if len(self.require) > MOST_REQUIRED:
+            raise UserError(
+                f"rule.require: expected at most {MOST_REQUIRED} columns, found {len(self.require)}"
+            )
+
+    @property
+    def support(self) -> int:
+        """Rows that each proposition holds on and fails on at least.
+
+        What is required has to say something, and so has all that is beside it: a proposition that
+        is the same on every row could make `z or required` true whatever is required.
+        """
+        return max(self.min_support, 1 if self.require else 0)
+
+    @property
+    def after_forbidding(self) -> Constraints:
+        """What is left to see to once forbidden columns are out of the table."""
+        return replace(self, forbid=())
+
+    @property
+    def binds(self) -> bool:
+        """Whether some formula over the columns that are left may not be taken."""
+        return self.after_forbidding != FREE
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """Those that are set, as a config and a result name them."""
+        usual = {f.name: f.default for f in fields(self)}
+        found = {key: getattr(self, key) for key in usual}
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in found.items()
+            if value != usual[key]
+        }
+
+    @property
+    def text(self) -> str:
+        """In one line, empty where nothing is asked for; the order of names says nothing."""
+        return named_in_words(self.named)
+
+    # -------------------------------------------------------------------------------- a table
+
+    def check(self, columns: Sequence[Column], has_intervals: bool) -> None:
+        """Refuse names that are none, and what contradicts itself on these columns."""
+        for key in LISTS:
+            for name in getattr(self, key):
+                if not any(_is_called(c, name) for c in columns):
+                    raise UserError(f"rule.{key}: no column is called {name!r}; {_known(columns)}")
+        for key in DIRECTIONS if has_intervals else ():
+            for name in getattr(self, key):
+                if any(c.name == name and c.kind.value == "numeric" for c in columns):
+                    raise UserError(
+                        f"rule.{key}: {name!r} is numeric, and an interval has no direction; take "
+                        "method=pivot or method=median"
+                    )
+        self._check_directions(columns)
+        kept = self.kept(columns)
+        if not kept:
+            raise UserError("rule.forbid: no column is left; forbid fewer")
+        for name in self.require:
+            if not any(_is_called(c, name) for c in kept):
+                raise UserError(f"rule.require and rule.forbid both name {name!r}; keep one")
+        origins = {_origin(c) for name in self.require for c in kept if _is_called(c, name)}
+        if self.max_columns is not None and len(origins) > self.max_columns:
+            raise UserError(
+                f"rule.max_columns={self.max_columns}, but rule.require names {len(origins)} "
+                f"columns: {', '.join(sorted(origins))}; require fewer, or allow more"
+            )
+
+    def _check_directions(self, columns: Sequence[Column]) -> None:
+        for column in columns:
+            up, down = (self._directed(key, column) for key in DIRECTIONS)
+            if up and down:
+                raise UserError(
+                    f"rule.increasing and rule.decreasing both name {column.name!r} "
+                    f"({up!r} and {down!r}); keep one"
+                )
+
+    def kept(self, columns: Iterable[Column]) -> tuple[Column, ...]:
+        """The columns that are not forbidden."""
+        return tuple(c for c in columns if not any(_is_called(c, name) for name in self.forbid))
+
+    def part(self, column: Column) -> Part:
+        """What is asked of a column."""
+        up, down = (self._directed(key, column) for key in DIRECTIONS)
+        needs = (1 << bit for bit, name in enumerate(self.require) if _is_called(column, name))
+        return Part(1 if up else -1 if down else 0, sum(needs), _origin(column))
+
+    def _directed(self, key: str, column: Column) -> str | None:
+        """The name by which a list has it; where its value is missing there is no direction."""
+        own = (column.name,) if column.is_gap else (column.name, column.source)
+        return next((name for name in getattr(self, key) if name in own), None)
+
+
+LISTS = ("require", "forbid", "increasing", "decreasing")
+DIRECTIONS = ("increasing", "decreasing")
+
+
+def named_in_words(named: Mapping[str, Any]) -> str:
+    """`require age, job; min_support 20`: constraints by name."""
+    return "; ".join(
+        f"{key} {', '.join(sorted(value)) if isinstance(value, (list, tuple)) else value}"
+        for key, value in named.items()
+    )
+
+
+def _is_called(column: Column, name: str) -> bool:
+    return name in (column.name, column.source)
+
+
+def _origin(column: Column) -> str:
+    return column.source or column.name
+
+
+def _known(columns: Sequence[Column]) -> str:
+    names = list(dict.fromkeys(map(_origin, columns)))
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f"its columns are: {', '.join(names[:20])}{more}"
+
+
+def _names(key: str, found: Any) -> Iterator[str]:
+    if isinstance(found, str):
+        yield found
+        return
+    try:
+        names = list(found)
+    except TypeError:
+        names = [None]
+    for name in names:
+        if not isinstance(name, str):
+            raise UserError(f"rule.{key}: expected names of columns, found {found!r}")
+        yield name
+
+
+def _at_least(key: str, found: Any, least: int) -> None:
+    if isinstance(found, bool) or not isinstance(found, Integral) or found < least:
+        raise UserError(f"rule.{key}: expected a whole number from {least} on, found {found!r}")
+
+
+FREE = Constraints()

@@ -1,0 +1,129 @@
+"""What a column offers to a formula: a fixed proposition, or one whose cut is to be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.data.columns import Column
+from fsm_hpc.formulas.formula import Proposition, Relation, Truth
+from fsm_hpc.search.constraints import FREE, PLAIN, Constraints, Part
+from fsm_hpc.search.cuts import Cuts
+from fsm_hpc.search.method import Method
+
+BELOW = -1  # the rank of a row that no cut of a column holds on
+ALONE = -1  # the group of a Boolean column that is not one of several categories
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanFeature:
+    """A proposition with a fixed truth on every row."""
+
+    proposition: Proposition
+    holds: Truth
+    group: int = ALONE  # categories of one column share a group: one of them holds on each row
+    part: Part = PLAIN  # what the constraints ask of it
+
+    @property
+    def says_missing(self) -> bool:
+        return self.proposition.relation is Relation.MISSING
+
+
+@dataclass(frozen=True)
+class NumericFeature:
+    """A column whose cut (or interval) the solver chooses.
+
+    A row's rank is that of the highest cut that its value reaches, or BELOW where there is none or
+    the value is missing. `between`: rows whose value is not that cut itself, so that an interval
+    which ends there leaves them out; None where there are none, as with observed cuts.
+    """
+
+    column: str
+    method: Method
+    ranks: NDArray[np.int32]
+    cuts: NDArray[np.float64]
+    between: Truth | None = None
+    part: Part = PLAIN  # what the constraints ask of it
+    support: int = 0  # rows that each of its propositions has to hold on, and fail on
+
+    @staticmethod
+    def of(
+        column: Column, method: Method, cuts: Cuts, constraints: Constraints = FREE
+    ) -> NumericFeature | None:
+        """None for a column without any cut: all of its values are missing, or none has support."""
+        values, support = column.values, constraints.support
+        known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
+        found = cuts.candidates(column.name, values[known])
+        if support and method is Method.PIVOT:
+            found = found[_has_support(found, values[known], len(values), support)]
+        if not len(found):
+            return None
+        ranks = np.searchsorted(found, values, side="right").astype(np.int32) - np.int32(1)
+        ranks[~known] = BELOW
+        between = (ranks != BELOW) & (found[ranks] != values)
+        is_needed = method is Method.INTERVAL and bool(between.any())
+        made = NumericFeature(
+            column.name,
+            method,
+            ranks,
+            found,
+            between if is_needed else None,
+            constraints.part(column),
+            support,
+        )
+        return made if not support or next(made.literals, None) else None
+
+    @property
+    def is_always_reached(self) -> bool:
+        """Whether the lowest cut, or the interval of all cuts, holds on every row."""
+        return self.between is None and not bool((self.ranks == BELOW).any())
+
+    @property
+    def literals(self) -> Iterator[tuple[int, int]]:
+        """The ranks of its cuts that a proposition may have."""
+        top = len(self.cuts) - 1
+        if self.method is Method.PIVOT:
+            return ((low, top) for low in range(top + 1))
+        return (
+            (low, high)
+            for low, (first, last) in enumerate(self.reach.tolist())
+            for high in range(first, last + 1)
+        )
+
+    @cached_property
+    def reach(self) -> NDArray[np.int64]:
+        """For each lower end of an interval the first and the last upper end that has support.
+
+        A longer interval holds on more rows, so that all between the two have it as well.
+        """
+        count = len(self.cuts)
+        at, after = (np.zeros(count + 1, np.int64) for _ in range(2))
+        between = np.zeros(len(self.ranks), bool) if self.between is None else self.between
+        for sums, rows in ((at, ~between), (after, between)):
+            np.add.at(sums, self.ranks[rows & (self.ranks != BELOW)] + 1, 1)
+        # rows up to a cut, and those before it
+        upto = np.cumsum(at)[1:] + np.cumsum(after)[:-1]
+        begin = np.cumsum(at + after)[:-1]
+        most = len(self.ranks) - self.support
+        first = np.searchsorted(upto, begin + self.support, side="left")
+        last = np.searchsorted(upto, begin + most, side="right") - 1
+        low = np.arange(count)
+        return np.stack([np.maximum(first, low), np.minimum(last, count - 1)], axis=1)
+
+    def proposition(self, low: int, high: int | None = None) -> Proposition:
+        """The proposition with its cut at rank `low`, or its interval from `low` to `high`."""
+        if self.method is Method.PIVOT:
+            return Proposition.at_least(self.column, self.cuts[low])
+        top = len(self.cuts) - 1 if high is None else high
+        return Proposition.within(self.column, self.cuts[low], self.cuts[top])
+
+
+def _has_support(cuts: NDArray[Any], values: NDArray[Any], rows: int, support: int) -> Truth:
+    """Of each cut whether enough of all rows reach it, and enough of them do not."""
+    reached = len(values) - np.searchsorted(np.sort(values), cuts, side="left")
+    return np.asarray((reached >= support) & (reached <= rows - support))

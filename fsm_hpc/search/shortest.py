@@ -1,0 +1,146 @@
+"""The smallest size at which some formula meets the constraints, and such a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.connectives import AtLeast, Implies
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.constraints import Constraints, Part
+from fsm_hpc.search.features import BooleanFeature, NumericFeature
+
+if TYPE_CHECKING:
+    from fsm_hpc.search.problem import Problem
+
+_CHAINS = (Language.DNF, Language.CNF, Language.CONJUNCTION, Language.DISJUNCTION)
+
+
+class NoFormulaError(UserError):
+    """No formula within a length meets the constraints."""
+
+
+def check_length(problem: Problem, length: int) -> None:
+    """Refuse a length at which there is no formula."""
+    if problem.shortest.size > length:
+        raise NoFormulaError(
+            f"no formula of length {length} meets the constraints ({problem.constraints.text}); "
+            f"the shortest has size {problem.shortest.size}: {problem.shortest}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A proposition that may stand for required columns."""
+
+    part: Part
+    proposition: Proposition
+
+    @property
+    def is_falling(self) -> bool:
+        return self.part.sign < 0
+
+
+def shortest(
+    booleans: Sequence[BooleanFeature],
+    numerics: Sequence[NumericFeature],
+    language: Language,
+    constraints: Constraints,
+    rows: int,
+) -> Formula:
+    """A formula over as few of these propositions as the constraints allow.
+
+    Each occurs once. One that may only make the formula false needs a negation above it; how many
+    symbols that takes depends on the language, see `_joined`.
+    """
+    choices = list(_choices(booleans, numerics))
+    if not choices:
+        raise NoFormulaError(
+            f"rule.min_support={constraints.support}: no proposition holds on, and fails on, so "
+            f"many of the {rows} fitted rows"
+        )
+    if not constraints.require:
+        options: list[tuple[_Choice, ...]] = [(choice,) for choice in choices]
+    else:
+        options = _covers(choices, constraints)
+    made = (_joined(language, option) for option in options)
+    return min(made, key=lambda formula: formula.size)
+
+
+def _choices(
+    booleans: Iterable[BooleanFeature], numerics: Iterable[NumericFeature]
+) -> Iterator[_Choice]:
+    """One of each kind: propositions of which the same is asked do the same here."""
+    cut = [_Choice(feature.part, _first(feature)) for feature in numerics]
+    fixed = [_Choice(feature.part, feature.proposition) for feature in booleans]
+    kinds: dict[tuple[int, int, str], _Choice] = {}
+    for choice in (*cut, *fixed):
+        part = choice.part
+        kinds.setdefault((part.sign, part.needs, part.origin), choice)
+    return iter(kinds.values())
+
+
+def _first(feature: NumericFeature) -> Proposition:
+    return feature.proposition(*next(feature.literals))
+
+
+def _covers(choices: Sequence[_Choice], constraints: Constraints) -> list[tuple[_Choice, ...]]:
+    """Propositions that stand for all required columns together, none of them in vain."""
+    found: list[tuple[_Choice, ...]] = [()]
+    for bit, name in enumerate(constraints.require):
+        able = [choice for choice in choices if choice.part.needs >> bit & 1]
+        if not able:
+            raise NoFormulaError(
+                f"rule.require: no proposition about {name!r} holds on, and fails on, at least "
+                f"{constraints.support} of the fitted rows; require another column, or ask for "
+                "less support"
+            )
+        found = [
+            cover if any(choice.part.needs >> bit & 1 for choice in cover) else (*cover, more)
+            for cover in found
+            for more in able
+        ]
+        found = list(_different(found))
+    return found
+
+
+def _different(covers: Iterable[tuple[_Choice, ...]]) -> Iterator[tuple[_Choice, ...]]:
+    """The fewest propositions, and the fewest falling ones, for each set of names and columns."""
+    kept: dict[tuple[int, int, frozenset[str]], tuple[_Choice, ...]] = {}
+    for cover in covers:
+        needs = 0
+        for choice in cover:
+            needs |= choice.part.needs
+        falling = sum(choice.is_falling for choice in cover)
+        key = (needs, falling, frozenset(choice.part.origin for choice in cover))
+        if key not in kept or len(cover) < len(kept[key]):
+            kept[key] = cover
+    return iter(kept.values())
+
+
+def _joined(language: Language, choices: Sequence[_Choice]) -> Formula:
+    """One formula of the language that depends on each, in the direction that it may.
+
+    No smaller one does: n propositions take 2n - 1 symbols, and n + 1 in `at_least`; one falling
+    proposition takes a negation, or an implication that ends in one which is not, and the negation
+    of an `or` serves all of them where connectives may be nested.
+    """
+    literals = [Not(Atom(c.proposition)) if c.is_falling else Atom(c.proposition) for c in choices]
+    if len(literals) == 1:
+        return literals[0]
+    if language is Language.AT_LEAST:
+        return AtLeast(len(literals), *literals)
+    if language in _CHAINS:
+        return (Or if language is Language.DISJUNCTION else And)(*literals)
+    rising = [Atom(c.proposition) for c in choices if not c.is_falling]
+    falling = [Atom(c.proposition) for c in choices if c.is_falling]
+    if not falling:
+        return And(*rising)
+    below: Formula = falling[0] if len(falling) == 1 else Or(*falling)
+    if not rising:
+        return Not(below)
+    above: Formula = rising[0] if len(rising) == 1 else Or(*rising)
+    return Implies(below, above) if language is Language.IMPLIES else And(above, Not(below))

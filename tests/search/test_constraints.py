@@ -1,0 +1,132 @@
+"""Constraints: the best formula that obeys, by every solver, and what is refused."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fsm_hpc.search.checking import checked
+from fsm_hpc.search.shortest import NoFormulaError
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
+from fsm_hpc.search.solvers.names import Encoding
+from fsm_hpc.search.solvers.native import Native, solver
+from tests.support.brute_constraints import fewest_errors
+from tests.support.random_constraints import KINDS, Case, constrained
+
+LONGEST = 7
+COMBINED = (
+    ("require", "min_support"),
+    ("require", "max_columns"),
+    ("increasing", "decreasing"),
+    ("increasing", "max_columns", "min_support"),
+    ("require", "decreasing"),
+    KINDS,
+)
+CASES = [*((kind,) for kind in KINDS), *COMBINED]
+by_case = pytest.mark.parametrize("kinds", CASES, ids="+".join)
+
+
+def examples(count: int) -> settings:
+    return settings(
+        max_examples=count,
+        deadline=None,
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.filter_too_much,
+        ],
+    )
+
+
+def assert_best(made: Solver, case: Case, longest: int) -> None:
+    """For every bound the optimum, smallest and obeying, or that there is no formula."""
+    bound = case.bound
+    try:
+        least = bound.shortest.size
+    except NoFormulaError:
+        least = longest + 1
+    best = fewest_errors(case.free, longest, case.wished)
+    for length in range(1, longest + 1):
+        expected = best[length - 1]
+        assert (expected is None) == (length < least), (length, least)
+        if expected is None:
+            with pytest.raises(NoFormulaError):
+                made.solve(bound, length, Incumbent(), Control())
+            continue
+        outcome = made.solve(bound, length, Incumbent(), Control())
+        assert outcome.end is End.PROVED
+        assert checked(bound, length, outcome).errors == expected
+        assert outcome.formula.size == best[:length].index(expected) + 1
+        assert bound.admits(outcome.formula)
+
+
+def native_equals_brute_force(kinds: tuple[str, ...], count: int) -> None:
+    @examples(count)
+    @given(case=st.booleans().flatmap(partial(constrained, kinds)), few=st.sampled_from([0, 8]))
+    def equal(case: Case, few: int) -> None:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(solver, "FEW_VALUES", few)  # 0: else small tables are searched as bits
+            assert_best(Native(), case, LONGEST)
+
+    equal()
+
+
+@by_case
+def test_native_equals_brute_force(kinds: tuple[str, ...]) -> None:
+    native_equals_brute_force(kinds, 6)
+
+
+@pytest.mark.slow
+@by_case
+def test_native_equals_brute_force_on_300_tables(kinds: tuple[str, ...]) -> None:
+    native_equals_brute_force(kinds, 300)
+
+
+# ------------------------------------------------------------------------------------------ clingo
+
+
+def clingo_equals_native(
+    kinds: tuple[str, ...], encoding: Encoding, count: int, longest: int
+) -> None:
+    made = ClingoDl(1, encoding)
+
+    @examples(count)
+    @given(case=st.booleans().flatmap(partial(constrained, kinds)))
+    def equal(case: Case) -> None:
+        try:
+            least = case.bound.shortest.size
+        except NoFormulaError:
+            return
+        for length in range(least, longest + 1):
+            ours = Native().solve(case.bound, length, Incumbent(), Control())
+            theirs = checked(
+                case.bound, length, made.solve(case.bound, length, Incumbent(), Control())
+            )
+            assert theirs.end is End.PROVED
+            assert (theirs.errors, theirs.formula.size) == (ours.errors, ours.formula.size)
+
+    try:
+        equal()
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("encoding", Encoding, ids=lambda encoding: encoding.value)
+def test_clingo_dl_equals_native_on_a_sample(encoding: Encoding) -> None:
+    clingo_equals_native(("require", "decreasing"), encoding, 2, 4)
+
+
+@pytest.mark.slow
+@by_case
+def test_clingo_dl_equals_native_on_30_tables(kinds: tuple[str, ...]) -> None:
+    clingo_equals_native(kinds, Encoding.FAST, 30, 6)
+
+
+@pytest.mark.slow
+@by_case
+def test_the_plain_encoding_equals_native(kinds: tuple[str, ...]) -> None:
+    clingo_equals_native(kinds, Encoding.PLAIN, 10, 4)
