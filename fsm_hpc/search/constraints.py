@@ -92,6 +92,8 @@ class Constraints:
 
     def check(self, columns: Sequence[Column], has_intervals: bool) -> None:
         """Refuse names that are none, and what contradicts itself on these columns."""
+        if self == FREE:
+            return
         for key in LISTS:
             for name in getattr(self, key):
                 if not any(_is_called(c, name) for c in columns):

@@ -8,11 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.data.columns import Kind
 from fsm_hpc.data.dataset import Dataset, load
 from fsm_hpc.data.folds import FoldRows, Rows, fold_rows
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
@@ -53,10 +55,20 @@ def problem_of(dataset: Dataset, config: Config, rows: Rows) -> Problem:
 
 def prepare(config: Config) -> Fold:
     """Read the table and make the fold; every mistake in the input shows here."""
-    dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    dataset = load_asked(config)
     refuse_other_table(config, dataset.digest)
     rows = fold_rows(dataset.labels, dataset.groups, config.fold, config.folding)
     return Fold(config, dataset, rows, fold_paths(config))
+
+
+def load_asked(config: Config) -> Dataset:
+    """The table, if it has the columns that cuts and constraints name."""
+    dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    method = config.method.name
+    if method.finds_formula:
+        config.cuts.of(method).check(c.name for c in dataset.columns if c.kind is Kind.NUMERIC)
+        config.rule.check(dataset.columns, method is Method.INTERVAL)
+    return dataset
 
 
 def refuse_other_table(config: Config, digest: str) -> None:

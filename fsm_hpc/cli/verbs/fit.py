@@ -75,7 +75,7 @@ def _fit_here(config: Config, console: Console, here: type) -> int:
     from fsm_hpc.models.progress import FoldProgress
     from fsm_hpc.study import fold
 
-    dataset = fold.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    dataset = fold.load_asked(config)
     for note in dataset.notes:
         console.print(note, soft_wrap=True)
     with FoldProgress(console, str(config.id.dataset)) as shown:

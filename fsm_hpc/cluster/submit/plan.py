@@ -91,7 +91,7 @@ def ensure_free(config: Config) -> None:
 def _with_data(ref: FoldRef) -> FoldRef:
     config = ref.config
     assert config is not None
-    data = fold.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    data = fold.load_asked(config)
     return replace(ref, data_digest=data.digest)
 
 
