@@ -13,7 +13,7 @@ highlight_language = "none"  # of blocks that name none: a tree, an output
 smartquotes = False  # --strict has two hyphens
 html_copy_source = html_show_sourcelink = False
 
-myst_heading_anchors = 3  # links such as solver.md#10-measured
+myst_heading_anchors = 3  # links such as solver.md#11-measured
 
 default_role = "literal"  # `a` in a docstring is code, as in Markdown
 autodoc_member_order = "bysource"

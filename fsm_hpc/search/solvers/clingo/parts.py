@@ -32,6 +32,14 @@ HYPOTHESIS: dict[Encoding, dict[Language, tuple[str, ...]]] = {
     },
 }
 
+CONSTRAINTS = {  # the last one for intervals only
+    Encoding.FAST: ("hypothesis/constraints", "hypothesis/imagined", "booleanization/reach"),
+    Encoding.PLAIN: (
+        *("hypothesis/constraints", "hypothesis/plain_imagined"),
+        "booleanization/plain_reach",
+    ),
+}
+
 
 def entry(problem: Problem, encoding: Encoding) -> Path:
     """The file that includes what is common; the paper's language has all of it in one."""
@@ -58,9 +66,9 @@ def beside(problem: Problem, encoding: Encoding) -> tuple[Path, ...]:
 def _of_constraints(problem: Problem, encoding: Encoding) -> tuple[Path, ...]:
     if not problem.constraints.binds:
         return ()
-    names = ["hypothesis/constraints", f"hypothesis/{_prefix(encoding)}imagined"]
+    *names, of_intervals = CONSTRAINTS[encoding]
     if problem.method is Method.INTERVAL:
-        names.append(f"booleanization/{_prefix(encoding)}reach")
+        names.append(of_intervals)
     return tuple(encodings_dir() / f"{name}.lp" for name in names)
 
 

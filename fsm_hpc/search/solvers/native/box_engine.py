@@ -61,6 +61,7 @@ class BoxEngine:
             entries=np.zeros(holes, np.int64),
             open_rows=np.zeros(rows, np.bool_),
             unit=np.zeros(3, np.int64),
+            ends=np.zeros((MOST_BOXED, 2), np.int32),
             localised=np.zeros(columns, np.int64),
             ordered=np.zeros(columns, np.int64),
         )
@@ -78,6 +79,9 @@ class BoxEngine:
             "heads": card,
             "tree": (tree, 6),
             "ends": (256, 4),
+            "prefix": card,
+            "queue": card,
+            "found": 2,
         }
         scratch = {name: np.zeros(shape, np.int32) for name, shape in sizes.items()}
         return Worker.of(memory, shapes.Scratch(**scratch))

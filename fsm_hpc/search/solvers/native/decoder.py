@@ -11,7 +11,12 @@ from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or
 from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.solvers.native.functions import Tree
-from fsm_hpc.search.solvers.native.kernels.holes import POINT, ROWS_OF_A_VALUE, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.holes import (
+    INTERVAL,
+    POINT,
+    ROWS_OF_A_VALUE,
+    SUFFIX,
+)
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
@@ -91,7 +96,9 @@ def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> 
 def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
     """A literal in ranks from one in the numbers that `localise` gives to values."""
     column = table.columns[x]
-    if column.kind == POINT or not merge or column.card * ROWS_OF_A_VALUE < len(hole.rows):
+    has_windows = table.is_strict and column.kind == INTERVAL
+    is_merged = merge and column.card * ROWS_OF_A_VALUE >= len(hole.rows)
+    if column.kind == POINT or has_windows or not is_merged:
         top = column.card - 1
         return (x, min(low, top), top) if column.kind == SUFFIX else (x, low, high)
     marks = np.zeros(column.card, np.int64)
@@ -121,6 +128,10 @@ def _literal_with(
     if column.kind == POINT:
         hits = np.flatnonzero(sums[1 : column.card] == target)
         return (y, int(hits[0]) + 1, int(hits[0]) + 1) if len(hits) else None
+    if table.is_strict and column.kind == INTERVAL:
+        below = np.concatenate(([0], np.cumsum(sums)))
+        literals = ((low, high) for low, high in column.literals)
+        return next(((y, a, b) for a, b in literals if below[b + 1] - below[a] == target), None)
     present = np.unique(column.ranks[hole.rows])
     present = present[present >= column.floor]
     if table.is_strict:

@@ -197,10 +197,15 @@ class KernelTable:
     def is_strict(self) -> bool:
         """Whether boxes may not take a literal that holds nowhere for an answer, see `localise`.
 
-        They can go without it for pivots; intervals are then kept as bits.
+        Intervals are then answered end by end, and those between given cuts kept as bits.
         """
         is_bound = self._problem.constraints.binds and not self.has_constants
-        return is_bound and not any(c.kind == INTERVAL for c in self.columns)
+        return is_bound and all(c.step == 1 for c in self.columns)
+
+    @property
+    def _widest(self) -> int:
+        """Cells of two interval columns that are asked as a pair; none where ends have windows."""
+        return 0 if self.is_strict else WIDE_PAIR
 
     @cached_property
     def wants_bits(self) -> bool:
@@ -213,7 +218,7 @@ class KernelTable:
     def has_wide_pairs(self) -> bool:
         """Whether two interval columns are too wide for a pair hole."""
         two = self._interval_sides[-2:]
-        return len(two) == 2 and int(two[0] * two[1]) > WIDE_PAIR
+        return len(two) == 2 and int(two[0] * two[1]) > self._widest
 
     @property
     def _interval_sides(self) -> Array:
@@ -247,7 +252,7 @@ class KernelTable:
         intervals = self._interval_sides
         for low, side in enumerate(intervals):
             # the widest partner that keeps the pair within the bound, other than itself
-            high = int(np.searchsorted(intervals, WIDE_PAIR // side, side="right")) - 1
+            high = int(np.searchsorted(intervals, self._widest // side, side="right")) - 1
             partner = high - 1 if high == low else high
             if partner >= 0:
                 most = max(most, int(side * intervals[partner]))
@@ -271,11 +276,22 @@ class KernelTable:
             self.starts,
             order,
             self.places,
-            WIDE_PAIR,
+            self._widest,
             MANY_VALUES,
             self.bounds,
             self.is_strict,
+            *self._windows(),
         )
+
+    def _windows(self) -> tuple[Array, Array]:
+        """The high ends of each low end; those of an interval that have support, else all."""
+        first, last = np.zeros((2, int(self.starts[-1])), np.int32)
+        last[:] = self.cards.max(initial=0)
+        for start, column in zip(self.starts, self.columns, strict=False):
+            if self.is_strict and column.kind == INTERVAL and column.numeric is not None:
+                at = slice(start + column.floor, start + column.card)
+                first[at], last[at] = column.numeric.reach.T + column.floor
+        return first, last
 
 
 def _numeric_column(numeric: NumericFeature, rows: Array) -> KernelColumn:

@@ -12,6 +12,7 @@ from fsm_hpc.search.solvers.native.kernels.shapes import Question
 from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
 from fsm_hpc.search.solvers.native.kernels.tables import pair_of_pivots, pair_with_point
 from fsm_hpc.search.solvers.native.kernels.units import FIELD
+from fsm_hpc.search.solvers.native.kernels.windows import single_within
 
 
 @part
@@ -54,6 +55,8 @@ def ask(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, f
         memory.tops[y],
     )
     if plan.hole == 1:
+        if data.is_strict and question.kind_x == INTERVAL:
+            return single_within(question, data, memory, scratch)
         return single(question, memory, scratch, is_relaxed)
     if question.kind_x == INTERVAL:
         return pair_of_intervals(question, data, memory, scratch)

@@ -30,6 +30,7 @@ from fsm_hpc.search.solvers.native.kernels.states import (
     LIVE_COUNT,
 )
 from fsm_hpc.search.solvers.native.kernels.units import choose_families, open_holes
+from fsm_hpc.search.solvers.native.kernels.windows import has_support
 
 
 @kernel
@@ -99,6 +100,8 @@ def _search_box(data, plan, memory, scratch, lane, race, first):
     count = memory.frames[top, LIVE_COUNT]
     for field in range(4 * boxed):
         memory.box[field] = memory.boxes[top, field]
+    if data.is_strict and not has_support(data, memory.columns, memory.box, boxed, memory.ends):
+        return 8
     classify(data, memory, boxed, memory.frames[top, LIVE], count)
     work = count * (boxed + 1)
     view = settle(data, plan, memory, top)
@@ -160,7 +163,7 @@ def _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, thresho
                 high = where[1]
     if hopeful > 0 and view.unsettled == 0:
         for i in range(len(plan.after)):
-            lane.cuts[i, 0] = memory.box[4 * i]
-            lane.cuts[i, 1] = memory.box[4 * i + 2]
+            lane.cuts[i, 0] = memory.ends[i, 0] if data.is_strict else memory.box[4 * i]
+            lane.cuts[i, 1] = memory.ends[i, 1] if data.is_strict else memory.box[4 * i + 2]
         note(lane, race, unit, memory.entries[choice], memory.masks[choice], score, low, high)
     return hopeful

@@ -25,10 +25,12 @@ def localise(data, memory, scratch, column, count, gained, merge):
     ranks, items, local = data.ranks[column], memory.rows, scratch.local[column]
     marks, card, floor = scratch.marks, data.cards[column], data.floors[column]
     memory.tops[column] = 0
-    if data.kinds[column] == POINT or not merge or card * ROWS_OF_A_VALUE < count:
+    kind = data.kinds[column]
+    has_windows = data.is_strict and kind == INTERVAL  # ends that have support are told apart
+    if kind == POINT or has_windows or not merge or card * ROWS_OF_A_VALUE < count:
         for k in range(count):
             local[k] = ranks[items[k]]
-        if data.is_strict and data.kinds[column] != POINT:
+        if data.is_strict and kind == SUFFIX:
             for k in range(count):
                 memory.tops[column] |= local[k] == card - 1
         return card

@@ -35,6 +35,8 @@ class Data(NamedTuple):
     many: int  # values of a pivot column beyond which it is gone through first
     bounds: Bounds
     is_strict: bool  # a literal that holds nowhere is no answer
+    first: Array  # of an interval from each value on: the first high end that it may have
+    last: Array  # and the last; columns begin at their starts
 
 
 class Families(NamedTuple):
@@ -84,6 +86,7 @@ class BoxMemory(NamedTuple):
     columns: Array  # and its column
     unit: Array  # what constraints leave to the hole
     box: Array  # the box that is looked at
+    ends: Array  # the first ends in it that have support
     where: Array  # the cut that answered last
 
 
@@ -105,6 +108,9 @@ class Scratch(NamedTuple):
     heads: Array
     tree: Array
     ends: Array
+    prefix: Array  # running sums by value
+    queue: Array
+    found: Array  # where the best interval is
 
 
 class View(NamedTuple):

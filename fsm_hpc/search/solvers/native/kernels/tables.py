@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.holes import WITH_X, WITHOUT_X, answer, combine
+from fsm_hpc.search.solvers.native.kernels.holes import (
+    INTERVAL,
+    WITH_X,
+    WITHOUT_X,
+    answer,
+    combine,
+)
 from fsm_hpc.search.solvers.native.kernels.kernel import part
 from fsm_hpc.search.solvers.native.kernels.profiles import (
     first_cut,
@@ -11,6 +17,7 @@ from fsm_hpc.search.solvers.native.kernels.profiles import (
     roles_of_cut,
     useful,
 )
+from fsm_hpc.search.solvers.native.kernels.windows import answer_within
 
 
 @part
@@ -43,17 +50,20 @@ def pair_with_point(question, data, memory, scratch):
             k = ordered[at]
             inside[y[k]] += weights[k]
         in_total = scratch.net[start + code]
-        found = answer(
-            inside,
-            sums,
-            card_y,
-            question.floor_y,
-            question.kind_y,
-            in_total,
-            total,
-            asked,
-            question.top_y,
-        )
+        if data.is_strict and question.kind_y == INTERVAL:
+            found = answer_within(inside, sums, question, data, scratch, in_total, total, asked)
+        else:
+            found = answer(
+                inside,
+                sums,
+                card_y,
+                question.floor_y,
+                question.kind_y,
+                in_total,
+                total,
+                asked,
+                question.top_y,
+            )
         if found > best:
             best = found
             memory.where[0] = code
