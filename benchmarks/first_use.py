@@ -41,9 +41,9 @@ def lengths_s(results: list[Path]) -> list[float]:
     return [entry["seconds"] for lengths in done for entry in lengths]
 
 
-def compilers(results: list[Path]) -> int:
+def compilers(on: Bench, name: str) -> int:
     """How many of the jobs have compiled."""
-    logs = (text for path in results for text in path.parent.rglob("*log*"))
+    logs = (on.folder / "results" / name.split()[0]).rglob("*log*")
     return sum(COMPILING in path.read_text() for path in logs if path.is_file())
 
 
@@ -56,10 +56,11 @@ def main() -> None:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
         with bench(folder, clone) as on:
             found = {name: run(on, name) for name in RUNS}
+            compiled = {name: compilers(on, name) for name in RUNS}
         for name, results in found.items():
             spent = lengths_s(results)
             print(
-                f"{name}: {compilers(results)} of 6 jobs compiled; {len(spent)} lengths took "
+                f"{name}: {compiled[name]} of 6 jobs compiled; {len(spent)} lengths took "
                 f"{sum(spent):.1f} s, the longest {max(spent):.2f} s"
             )
         cold, warm = ([answers(path) for path in found[name]] for name in RUNS)

@@ -2,6 +2,7 @@
 
     python -m benchmarks.solvers ratios     both solvers on eight instances
     python -m benchmarks.solvers reach      the largest bound proved on every table, by method
+    python -m benchmarks.solvers long       processor time of six instances that take seconds
     python -m benchmarks.solvers trees      native's bounds beside ConTree's optimal trees
     python -m benchmarks.solvers scaling    time against rows, columns, bound, threads, as figures
 
@@ -44,7 +45,15 @@ DATASETS = (
     *("heart_disease", "hepatitis", "student_dropout"),
 )
 METHODS = ("median", "pivot", "interval")
-STEPS = ("ratios", "reach", "trees", "scaling")
+LONG = (
+    ("bank", "pivot", 7),
+    ("bank", "interval", 6),
+    ("german_credit", "pivot", 8),
+    ("student_dropout", "pivot", 6),
+    ("student_dropout", "interval", 5),
+    ("heart_disease", "pivot", 9),
+)
+STEPS = ("ratios", "reach", "long", "trees", "scaling")
 REACH_S = (120.0, 600.0)  # of processor time: what two cores do in one minute and in five
 TREES_AT = ("bank", "student_dropout", "german_credit", "heart_disease")
 TREE_DEPTHS = (2, 3)
@@ -190,6 +199,22 @@ def _load_kernels(threads: int) -> None:
         Native(threads).solve(problem_of("hepatitis", method), 3, Incumbent(), Control())
 
 
+# ----------------------------------------------------------------------------------------- long
+
+
+def long(notebook: Notebook) -> None:
+    """All bounds up to the last one: what a change to the kernels is held against."""
+    _load_kernels(1)
+    print("processor seconds for all bounds up to this one, one thread, fold 0 training part")
+    for dataset, method, length in LONG:
+        name = f"{dataset} {method} {length}"
+        found = notebook.once(
+            f"long {name}", partial(reached, dataset, method, 1, math.inf, length)
+        )
+        last = found["bounds"][-1]
+        print(f"{name:26} {last['seconds']:8.2f}   {last['errors']} errors", flush=True)
+
+
 # ---------------------------------------------------------------------------------------- trees
 
 
@@ -240,6 +265,8 @@ def main() -> None:
         ratios(notebook, args.threads, args.limit)
     if "reach" in steps:
         reach(notebook, args.datasets, args.limit)
+    if "long" in steps:
+        long(notebook)
     if "trees" in steps:
         trees(notebook)
     if "scaling" in steps:

@@ -21,6 +21,7 @@ from fsm_hpc.search.solvers.native import Native, bit_engine, box_engine, search
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.functions import Tree, functions
 from fsm_hpc.search.solvers.native.kernels import boxes
+from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES, within_reach
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, single
 from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
 from fsm_hpc.search.solvers.native.kernels.order import PAUSED
@@ -192,7 +193,13 @@ def random_hole(seed: int) -> tuple[Any, Any, Any, int, int, int]:
 
 
 def asked(
-    x: Any, y: Any, weights: Any, kinds: tuple[int, int], cards: tuple[int, int], mask: int
+    x: Any,
+    y: Any,
+    weights: Any,
+    kinds: tuple[int, int],
+    cards: tuple[int, int],
+    mask: int,
+    goal: int = LOW,
 ) -> tuple[Question, Data, BoxMemory, Scratch]:
     """The columns 0 and 1 as a question, with all the room that an answer may need."""
     order = np.argsort(weights <= 0, kind="stable")  # rows that are gained come first
@@ -205,6 +212,7 @@ def asked(
     arrays = dict.fromkeys(BoxMemory._fields, np.zeros(4, np.int32))
     arrays |= {"row_weights": weights, "where": np.zeros(2, np.int32)}
     arrays |= {"cards": np.array(cards, np.int32), "roles": np.zeros((2, 2), np.int32)}
+    arrays |= {"extremes": np.zeros((2, EXTREMES), np.int32)}
     memory = BoxMemory(**arrays | {"limits": np.zeros((2, 4), np.int32)})
     room = {name: np.zeros(100, np.int32) for name in Scratch._fields}
     tables = {"tree": np.zeros((40, 6), np.int32), "ends": np.zeros((64, 4), np.int32)}
@@ -212,9 +220,9 @@ def asked(
     scratch = Scratch(**room | tables)
     view = View(0, 0, 0, 0, gains, losses, rows, gained, 0)
     for column in range(2):
-        weigh(data, memory, scratch, column, view, LOW + 1)
+        weigh(data, memory, scratch, column, view, goal + 1)
         sort_rows(data, memory, scratch, column, rows)
-    question = Question(0, 1, rows, gained, *kinds, *cards, 0, 0, mask, LOW, False, gains, losses)
+    question = Question(0, 1, rows, gained, *kinds, *cards, 0, 0, mask, goal, False, gains, losses)
     return question, data, memory, scratch
 
 
@@ -234,6 +242,26 @@ def test_a_pair_scores_what_the_best_two_literals_score(kinds: tuple[int, int]) 
             truths_of(x, kinds[0], card_x), truths_of(y, kinds[1], card_y), weights, mask
         )
         assert pair(*asked(x, y, weights, kinds, (card_x, card_y), mask)) == expected
+
+
+@pytest.mark.parametrize("kind_x", [POINT, SUFFIX, INTERVAL])
+@pytest.mark.parametrize("kind_y", [POINT, SUFFIX, INTERVAL])
+def test_two_columns_are_never_bounded_below_what_they_score(kind_x: int, kind_y: int) -> None:
+    passed_over = 0
+    for seed in range(30):
+        x, y, weights, card_x, card_y, _ = random_hole(seed)
+        cuts = truths_of(x, kind_x, card_x), truths_of(y, kind_y, card_y)
+        for function in range(8):
+            mask = 1 << function
+            best = int(best_pair(*cuts, weights, mask))
+            for goal in (best - 1, best + 2):
+                question, _, memory, _ = asked(
+                    x, y, weights, (kind_x, kind_y), (card_x, card_y), mask, goal
+                )
+                found = within_reach(*memory.extremes, mask, question.losses, goal)
+                assert found == mask or goal > best
+                passed_over += found == 0
+    assert passed_over > 0
 
 
 def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:

@@ -17,6 +17,7 @@ from fsm_hpc.search.solvers.native.engines import (
 )
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS
+from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL
 from fsm_hpc.search.solvers.native.kernels.order import OPEN, STACKED
 from fsm_hpc.search.solvers.native.kernels.units import FIELD
@@ -54,6 +55,7 @@ class BoxEngine:
         ints |= {"kept_rows": rows}
         ints |= {"cards": columns, "tops": columns, "chosen": MOST_BOXED}
         ints |= {"roles": (columns, 2), "limits": (columns, 4)}
+        ints |= {"extremes": (columns, EXTREMES)}
         ints |= {"columns": MOST_BOXED, "box": 4 * MOST_BOXED, "where": 2}
         memory = shapes.BoxMemory(
             **{name: np.zeros(shape, np.int32) for name, shape in ints.items()},

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS, coarse_bound
+from fsm_hpc.search.solvers.native.kernels.extremes import within_reach
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, localise, single
 from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
 from fsm_hpc.search.solvers.native.kernels.kernel import part
@@ -33,6 +34,7 @@ def ask(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, f
                 weigh(data, memory, scratch, column, view, goal + 1)
     if plan.hole == 2:
         mask &= memory.roles[x, 0] & memory.roles[y, 1]
+        mask = within_reach(memory.extremes[x], memory.extremes[y], mask, view.loss, goal)
         if mask == 0:
             return goal
     question = Question(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fsm_hpc.search.solvers.native.kernels.extremes import extremes
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import part
 
@@ -64,6 +65,7 @@ def weigh(data, memory, scratch, column, view, goal):
             loss[value] = before_loss
             before_gain += here_gain
             before_loss += here_loss
+    extremes(gain, loss, kind, card, data.floors[column], view, goal, memory.extremes[column])
     memory.roles[column, 0] = ALL
     memory.roles[column, 1] = ALL
     if kind == POINT:

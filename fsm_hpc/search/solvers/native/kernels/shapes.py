@@ -82,6 +82,7 @@ class BoxMemory(NamedTuple):
     tops: Array  # 1 where a hole has rows at the highest cut, and that counts
     roles: Array  # of a column as x, as y: functions that some category may serve
     limits: Array  # of a pivot column: cuts that may serve a function
+    extremes: Array  # of a column by role: the most that a literal of it allows
     chosen: Array  # a family for each variable
     columns: Array  # and its column
     unit: Array  # what constraints leave to the hole
