@@ -25,6 +25,7 @@ from fsm_hpc.search.near_optimal.kept import Bookmark, Means
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.shortest import lengths_without
 from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import measures, result
@@ -239,7 +240,7 @@ def describe(
     alike = _one_answer(model, fitted)
     rounded = measures.rounding_in_words(fitted.weight_error)
     told = (*_imitation(model, dataset, config), *_notes(model, results))
-    notes = (*doubts, *rounded, *alike, *told)
+    notes = (*doubts, *rounded, *lengths_without(fitted), *alike, *told)
     return replace(model, notes=notes)
 
 

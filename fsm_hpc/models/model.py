@@ -16,12 +16,12 @@ from fsm_hpc.formulas.formula import Formula, Truth, missing_name
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.source import Reading, Source
-from fsm_hpc.search.constraints import named_in_words
+from fsm_hpc.search.constraints import named_in_words, of_named
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.study.result import Origin, Rounded
 from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.typed import Count, Length, Like, Parsed, Share
+from fsm_hpc.system.typed import Count, Length, Like, Parsed, Readable, Share
 
 FORMAT = 1
 KIND = "fsm_hpc model"
@@ -66,7 +66,8 @@ class Model:
     settings: dict[str, Any] = field(default_factory=dict)
     provenance: Annotated[dict[str, Any], Like(Origin)] = field(default_factory=dict)
     language: Language = Language.PAPER  # among whose formulas it is the best
-    constraints: dict[str, Any] = field(default_factory=dict)  # that it meets, where there are any
+    # what it was asked to have, and has
+    constraints: Annotated[dict[str, Any], Readable(of_named)] = field(default_factory=dict)
 
     @property
     def branches(self) -> tuple[tuple[Class, Model], ...]:

@@ -156,6 +156,14 @@ def named_in_words(named: Mapping[str, Any]) -> str:
     )
 
 
+def of_named(named: Any) -> Constraints:
+    """The constraints that are said by name, as `named` gives them."""
+    known = {f.name for f in fields(Constraints)}
+    if not isinstance(named, dict) or not set(named) <= known:
+        raise UserError(f"expected constraints by name ({', '.join(sorted(known))})")
+    return Constraints(**named)
+
+
 def _is_called(column: Column, name: str) -> bool:
     return name in (column.name, column.source)
 

@@ -118,8 +118,12 @@ class Problem:
                     proposition = Proposition.above(column.name, median(known))
                     holds, part = proposition.evaluate(self.table), self.constraints.part(column)
                     features.append(BooleanFeature(proposition, holds, ALONE, part))
-        least, most = self.constraints.support, self.rows - self.constraints.support
-        return tuple(f for f in features if least <= np.count_nonzero(f.holds) <= most)
+        least = self.constraints.support
+        if not least:
+            return tuple(features)
+        held = (np.count_nonzero(feature.holds) for feature in features)
+        pairs = zip(features, held, strict=True)
+        return tuple(f for f, count in pairs if least <= count <= self.rows - least)
 
     @cached_property
     def numerics(self) -> tuple[NumericFeature, ...]:

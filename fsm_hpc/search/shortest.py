@@ -25,11 +25,18 @@ class NoFormulaError(UserError):
 
 def check_length(problem: Problem, length: int) -> None:
     """Refuse a length at which there is no formula."""
-    if problem.shortest.size > length:
+    if problem.constraints.binds and problem.shortest.size > length:
         raise NoFormulaError(
             f"no formula of length {length} meets the constraints ({problem.constraints.text}); "
             f"the shortest has size {problem.shortest.size}: {problem.shortest}"
         )
+
+
+def lengths_without(problem: Problem) -> Iterator[str]:
+    """What a reader has to know of lengths that a scan did not begin with."""
+    least = problem.shortest.size if problem.constraints.binds else 1
+    if least > 1:
+        yield f"no formula of length {least - 1} or less meets the constraints"
 
 
 @dataclass(frozen=True, slots=True)

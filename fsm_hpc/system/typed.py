@@ -85,9 +85,9 @@ class Like:
 
 @dataclass(frozen=True)
 class Readable:
-    """A text that some reader understands; it is kept as text."""
+    """A text, or a mapping, that some reader understands; it is kept as it is."""
 
-    reader: Callable[[str], object]
+    reader: Callable[[Any], object]
 
     def __call__(self, value: Any) -> Any:
         if value is not None:

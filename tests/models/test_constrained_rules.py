@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,14 @@ def test_a_rule_says_what_it_meets_wherever_it_goes(
     assert f"meets    {SAID}" in export(model, "text")
     assert main(["alternatives", str(place / "model.json"), "slack=1"]) != 0
     assert "was fitted with require=" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("wrong", [{"requires": ["pay"]}, {"require": 3}, {"max_columns": 0}, []])
+def test_a_file_that_says_something_else_is_not_understood(tmp_path: Path, wrong: object) -> None:
+    made = fitted(require=["pay"])
+    place = tmp_path / "model.json"
+    made.save(place)
+    saved = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps(saved | {"constraints": wrong}), encoding="utf-8")
+    with pytest.raises(UserError, match="is not understood"):
+        FormulaClassifier.load(place)

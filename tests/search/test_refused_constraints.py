@@ -25,6 +25,7 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native
 from fsm_hpc.search.solvers.native.typed_functions import functions_of
 from fsm_hpc.search.solvers.native.work import numbering
+from fsm_hpc.search.solvers.portfolio import Portfolio
 from fsm_hpc.search.stop_reason import StopReason
 
 RNG = np.random.default_rng(5)
@@ -232,6 +233,17 @@ def test_a_length_without_any_formula_says_so() -> None:
     ):
         with pytest.raises(NoFormulaError, match=r"the shortest has size 3: age >= \d+ and pay"):
             solve()
+
+
+def test_a_portfolio_obeys_and_refuses_as_native_does(caplog: pytest.LogCaptureFixture) -> None:
+    asked = problem(require=["age", "pay"], min_support=4)
+    made = Portfolio(1)
+    outcome = checked(asked, 4, made.solve(asked, 4, Incumbent(), Control()))
+    assert outcome.errors == Native().solve(asked, 4, Incumbent(), Control()).errors
+    with pytest.raises(NoFormulaError, match="the shortest has size 3"):
+        made.solve(asked, 2, Incumbent(), Control())
+    made.close()
+    assert "gave up" not in caplog.text
 
 
 def test_an_interrupted_search_gives_a_formula_that_obeys() -> None:

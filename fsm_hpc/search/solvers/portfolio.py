@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.native import Native
 from fsm_hpc.search.solvers.native.parts import Helpers
@@ -37,6 +38,7 @@ class Portfolio:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
+        check_length(problem, length)  # here, so that nobody is said to have given up
         self._native.share(self._threads)
         race = _Race(problem, length, start, control)
         try:

@@ -49,8 +49,7 @@ class ClingoDl:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
-        if problem.constraints.binds:
-            check_length(problem, length)
+        check_length(problem, length)
         search = _Search(self, problem, length, start, control)
         end = search.plain() if self._encoding is Encoding.PLAIN else search.size_by_size()
         return search.outcome(end)

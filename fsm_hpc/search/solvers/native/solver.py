@@ -108,8 +108,7 @@ class Native:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
-        if problem.constraints.binds:
-            check_length(problem, length)
+        check_length(problem, length)
         end = self._prepare(problem, control)
         known = self._known.get(problem.fingerprint)
         if known is None:
