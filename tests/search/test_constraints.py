@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.formulas.formula import Atom, Proposition
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.formulas.truth_table import influences
 from fsm_hpc.search.checking import checked
+from fsm_hpc.search.constraints import Constraints
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.native import Native, solver
+from fsm_hpc.search.solvers.native.decoder import build
+from fsm_hpc.search.solvers.native.directions import directions
+from fsm_hpc.search.solvers.native.plans import plans
 from tests.support.brute_constraints import fewest_errors
 from tests.support.random_constraints import KINDS, Case, constrained
 
@@ -84,6 +96,51 @@ def test_native_equals_brute_force(kinds: tuple[str, ...]) -> None:
 @by_case
 def test_native_equals_brute_force_on_300_tables(kinds: tuple[str, ...]) -> None:
     native_equals_brute_force(kinds, 300)
+
+
+def many_values(method: Method, rows: int, seed: int, **asked: Any) -> Case:
+    """Two columns of about as many values as rows, beside a category."""
+    rng = np.random.default_rng(seed)
+    x, y = (rng.permutation(rows).astype(float) for _ in range(2))
+    columns = [
+        Column("x", Kind.NUMERIC, x),
+        Column("y", Kind.NUMERIC, y),
+        Column("b", Kind.BOOLEAN, rng.random(rows) < 0.4),
+    ]
+    labels = ((x >= rows / 3) & ~(y >= rows / 2)) ^ (rng.random(rows) < 0.3)
+    wished = Constraints(**asked)
+    free = Problem.build(columns, labels, method)
+    return Case(Problem.build(columns, labels, method, constraints=wished), free, wished)
+
+
+ASKED: list[dict[str, Any]] = [{"require": "y"}, {"min_support": 5}, {"require": ("x", "y")}]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize(("method", "rows"), [(Method.PIVOT, 30), (Method.INTERVAL, 9)])
+def test_columns_of_many_values(asked: dict[str, Any], method: Method, rows: int) -> None:
+    assert_best(Native(), many_values(method, rows, 1, **asked), 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [*ASKED, {"increasing": ("x", "y"), "min_support": 20}], ids=str)
+def test_columns_that_are_swept(asked: dict[str, Any]) -> None:
+    assert_best(Native(), many_values(Method.PIVOT, 200, 2, **asked), 4)
+
+
+@pytest.mark.parametrize("language", Language, ids=lambda language: language.value)
+def test_directions_of_functions_are_those_of_their_formulas(language: Language) -> None:
+    for size in range(1, 8):
+        for plan in plans(size, True, language):
+            rises, falls = directions(plan)
+            atoms = [Atom(Proposition(f"p{v}")) for v in range(plan.boxed + plan.hole)]
+            for f, tree in plan.trees.items():
+                found = influences(build(tree, atoms))
+                for place, atom in enumerate(atoms):
+                    one = found[atom.proposition]
+                    assert one.is_any
+                    assert bool(rises[f] >> place & 1) == (not one.falls)
+                    assert bool(falls[f] >> place & 1) == (not one.rises)
 
 
 # ------------------------------------------------------------------------------------------ clingo
