@@ -17,7 +17,7 @@ MOST_REQUIRED = 60  # columns: each is one bit of a word
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Asked:
     """What the constraints make of one column of the one-hot table."""
 
     sign: int = 0  # 1: a formula may only become true with its proposition, -1: only false
@@ -25,7 +25,7 @@ class Part:
     origin: str = ""  # the column of the table that it comes from
 
 
-PLAIN = Part()
+PLAIN = Asked()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +132,11 @@ class Constraints:
         """The columns that are not forbidden."""
         return tuple(c for c in columns if not any(_is_called(c, name) for name in self.forbid))
 
-    def part(self, column: Column) -> Part:
+    def asked_of(self, column: Column) -> Asked:
         """What is asked of a column."""
         up, down = (self._directed(key, column) for key in DIRECTIONS)
         needs = (1 << bit for bit, name in enumerate(self.require) if _is_called(column, name))
-        return Part(1 if up else -1 if down else 0, sum(needs), _origin(column))
+        return Asked(1 if up else -1 if down else 0, sum(needs), _origin(column))
 
     def _directed(self, key: str, column: Column) -> str | None:
         """The name by which a list has it; where its value is missing there is no direction."""

@@ -110,14 +110,17 @@ class Problem:
                 source = column.source
                 group = ALONE if source is None else groups.setdefault(source, len(groups))
                 holds = column.values.astype(bool)
-                part = self.constraints.part(column)
-                features.append(BooleanFeature(column.proposition, holds, group, part))
+                asked = self.constraints.asked_of(column)
+                features.append(BooleanFeature(column.proposition, holds, group, asked))
             elif self.method is Method.MEDIAN:
                 known = column.values[~np.isnan(column.values)]
                 if len(known):
                     proposition = Proposition.above(column.name, median(known))
-                    holds, part = proposition.evaluate(self.table), self.constraints.part(column)
-                    features.append(BooleanFeature(proposition, holds, ALONE, part))
+                    holds, asked = (
+                        proposition.evaluate(self.table),
+                        self.constraints.asked_of(column),
+                    )
+                    features.append(BooleanFeature(proposition, holds, ALONE, asked))
         least = self.constraints.support
         if not least:
             return tuple(features)
@@ -168,7 +171,7 @@ class Problem:
         if most is None:
             return self.language.largest(len(features))
         # one proposition of each numeric column, all categories of another, and `is missing`
-        of_a_column = Counter(feature.part.origin for feature in features)
+        of_a_column = Counter(feature.asked.origin for feature in features)
         count = sum(sorted(of_a_column.values())[-most:])
         return self.language.largest(count) or self.language.largest_of_few(count)
 

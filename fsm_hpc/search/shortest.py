@@ -10,7 +10,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.connectives import AtLeast, Implies
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.constraints import Constraints, Part
+from fsm_hpc.search.constraints import Asked, Constraints
 from fsm_hpc.search.features import BooleanFeature, NumericFeature
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def lengths_without(problem: Problem) -> Iterator[str]:
 class _Choice:
     """A proposition that may stand for required columns."""
 
-    part: Part
+    asked: Asked
     proposition: Proposition
 
     @property
     def is_falling(self) -> bool:
-        return self.part.sign < 0
+        return self.asked.sign < 0
 
 
 def shortest(
@@ -81,12 +81,12 @@ def _choices(
     booleans: Iterable[BooleanFeature], numerics: Iterable[NumericFeature]
 ) -> Iterator[_Choice]:
     """One of each kind: propositions of which the same is asked do the same here."""
-    cut = [_Choice(feature.part, _first(feature)) for feature in numerics]
-    fixed = [_Choice(feature.part, feature.proposition) for feature in booleans]
+    cut = [_Choice(feature.asked, _first(feature)) for feature in numerics]
+    fixed = [_Choice(feature.asked, feature.proposition) for feature in booleans]
     kinds: dict[tuple[int, int, str], _Choice] = {}
     for choice in (*cut, *fixed):
-        part = choice.part
-        kinds.setdefault((part.sign, part.needs, part.origin), choice)
+        asked = choice.asked
+        kinds.setdefault((asked.sign, asked.needs, asked.origin), choice)
     return iter(kinds.values())
 
 
@@ -98,7 +98,7 @@ def _covers(choices: Sequence[_Choice], constraints: Constraints) -> list[tuple[
     """Propositions that stand for all required columns together, none of them in vain."""
     found: list[tuple[_Choice, ...]] = [()]
     for bit, name in enumerate(constraints.require):
-        able = [choice for choice in choices if choice.part.needs >> bit & 1]
+        able = [choice for choice in choices if choice.asked.needs >> bit & 1]
         if not able:
             raise NoFormulaError(
                 f"rule.require: no proposition about {name!r} holds on, and fails on, at least "
@@ -106,7 +106,7 @@ def _covers(choices: Sequence[_Choice], constraints: Constraints) -> list[tuple[
                 "less support"
             )
         found = [
-            cover if any(choice.part.needs >> bit & 1 for choice in cover) else (*cover, more)
+            cover if any(choice.asked.needs >> bit & 1 for choice in cover) else (*cover, more)
             for cover in found
             for more in able
         ]
@@ -120,9 +120,9 @@ def _different(covers: Iterable[tuple[_Choice, ...]]) -> Iterator[tuple[_Choice,
     for cover in covers:
         needs = 0
         for choice in cover:
-            needs |= choice.part.needs
+            needs |= choice.asked.needs
         falling = sum(choice.is_falling for choice in cover)
-        key = (needs, falling, frozenset(choice.part.origin for choice in cover))
+        key = (needs, falling, frozenset(choice.asked.origin for choice in cover))
         if key not in kept or len(cover) < len(kept[key]):
             kept[key] = cover
     return iter(kept.values())

@@ -47,13 +47,13 @@ class BitEngine:
             self.literals.append(literal)
             owners.append(owner)
             bits.append(held)
-        parts = [table.columns[literal[0]].part for literal in self.literals]
+        asked = [table.columns[literal[0]].asked for literal in self.literals]
         self.table_bits = shapes.BitTable(
             np.stack(bits),
             np.array(owners, np.int32),
             full,
             len(_padded(rows[positive])) // WORD,
-            table.bounds_of(parts) if table.bounds.is_any else table.bounds,
+            table.bounds_of(asked) if table.bounds.is_any else table.bounds,
         )
 
     def _different(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.formulas.formula import Formula, Proposition
-from fsm_hpc.search.constraints import PLAIN, Part
+from fsm_hpc.search.constraints import PLAIN, Asked
 from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -34,7 +34,7 @@ class KernelColumn:
     numeric: NumericFeature | None
     codes: tuple[Proposition, ...] = ()  # of the values 1, 2, ...; value 0: none of them
     values: tuple[int, ...] = ()  # of a numeric column: the ranks that some row has
-    part: Part = PLAIN  # what the constraints ask of it
+    asked: Asked = PLAIN  # what the constraints ask of it
     floor: int = 0  # of a numeric column: 1 where rank 0 is that of rows that no cut holds on
     step: int = 1  # 2 where rows lie between cuts: these are then at every second rank
 
@@ -114,7 +114,7 @@ class KernelTable:
                 # what is required may not occur twice, so there each category is a column
                 is_alone = feature.group == ALONE or bool(self._problem.constraints.require)
                 group = ("alone", index) if is_alone else feature.group
-                asked = (feature.part.sign, feature.part.needs)
+                asked = (feature.asked.sign, feature.asked.needs)
                 groups.setdefault((group, asked), []).append(index)
         return [
             KernelColumn(
@@ -123,7 +123,7 @@ class KernelTable:
                 len(members) + 1,
                 None,
                 tuple(features[i].proposition for i in members),
-                part=features[members[0]].part,
+                asked=features[members[0]].asked,
             )
             for group in groups.values()
             for members, ranks in _joined(group, truths)
@@ -138,24 +138,24 @@ class KernelTable:
         wanted = self._problem.constraints
         if wanted.require:
             return index
-        return feature.part.sign, feature.part.origin if wanted.max_columns else None
+        return feature.asked.sign, feature.asked.origin if wanted.max_columns else None
 
     @cached_property
     def bounds(self) -> Bounds:
         """What the constraints ask of each column."""
-        return self.bounds_of([column.part for column in self.columns])
+        return self.bounds_of([column.asked for column in self.columns])
 
-    def bounds_of(self, parts: list[Part]) -> Bounds:
+    def bounds_of(self, asked: list[Asked]) -> Bounds:
         """The same of columns, or of literals, of which so much is asked."""
         wanted = self._problem.constraints
-        origins = {part.origin: number for number, part in enumerate(parts)}
+        origins = {one.origin: number for number, one in enumerate(asked)}
         return Bounds(
             wanted.binds,
-            np.array([part.sign for part in parts], np.int32),
-            np.array([part.needs for part in parts], np.int64),
-            np.array([origins[part.origin] for part in parts], np.int32),
+            np.array([one.sign for one in asked], np.int32),
+            np.array([one.needs for one in asked], np.int64),
+            np.array([origins[one.origin] for one in asked], np.int32),
             (1 << len(wanted.require)) - 1,
-            len(parts) if wanted.max_columns is None else wanted.max_columns,
+            len(asked) if wanted.max_columns is None else wanted.max_columns,
         )
 
     @property
@@ -189,7 +189,7 @@ class KernelTable:
         where something is required, a formula that is left without it is none either.
         """
         numeric = [c for c in self.columns if c.kind != POINT]
-        signs = [c.part.sign for c in numeric if c.widest is not None]
+        signs = [c.asked.sign for c in numeric if c.widest is not None]
         has_both = min(signs, default=2) <= 0 <= max(signs, default=-2)
         return (has_both or bool(self.constants)) and not self._problem.constraints.support
 
@@ -305,7 +305,7 @@ def _numeric_column(numeric: NumericFeature, rows: Array) -> KernelColumn:
     present = tuple(np.unique(ranks).tolist())
     card = floor + step * len(numeric.cuts)
     return KernelColumn(
-        kind, ranks, card, numeric, (), present, numeric.part, floor=floor, step=step
+        kind, ranks, card, numeric, (), present, numeric.asked, floor=floor, step=step
     )
 
 
