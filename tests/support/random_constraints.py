@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from fsm_hpc.data.columns import Kind
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.constraints import Constraints
+from fsm_hpc.search.constraints import DIRECTIONS, Constraints
 from fsm_hpc.search.cuts import CutRule
+from fsm_hpc.search.method import Method
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.problem import Problem
 from tests.support.random_tables import problems, problems_with_cuts
@@ -56,15 +59,14 @@ def constrained(draw: st.DrawFn, kinds: tuple[str, ...], is_plain: bool) -> Case
             "objective": draw(st.sampled_from(OBJECTIVES)),
             "given": weights,
         }
-    names = sorted({n for c in base.columns for n in (c.name, c.source) if n is not None})
-    asked: dict[str, Any] = {}
-    for kind in kinds:
-        if kind == "min_support":
-            asked[kind] = draw(st.integers(1, max(1, base.rows // 3)))
-        elif kind == "max_columns":
-            asked[kind] = draw(st.integers(1, 2))
-        else:
-            asked[kind] = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2))
+    asked = {kind: value for kind in kinds if (value := draw(_one(kind, base)))}
+    for one, other in (("forbid", "require"), ("decreasing", "increasing")):
+        taken = _origins(base, asked.get(other, ()))
+        if one in asked:  # what contradicts itself is refused, and no problem
+            asked[one] = [n for n in asked[one] if not _origins(base, [n]) & taken]
+    if "max_columns" in asked:
+        required = len(_origins(base, asked.get("require", ())))
+        asked["max_columns"] = max(asked["max_columns"], required)
     try:
         wished = Constraints(**asked)
         bound = Problem.build(base.columns, base.labels, base.method, **wanted, constraints=wished)
@@ -74,3 +76,27 @@ def constrained(draw: st.DrawFn, kinds: tuple[str, ...], is_plain: bool) -> Case
     assume(len(free.booleans) + len(free.numerics) <= MOST_PROPOSITIONS)
     assume(free.booleans or free.numerics)
     return Case(bound, free, wished)
+
+
+def _one(kind: str, base: Problem) -> st.SearchStrategy[Any]:
+    """What a constraint may ask for on this table."""
+    if kind == "min_support":
+        return st.integers(1, max(1, base.rows // 3))
+    if kind == "max_columns":
+        return st.integers(1, 2)
+    columns = [
+        c for c in base.columns if c.kind is Kind.BOOLEAN or not _has_no_direction(kind, base)
+    ]
+    names = sorted({n for c in columns for n in (c.name, c.source) if n is not None})
+    if not names:
+        return st.just([])
+    return st.lists(st.sampled_from(names), min_size=1, max_size=2)
+
+
+def _has_no_direction(kind: str, base: Problem) -> bool:
+    return kind in DIRECTIONS and base.method is Method.INTERVAL
+
+
+def _origins(base: Problem, names: Iterable[str]) -> set[str]:
+    """The columns of the table that names are about."""
+    return {c.source or c.name for c in base.columns for n in names if n in (c.name, c.source)}
