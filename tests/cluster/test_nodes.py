@@ -91,7 +91,9 @@ def test_a_fold_of_two_processes_has_the_result_of_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fsm_hpc.search.solvers.nodes.team.HEAD_START_S", 0.0)
     words = ("dataset=hepatitis", "method=pivot", "fold=0", "scan.max_length=4", "cluster=local")
+    words += ("scan.alternatives=4",)
     for count in (1, 2):
         assert run_verb("run", *words, f"cluster.nodes={count}", f"study=s{count}") == 0
     file = Path("hepatitis", "pivot", "fold-0", "result.json")
@@ -99,3 +101,4 @@ def test_a_fold_of_two_processes_has_the_result_of_one(
     assert [one["provenance"]["nodes"] for one in found] == [1, 2]
     assert found[0]["fingerprint"] == found[1]["fingerprint"]
     assert found[0]["formula"] == found[1]["formula"]
+    assert found[0]["alternatives"] == found[1]["alternatives"]  # with the digest of the set

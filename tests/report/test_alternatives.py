@@ -118,6 +118,37 @@ def test_another_table_is_refused(model: Path, table: Path, tmp_path: Path) -> N
         run_verb("alternatives", str(model), f"dataset.path={other}", "dataset.target=ill")
 
 
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("language=xor", "language=xor"),
+        ("cuts=midpoints", "cuts=midpoints"),
+        ("objective=balanced", "objective=balanced"),
+        ("dataset.weight=dose", "weight=dose"),
+        ("dataset.missing=keep", "without missing values"),
+    ],
+)
+def test_a_rule_for_something_else_is_refused_by_its_name(
+    table: Path, tmp_path: Path, word: str, why: str
+) -> None:
+    frame = pd.read_csv(table)
+    frame.loc[3, "age"] = np.nan if "missing" in word else 40
+    frame["dose"] += 1
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = [
+        "dataset=csv",
+        f"dataset.path={tmp_path / 't.csv'}",
+        "dataset.target=ill",
+        "method=pivot",
+    ]
+    words += ["fit.folds=0", "scan.max_length=2", "scan.splits=1", f"out={tmp_path / 'rule'}", word]
+    assert run_verb("fit", *words) == 0
+    with pytest.raises(UserError, match=why):
+        run_verb("alternatives", str(tmp_path / "rule"))
+    with pytest.raises(UserError, match=r"of its own|without missing values"):
+        run_verb("fit", *words, f"out={tmp_path / 'other'}", "choose=consensus")
+
+
 def test_a_set_that_was_cut_short_says_so_and_goes_on(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

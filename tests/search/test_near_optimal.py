@@ -204,7 +204,7 @@ BEYOND = {
     "cuts": {"cuts": Cuts(CutRule.MIDPOINTS)},
     "language": {"language": Language.XOR},
     "objective": {"objective": Objective(ObjectiveName.BALANCED)},
-    "given": {"given": WEIGHTS},
+    "weights": {"given": WEIGHTS},
 }
 
 

@@ -6,8 +6,9 @@ import logging
 import os
 import socket
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 MEMORY_SHARE = 0.8  # of a machine that a command may fill
+TEAM = ".team-"  # how the files begin that tasks of a job meet by
+LONG_OVER_S = 3600.0  # more than any task waits for others
 
 
 def is_helper() -> bool:
@@ -32,7 +35,7 @@ def is_helper() -> bool:
 def contact_file(folder: Path) -> Path:
     """Where the tasks of this life of this job meet, in a folder that all nodes see."""
     job, restart = os.environ["SLURM_JOB_ID"], os.environ.get("SLURM_RESTART_COUNT", "0")
-    return folder / f".team-{job}-{restart}.json"
+    return folder / f"{TEAM}{job}-{restart}.json"
 
 
 @contextmanager
@@ -84,16 +87,23 @@ def team_of_command(count: int, threads_each: int, folder: Path) -> Iterator[Tea
 
 @contextmanager
 def _team_of_step(folder: Path, tasks: int) -> Iterator[Team]:
-    file = step_file(folder)
+    file, is_whole = step_file(folder), False
+    _clear(folder)
     try:
         with _team(file) as team:
             yield team
             is_whole = team.ready() == tasks - 1
-    except BaseException:
-        files.write_atomically(contact.over(file), "")
-        raise
-    if not is_whole:  # some have not come yet, and need not
-        files.write_atomically(contact.over(file), "")
+    finally:
+        if not is_whole:  # some may not have come yet, and need not
+            files.write_atomically(contact.over(file), "")
+
+
+def _clear(folder: Path) -> None:
+    """Remove what tells tasks of earlier commands that nothing is left to do: none waits for it."""
+    for told in folder.glob(f"{TEAM}*.over"):
+        with suppress(OSError):
+            if time.time() - told.stat().st_mtime > LONG_OVER_S:
+                told.unlink()
 
 
 def tasks_here() -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fsm_hpc.cluster import submissions
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import fold_rows
@@ -20,6 +21,7 @@ from fsm_hpc.report import explain
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.study import hydra, result
+from fsm_hpc.study.files import FoldPaths
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,14 @@ def read_rule(named: Path, words: Sequence[str]) -> FittedRule:
 def _of_model(path: Path, words: Sequence[str]) -> FittedRule:
     model = model_file.load(path)
     _refuse_own_settings(path, {**model.settings, **model.constraints})
-    dataset = explain.table_of_model(path, model, words or _place_of_table(path, model))
+    if not words and submissions.load(FoldPaths(path.parent)) is None:
+        words = _place_of_table(path, model)
+    dataset = explain.table_of_model(path, model, words)
     digest = model.settings.get("data")
     if digest is not None and dataset.digest != digest:
         raise UserError(
             f"{dataset.path} is not the table that {path} was fitted on: its content differs; "
-            "name the right one with dataset.path=FILE"
+            "name the right one with dataset.path=FILE, and whatever said how to read it"
         )
     problem = Problem.build(dataset.columns, dataset.labels, Method(model.method))
     return FittedRule(

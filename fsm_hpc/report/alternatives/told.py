@@ -99,7 +99,7 @@ def lines(told: Told) -> Iterator[str]:
         f"ambiguity {percent(told.ambiguous / rows)}: {counted(told.ambiguous, 'row')} of {rows} "
         "that some alternative answers otherwise"
     )
-    if told.differing is not None:
+    if told.differing is not None and told.differing[0]:
         count, formula = told.differing
         yield (
             f"discrepancy {percent(count / rows)}: {counted(count, 'row')} on which one "

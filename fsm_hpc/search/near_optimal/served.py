@@ -7,6 +7,8 @@ from dataclasses import MISSING, fields
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.problem import Problem
 
+WORDS = {"given": "weights"}  # what a user calls it
+
 
 def check_served(problem: Problem) -> None:
     """Errors on rows, the paper's language, observed cuts, no missing value."""
@@ -17,8 +19,9 @@ def check_served(problem: Problem) -> None:
         if value is not usual and not _is_equal(value, usual):
             raise UserError(
                 f"alternatives are counted for the plain problem only (every row counts once, "
-                f"the paper's language, observed cuts, no requirement); this one has {field.name} "
-                f"of its own: fit it again without, or go without alternatives"
+                f"the paper's language, observed cuts, no requirement); this one has "
+                f"{WORDS.get(field.name, field.name)} of its own: fit it again without, or go "
+                "without alternatives"
             )
     if any(b.says_missing for b in problem.booleans) or not all(
         n.is_always_reached for n in problem.numerics

@@ -91,7 +91,7 @@ def test_a_good_set_on_the_tasks_of_a_job_of_which_one_is_lost_is_that_of_one(si
     assert found, complaints
     alone = site.shell(*command, limit_s=300)
     assert json.loads(found) == json.loads(alone.stdout)
-    assert not list(fold.glob(".team-*")), "what tasks met by is gone"
+    assert not list(fold.glob(".team-*.json")), "the key of the connection is gone"
 
 
 def test_the_doctor_sees_whether_nodes_reach_each_other(site: Site) -> None:
