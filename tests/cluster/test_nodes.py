@@ -93,9 +93,9 @@ def test_a_fold_of_two_processes_has_the_result_of_one(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("fsm_hpc.search.solvers.nodes.team.HEAD_START_S", 0.0)
     words = ("dataset=hepatitis", "method=pivot", "fold=0", "scan.max_length=4", "cluster=local")
-    words += ("scan.alternatives=4",)
     for count in (1, 2):
-        assert run_verb("run", *words, f"cluster.nodes={count}", f"study=s{count}") == 0
+        more = ("scan.alternatives=4", f"cluster.nodes={count}", f"study=s{count}")
+        assert run_verb("run", *words, *more) == 0
     file = Path("hepatitis", "pivot", "fold-0", "result.json")
     found = [json.loads((tmp_path / "results" / s / file).read_text()) for s in ("s1", "s2")]
     assert [one["provenance"]["nodes"] for one in found] == [1, 2]
