@@ -10,7 +10,7 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import source
 from fsm_hpc.models.learn import shares
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import CHOSEN, Model
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import (
@@ -120,7 +120,7 @@ def _told(good: GoodSet, formula: Formula, wanted: FitSettings, reason: str) -> 
     more = good.problem.errors(formula) - good.optimum
     families = counted(len(good.families), "family", "families")
     return (
-        f"chosen ({wanted.choose.value}) among {counted(good.count, 'formula')} in {families} "
+        f"{CHOSEN}({wanted.choose.value}) among {counted(good.count, 'formula')} in {families} "
         f"within {counted(good.slack, 'error')} of the optimum: {reason}; it makes "
         f"{counted(more, 'error')} more than the optimum; what to expect was measured of optima"
     )

@@ -25,6 +25,7 @@ from fsm_hpc.system.typed import Count, Length, Like, Parsed, Readable, Share
 
 FORMAT = 1
 KIND = "fsm_hpc model"
+CHOSEN = "chosen "  # how the note begins that tells what spoke for it
 _DERIVED = ("kind", "latex", "words", "size")  # written for readers of the file
 
 Class = str | int | float | bool  # what a rule may answer
@@ -77,6 +78,11 @@ class Model:
     @property
     def otherwise(self) -> Class:
         return self.classes[0]
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether it was taken among formulas that are about as good, as a note then says."""
+        return any(note.startswith(CHOSEN) for note in self.notes)
 
     @property
     def phrases(self) -> dict[str, tuple[str, str]]:

@@ -42,8 +42,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> StudyPaths:
     shutil.copytree(WRITTEN, root / "old")
     fold = [f"dataset={FRESH.dataset}", f"method={FRESH.method}", f"fold={FRESH.fold}"]
     place = [f"results_dir={root}", "study=old"]
-    assert main([*fold, *place, "scan.max_length=2", "solver.threads=1"]) == 0
-    return StudyPaths(root / "old")
+    few = ["scan.max_length=2", "solver.threads=1", "scan.alternatives=2"]
+    assert main([*fold, *place, *few]) == 0
+    made = StudyPaths(root / "old")
+    paths = made.fold(on_disk(made, FRESH))
+    shutil.copy(paths.alternatives, paths.unfinished_alternatives)
+    return made
 
 
 def cases() -> Iterator[tuple[FoldId, str, Damage]]:

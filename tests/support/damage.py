@@ -11,7 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-NAMES = ("result.json", "scan.json", "submission.json", "attempt.json", "trials.log", "log.txt")
+NAMES = (
+    *("result.json", "scan.json", "submission.json", "attempt.json", "trials.log", "log.txt"),
+    *("alternatives.json", ".result.alternatives.json"),
+)
 ODD: tuple[Any, ...] = (
     *(None, True, -1, 0, 2, 10**17, 0.5, -0.5, 1e300, "", "x", [], {}, [1], {"a": 1}, [[]]),
     *("\ud800", "\udcff", "\x00", "a\nb\x1b[31m", "[red]x[/red]", "${oc.env:HOME}", "../../x"),

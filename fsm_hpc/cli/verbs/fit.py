@@ -134,7 +134,8 @@ def _tell(console: Console, model: Model, paths: RulePaths, notes: Sequence[str]
 
     console.print(str(model.formula), style="bold", soft_wrap=True)
     console.print(model.words, soft_wrap=True)
-    state = "proved optimal" if model.proved else "not proved optimal"
+    unproved = "chosen, not optimal" if model.is_chosen else "not proved optimal"
+    state = "proved optimal" if model.proved else unproved
     errors = errors_in_words(model.errors, model.rows, model.measure, model.weight)
     console.print(
         f"size {model.formula.size} within {model.length}, {errors}, {state}; "

@@ -14,7 +14,7 @@ from fsm_hpc.formulas.text import number, quote
 from fsm_hpc.models import source
 from fsm_hpc.models.exporters import export
 from fsm_hpc.models.learn import shares
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import CHOSEN, Model
 from fsm_hpc.report.alternatives.rule import FittedRule
 from fsm_hpc.report.alternatives.told import Told, missing
 from fsm_hpc.search.near_optimal.families import Family
@@ -124,7 +124,7 @@ def _model(rule: FittedRule, used: set[str]) -> Model:
         errors=rule.errors,
         length=rule.bound,
         proved=False,
-        notes=("chosen among the alternatives of a rule, by hand",),
+        notes=(f"{CHOSEN}among the alternatives of a rule, by hand",),
         settings={"data": rule.dataset.digest},
     )
 
