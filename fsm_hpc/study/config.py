@@ -23,6 +23,7 @@ from fsm_hpc.study.checks import at_least, finite, one_folder, one_line, one_wor
 from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.language_settings import LanguageSettings
+from fsm_hpc.study.same import Same
 from fsm_hpc.system.files import conf_dir
 
 T = TypeVar("T")
@@ -248,6 +249,12 @@ BEFORE: dict[str, Any] = {
 
 def of_any_version(saved: Mapping[str, Any]) -> Config:
     """The config that this version or an older one wrote down."""
+    return _read_once(Same(saved))
+
+
+@lru_cache(maxsize=4096)  # a command over thousands of folds asks for each a few times
+def _read_once(written: Same) -> Config:
+    saved = written.of
     values = {**BEFORE, **saved}
     for section, defaults in BEFORE.items():
         given = saved.get(section, {})
@@ -268,21 +275,8 @@ _hints: Callable[[Any], dict[str, Any]] = cache(typing.get_type_hints)
 
 
 @lru_cache(maxsize=256)  # folds of a sweep share their sections, and there may be thousands
-def _built_once(kind: typing.Hashable, values: _Same, where: str) -> Any:
+def _built_once(kind: typing.Hashable, values: Same, where: str) -> Any:
     return build(typing.cast(type[Any], kind), values.of, where)
-
-
-class _Same:
-    """A mapping that is found again by what it says."""
-
-    def __init__(self, of: Mapping[str, Any]) -> None:
-        self.of, self._text = of, repr(of)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self._text == other._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
 
 
 def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
@@ -315,7 +309,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if origin is dict and isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(hint) and isinstance(value, Mapping):
-        return _built_once(typing.cast(typing.Hashable, hint), _Same(value), where + ".")
+        return _built_once(typing.cast(typing.Hashable, hint), Same(value), where + ".")
     return _scalar(hint, value, where)
 
 

@@ -98,7 +98,7 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         (["+experiment=papr"], "experiment=papr is not known, did you mean paper"),
         ([*BANK, "seed=-1"], "seed: expected 0 to 4294967295, found -1"),
         ([*BANK, "solver.threads=-2"], "solver.threads: expected at least 1, found -2"),
-        ([*BANK, "scan.budget_h=nan"], "scan.budget_h: expected at least 0, found nan"),
+        ([*BANK, "scan.budget_h=nan"], "scan.budget_h: expected a finite number, found nan"),
         ([*BANK, "study=../x"], "study: expected the name of one folder, found '../x'"),
         ([*BANK, "dataset.name=a/b"], "dataset.name: expected the name of one folder"),
         (["dataset=bank", "method=xgboost", "method.trials=0"], "method.trials: expected at least"),
