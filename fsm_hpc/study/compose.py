@@ -85,13 +85,14 @@ def _on_site(words: Sequence[str]) -> list[str]:
 def _compose_all(batches: list[list[str]]) -> list[Config]:
     """The config of every batch. Hydra takes a tenth of a second for each, so where datasets and
     methods multiply out, each choice is composed once and its section put together with others."""
-    first = _composed(batches[0])
-    if _built(batches[0]).cluster.kind is ClusterKind.AUTO:
+    first = _built(batches[0])
+    if first.cluster.kind is ClusterKind.AUTO:
         batches = [_on_site(batch) for batch in batches]
+        first = _built(batches[0])
     sections: dict[str, dict[str, Any]] = {}  # of every word that varies, what it sets
     for place, before in enumerate(batches[0]):
         for word in dict.fromkeys(batch[place] for batch in batches):
-            if all(batch[place] == before for batch in batches):
+            if word == before:  # that is the first one
                 continue
             variant = _composed([*batches[0][:place], word, *batches[0][place + 1 :]])
             sections[word] = _differences(first, variant)

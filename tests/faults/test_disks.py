@@ -12,18 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import ledger
+from tests.faults import ledger, said
 from tests.faults.answers import lasting, whole
 from tests.faults.ledger import EscapedError, LostError, WrongError
 from tests.faults.victims import Victim
-from tests.support.command_line import said
+from tests.support.command_line import said as printed_by
 
-SMALL = ("dataset=hepatitis", "method=median", "fold=1", "solver.threads=1", "scan.max_length=3")
-COMMANDS = {
-    "fold": (*SMALL, "solver=native"),
-    "baseline": ("dataset=hepatitis", "method=xgboost", "fold=1", "method.trials=2"),
-    "rule": ("fit", "dataset=hepatitis", "method=median", "fit.folds=0", "scan.max_length=2"),
-}
+COMMANDS = {"fold": said.FOLD, "baseline": said.XGBOOST, "rule": said.QUICK_RULE}
 IN_SHORT = ("fold",)
 NAMES = tuple(COMMANDS if ledger.IS_LONG else IN_SHORT)
 BYTES = (0, 100, 700, 1_500, 4_000) if ledger.IS_LONG else (0, 1_500)
@@ -126,7 +121,7 @@ def test_a_full_disk_is_told_and_with_room_again_all_ends_well(
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with a fold that is done and one that is not, and a rule."""
     folder = tmp_path_factory.mktemp("study")
-    for words in (COMMANDS["fold"], (*COMMANDS["rule"], "out=rule")):
+    for words in (COMMANDS["fold"], COMMANDS["rule"]):
         victim = Victim(list(words), folder)
         assert victim.end() == 0, victim.said()
     fold = folder / "results" / "default" / "hepatitis" / "median" / "fold-1"
@@ -144,9 +139,9 @@ def words_of(verb: str) -> list[str]:
 
 MORE = {
     "fold": list(COMMANDS["fold"]),
-    "another fold": [*SMALL[:2], "fold=3", *SMALL[3:]],
-    "sweep": [*SMALL[:2], "fold=4,5", *SMALL[3:], "-m", "cluster=local", "wait=true"],
-    "fit": [*COMMANDS["rule"], "out=rule"],
+    "another fold": [*said.MEDIAN, "fold=3", "scan.max_length=3"],
+    "sweep": [*said.MEDIAN, "fold=4,5", "scan.max_length=3", "-m", "cluster=local", "wait=true"],
+    "fit": list(COMMANDS["rule"]),
     "export": ["export", "rule/model.json", "--to", "sql"],
     "alternatives": ["alternatives", "rule/model.json", "slack=1", "--csv", "all.csv"],
 }
@@ -177,7 +172,7 @@ def test_a_folder_that_is_only_to_be_read_is_told(
         shutil.copytree(study, here)
         monkeypatch.chdir(here)
         (here / "results" / "default").chmod(0o500)
-        code, _ = said(*words_of(verb))
+        code, _ = printed_by(*words_of(verb))
         (here / "results" / "default").chmod(0o700)
         if code not in (0, 1, 2):
             raise EscapedError(f"{verb} ended with {code}")

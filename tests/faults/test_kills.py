@@ -14,14 +14,12 @@ from random import Random
 
 import pytest
 
-from tests.faults import ledger, victims
+from tests.faults import ledger, said, victims
 from tests.faults.answers import Answer, families, proofs, tables, whole
 from tests.faults.ledger import EscapedError, LostError, WrongError
 from tests.faults.victims import Blow, Instant, Victim
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGUSR2)
-SMALL = ("dataset=hepatitis", "solver.threads=1")
-FEW = ("fit.folds=2", "scan.splits=2")
 STOPPED = (0, 130, *(-number for number in SIGNALS))  # how a command may end that was struck
 HITS = ledger.pick(1, 8)  # that a case wants; a command that was quicker begins anew
 TRIES = ledger.pick(3, 24)
@@ -39,30 +37,12 @@ class Command:
 _FOLD = (*victims.OF_FILES, *victims.OF_ATTEMPTS)
 _SCAN = (*_FOLD, *victims.OF_SCANS)
 COMMANDS = {
-    "native": Command(
-        (*SMALL, "method=pivot", "fold=1", "solver=native", "scan.max_length=7"), _SCAN
-    ),
-    "clingo_dl": Command(
-        (*SMALL, "method=median", "fold=1", "solver=clingo_dl", "scan.max_length=4"),
-        (*_SCAN, *victims.OF_CLINGO),
-        proofs,
-    ),
-    "portfolio": Command(
-        (*SMALL, "method=interval", "fold=1", "solver.head_start_s=0", "scan.max_length=4"),
-        (*_SCAN, *victims.OF_CLINGO),
-        proofs,
-    ),
-    "random_forest": Command(
-        (*SMALL, "method=random_forest", "fold=1", "method.trials=2"),
-        (*_FOLD, *victims.OF_TRIALS),
-    ),
-    "xgboost": Command(
-        (*SMALL, "method=xgboost", "fold=1", "method.trials=3"), (*_FOLD, *victims.OF_TRIALS)
-    ),
-    "fit": Command(
-        ("fit", *SMALL, "method=median", "solver=native", *FEW, "scan.max_length=3"),
-        (*_SCAN, *victims.OF_RULES),
-    ),
+    "native": Command(said.NATIVE, _SCAN),
+    "clingo_dl": Command(said.CLINGO_DL, (*_SCAN, *victims.OF_CLINGO), proofs),
+    "portfolio": Command(said.PORTFOLIO, (*_SCAN, *victims.OF_CLINGO), proofs),
+    "random_forest": Command(said.RANDOM_FOREST, (*_FOLD, *victims.OF_TRIALS)),
+    "xgboost": Command(said.XGBOOST, (*_FOLD, *victims.OF_TRIALS)),
+    "fit": Command(said.FIT, (*_SCAN, *victims.OF_RULES)),
     "alternatives": Command(
         ("alternatives", "rule/model.json", "slack=2", "--threads", "1", "--csv", "all.csv"),
         (*victims.OF_FILES, *victims.OF_ALTERNATIVES, *victims.OF_SETS),
@@ -80,7 +60,6 @@ COMMANDS = {
     ),
 }
 IN_SHORT = ("native", "clingo_dl", "fit", "collect")
-RULE = ("fit", *SMALL, "method=pivot", "solver=native", "fit.folds=0", "out=rule")
 
 
 class Undisturbed:
@@ -118,7 +97,7 @@ class Undisturbed:
     def _rule(self) -> Path:
         made = self._folder / "rule"
         if not made.exists():
-            self._run((*RULE, "scan.max_length=4"), self._folder)
+            self._run((*said.RULE, "out=rule"), self._folder)
         return made
 
     def _run(self, words: tuple[str, ...], folder: Path) -> None:
@@ -157,9 +136,9 @@ def strike(command: Command, folder: Path, blow: Blow | None) -> bool:
     before = kept(folder / "results")
     victim = Victim(list(command.words), folder, blow)
     code = victim.end()
-    said = victim.said()
-    if "Traceback" in said or code not in (STOPPED if blow else (0,)):
-        raise EscapedError(f"{blow}: ended with {code}:\n{said}")
+    told = victim.said()
+    if "Traceback" in told or code not in (STOPPED if blow else (0,)):
+        raise EscapedError(f"{blow}: ended with {code}:\n{told}")
     after = kept(folder / "results")
     less = [name for name, count in before.items() if after.get(name, 0) < count]
     if less:

@@ -9,18 +9,16 @@ from random import Random
 
 import pytest
 
-from tests.faults import ledger
+from tests.faults import ledger, said
 from tests.faults.answers import whole
 from tests.faults.ledger import EscapedError, LostError, WrongError
 from tests.faults.victims import Victim
-from tests.support.command_line import said
+from tests.support.command_line import said as printed_by
 from tests.support.fake_slurm import FakeSlurm
 
 KIND = "races"
-PLACE = ("dataset=hepatitis", "method=median")
+PLACE = said.MEDIAN
 SENT = (*PLACE, "cluster=slurm", "fold=0,1")
-FOLD = (*PLACE, "fold=1", "solver=native", "solver.threads=1", "scan.max_length=3")
-RULE = ("fit", *PLACE, "solver=native", "fit.folds=0", "scan.max_length=2", "out=rule")
 WORDS = {
     "-m": (*SENT, "-m"),
     "seed -m": (*SENT, "seed=7", "-m"),
@@ -29,9 +27,9 @@ WORDS = {
     "status": ("status", *PLACE),
     "collect": ("collect",),
     "plan": ("plan", *SENT),
-    "fold": FOLD,
-    "fit": RULE,
-    "here -m": (*FOLD, "-m", "cluster=local"),
+    "fold": said.FOLD,
+    "fit": said.QUICK_RULE,
+    "here -m": (*said.FOLD, "-m", "cluster=local"),
 }
 # what races, and the jobs that have to be there when both have ended and `cancel` has not won
 ON_SLURM = (
@@ -74,7 +72,7 @@ def live_jobs(fake: FakeSlurm) -> int:
 
 
 def states() -> list[str]:
-    code, printed = said("status", "--json", *PLACE)
+    code, printed = printed_by("status", "--json", *PLACE)
     assert code == 0, printed
     return [one["state"] for one in json.loads(printed)]
 
@@ -90,9 +88,9 @@ def test_two_commands_at_once_leave_each_fold_one_job(
     with ledger.case(KIND, f"{pair} {number}") as case:
         random = Random(f"{pair}/{number}")
         if "-m" not in pair:
-            assert said(*WORDS["-m"])[0] == 0
+            assert printed_by(*WORDS["-m"])[0] == 0
         if "resume" in pair and random.random() < 0.5:
-            assert said(*WORDS["cancel"])[0] == 0
+            assert printed_by(*WORDS["cancel"])[0] == 0
         fake.says(sbatch=random.choice(("ok", "slow")))
         case.tried += 1
         at_once(tmp_path, pair, random.choice((0.0, 0.0, 0.2, 0.6, 1.5)))
@@ -104,7 +102,7 @@ def test_two_commands_at_once_leave_each_fold_one_job(
             raise LostError(f"{wanted} folds have jobs: {fake.jobs}")
         if {"lost", "failed"} & set(states()):
             raise LostError(f"{states()}")
-        assert said(*WORDS["cancel"])[0] == 0
+        assert printed_by(*WORDS["cancel"])[0] == 0
         if live_jobs(fake):
             raise WrongError(f"not cancelled: {fake.jobs}")
 
