@@ -21,8 +21,11 @@ class Notebook:
 
     def once(self, name: str, measure: Callable[[], Results]) -> Results:
         if name not in self.results:
-            self.results[name] = measure()
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(self._path, self.results)
+            self.keep(name, measure())
         kept: Results = self.results[name]
         return kept
+
+    def keep(self, name: str, measured: Results) -> None:
+        self.results[name] = measured
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(self._path, self.results)

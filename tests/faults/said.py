@@ -4,6 +4,10 @@ SMALL = ("dataset=hepatitis", "solver.threads=1")
 MEDIAN = ("dataset=hepatitis", "method=median")
 FEW = ("fit.folds=2", "scan.splits=2")
 NATIVE = (*SMALL, "method=pivot", "fold=1", "solver=native", "scan.max_length=7")
+WITH_ALTERNATIVES = (
+    *(*SMALL, "method=pivot", "fold=1", "solver=native", "scan.plateau=null"),
+    *("scan.patience=9", "scan.max_length=6", "scan.alternatives=4"),
+)
 CLINGO_DL = (*SMALL, "method=median", "fold=1", "solver=clingo_dl", "scan.max_length=4")
 PORTFOLIO = (*SMALL, "method=interval", "fold=1", "solver.head_start_s=0", "scan.max_length=4")
 RANDOM_FOREST = (*SMALL, "method=random_forest", "fold=1", "method.trials=2")
@@ -13,6 +17,6 @@ RULE = ("fit", *SMALL, "method=pivot", "solver=native", "fit.folds=0", "scan.max
 FOLD = (*MEDIAN, "fold=1", "solver=native", "solver.threads=1", "scan.max_length=3")
 QUICK_RULE = ("fit", *MEDIAN, "solver=native", "fit.folds=0", "scan.max_length=2", "out=rule")
 SAID = (
-    *(NATIVE, CLINGO_DL, PORTFOLIO, RANDOM_FOREST, XGBOOST),
+    *(NATIVE, WITH_ALTERNATIVES, CLINGO_DL, PORTFOLIO, RANDOM_FOREST, XGBOOST),
     *(FIT, RULE, FOLD, QUICK_RULE),
 )

@@ -48,13 +48,7 @@ COMMANDS = {
         (*victims.OF_FILES, *victims.OF_ALTERNATIVES, *victims.OF_SETS),
         families,
     ),
-    "scan.alternatives": Command(
-        (
-            *(*SMALL, "method=pivot", "fold=1", "solver=native", "scan.plateau=null"),
-            *("scan.patience=9", "scan.max_length=6", "scan.alternatives=4"),
-        ),
-        (*_SCAN, *victims.OF_SETS),
-    ),
+    "scan.alternatives": Command(said.WITH_ALTERNATIVES, (*_SCAN, *victims.OF_SETS)),
     "collect": Command(
         ("collect", "study=default"), (*victims.OF_FILES, *victims.OF_REPORTS), tables
     ),

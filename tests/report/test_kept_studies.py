@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.study.files import StudyPaths
+from scripts.keep_study import keep
 from tests.support.command_line import place_of, run_verb
 
 RESULTS = Path(__file__).parents[2] / "results"
-STUDIES = ("paper", "paper_plateau")
+STUDIES = ("paper", "paper_plateau", "more")
 SHOWN = ("--paper", "--compare", "--names")  # as `make paper` collects them
 
 
@@ -41,7 +42,35 @@ def test_a_kept_study_names_no_place_of_the_machine_it_ran_on(study: str) -> Non
         assert '"/' not in text.replace('"/"', ""), path
 
 
-def test_every_kept_formula_is_proved() -> None:
-    for path in results_of("paper_plateau"):
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_kept_formula_is_proved(study: str) -> None:
+    for path in results_of(study):
         done = json.loads(path.read_text(encoding="utf-8"))
         assert done["proved"] is (done["solver"] != "optuna"), path
+
+
+def test_keeping_a_study_takes_in_what_adds_to_it(tmp_path: Path) -> None:
+    running, kept = tmp_path / "running", tmp_path / "kept"
+    for number in range(3):
+        fold = Path("hepatitis", "median", f"fold-{number}")
+        shutil.copytree(RESULTS / "paper_plateau" / fold, running / fold)
+    goes_on = running / "hepatitis" / "median" / "fold-2" / "scan.json"
+    state = json.loads(goes_on.read_text(encoding="utf-8"))
+    goes_on.write_text(json.dumps(state | {"stop_reason": None}), encoding="utf-8")
+    assert keep(running, kept) == 2
+    assert keep(running, kept) == 0
+    cut = kept / "hepatitis" / "median" / "fold-0" / "result.json"
+    done = json.loads(cut.read_text(encoding="utf-8"))
+    cut.write_text(json.dumps(done | {"stop_reason": "timeout"}), encoding="utf-8")
+    assert keep(running, kept) == 1
+    assert not (kept / "hepatitis" / "median" / "fold-2").exists()
+
+
+def test_a_fold_that_names_a_place_of_its_machine_is_not_kept(tmp_path: Path) -> None:
+    fold = Path("hepatitis", "median", "fold-0")
+    shutil.copytree(RESULTS / "paper_plateau" / fold, tmp_path / "running" / fold)
+    found = tmp_path / "running" / fold / "result.json"
+    done = json.loads(found.read_text(encoding="utf-8"))
+    done["provenance"]["table"] = "/somewhere/table.csv"
+    found.write_text(json.dumps(done), encoding="utf-8")
+    assert keep(tmp_path / "running", tmp_path / "kept") == 0

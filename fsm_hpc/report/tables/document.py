@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_DOCUMENT = r"""% Compiles on its own: pdflatex all.tex (or lualatex, which knows every alphabet)
+_DOCUMENT = r"""% Compiles on its own: pdflatex all.tex, twice (or lualatex, for every alphabet)
 \documentclass[a4paper]{article}
 \usepackage{iftex}
 \ifPDFTeX
@@ -40,9 +40,16 @@ _SIGNS = {letter: "\\" + name for letter, name in zip(_LETTERS, _NAMES.split(), 
 
 def document(names: Iterable[str], sources: Iterable[str]) -> str:
     """Inputs the tables of these names, which lie in the same folder."""
-    inputs = "".join(f"\\input{{{name}}}\n" for name in names)
-    declarations = "".join(f"  {line}\n" for line in _declarations("".join(sources)))
+    texts = list(sources)
+    inputs = "".join(map(_input, names, texts))
+    declarations = "".join(f"  {line}\n" for line in _declarations("".join(texts)))
     return _DOCUMENT.replace("<declarations>", declarations).replace("<inputs>", inputs)
+
+
+def _input(name: str, source: str) -> str:
+    """A table over several pages does not float: those before it are to be set first."""
+    before = "\\clearpage\n" if "\\begin{longtable}" in source else ""
+    return f"{before}\\input{{{name}}}\n"
 
 
 def _declarations(text: str) -> list[str]:

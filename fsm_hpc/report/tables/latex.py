@@ -47,7 +47,7 @@ def _float_latex(table: Table) -> str:
 def _long_latex(table: Table) -> str:
     header = _latex_header(table)
     return _joined(
-        "{\\small",
+        "{\\small\\setlength{\\LTcapwidth}{\\linewidth}",
         f"\\begin{{longtable}}{{{_latex_columns(table)}}}",
         f"  \\caption{{{latex_text(table.caption)}}}",
         f"  \\label{{tab:fsm-{table.name}}} \\\\",

@@ -1,0 +1,171 @@
+"""How far the figures of a cell move with chance alone: with the folds, and with the tuning.
+
+    python -m benchmarks.seeds folds      formula methods on the folds of other seeds
+    python -m benchmarks.seeds refits     baselines on those folds, with the kept parameters
+    python -m benchmarks.seeds tuning     baselines tuned anew on the folds of the study
+    python -m benchmarks.seeds table      what is kept; nothing is run
+
+`folds` runs whole folds under the product's own end of a scan (`+experiment=paper_plateau`), where
+one of them takes seconds. `refits` tunes nothing: fold k of another seed gets the parameters that
+fold k of results/paper was tuned to, so that what moves is the rows. `tuning` leaves the rows and
+gives Optuna and the model another seed, with the 100 trials of the study. One seed of a cell is one
+measurement, kept in `--out` as soon as it is made; the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean, stdev
+
+import numpy as np
+
+from benchmarks.notebook import Notebook, Results
+from benchmarks.solvers import DATASETS
+from fsm_hpc.baselines import tuning
+from fsm_hpc.baselines.ensembles import Task
+from fsm_hpc.report.tables import paper
+from fsm_hpc.search.method import Method
+from fsm_hpc.study import result
+from fsm_hpc.study.compose import compose
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold import Fold, prepare
+from fsm_hpc.study.run import run_fold
+
+OUT = Path("results/benchmarks/seeds.json")
+FOLDS = range(10)
+BASELINES = ("random_forest", "xgboost")
+QUICK = (  # ten folds take seconds of processor time
+    *("hepatitis median", "hepatitis pivot", "hepatitis interval"),
+    *("heart_disease median", "heart_disease interval"),
+    *("diabetes median", "breast_cancer median"),
+)
+SMALL = tuple(f"{name} {method}" for name in ("hepatitis", "heart_disease") for method in BASELINES)
+Measure = Callable[[str, str, int], Results]
+
+
+def folds(dataset: str, method: str, seed: int) -> Results:
+    """The ten folds of a seed, each run as a study runs it."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["+experiment=paper_plateau", f"results_dir={folder}", f"seed={seed}"]
+        words += [f"dataset={dataset}", f"method={method}", "solver.threads=1"]
+        done = [run_fold(compose([*words, f"fold={fold}"])) for fold in FOLDS]
+    ended = [one for one in done if one is not None]  # all of them: nobody asks them to stop
+    return {
+        "right": [one.accuracy.test for one in ended],
+        "size": [one.size for one in ended],
+    }
+
+
+def refits(dataset: str, method: str, seed: int, study: Path = Path("results/paper")) -> Results:
+    """The ten folds of a seed with the parameters of the kept ones, refitted."""
+    right = []
+    for fold in FOLDS:
+        made = _fold(dataset, method, fold, seed)
+        kept = result.read(StudyPaths(study).fold(made.config.id).result)
+        assert kept is not None
+        assert kept.model is not None
+        task = _task(made, seed)
+        model = task.fit(made.rows.fitted, kept.model["parameters"])
+        assert model is not None  # nobody asks it to stop
+        right.append(task.right(model, made.rows.test))
+    return {"right": right}
+
+
+def tuned(dataset: str, method: str, seed: int) -> Results:
+    """The ten folds of the study, tuned with another seed."""
+    right = []
+    for fold in FOLDS:
+        made = _fold(dataset, method, fold, 42)
+        trials = made.config.method.trials
+        assert trials is not None
+        with tempfile.TemporaryDirectory() as folder:
+            fitted = tuning.fit(
+                made.dataset,
+                made.rows,
+                made.config.method.name,
+                trials=trials,
+                seed=seed,
+                threads=1,
+                journal=Path(folder) / "trials.log",
+                stop=threading.Event(),
+                on_trial=lambda count, best: None,
+            )
+        assert fitted is not None
+        right.append(float(np.mean(fitted.test == made.dataset.labels[made.rows.test])))
+    return {"right": right}
+
+
+def _fold(dataset: str, method: str, fold: int, seed: int) -> Fold:
+    words = [f"dataset={dataset}", f"method={method}", f"fold={fold}", f"seed={seed}"]
+    return prepare(compose(["+experiment=paper", *words]))
+
+
+def _task(made: Fold, seed: int) -> Task:
+    values = made.dataset.table().to_numpy(dtype=np.float64)
+    method = Method(made.config.method.name)
+    return Task(values, made.dataset.labels, method, seed, 1, threading.Event())
+
+
+STEPS: dict[str, tuple[Measure, Sequence[str]]] = {
+    "folds": (folds, QUICK),
+    "refits": (refits, tuple(f"{name} {method}" for name in DATASETS[:-1] for method in BASELINES)),
+    "tuning": (tuned, SMALL),
+}
+
+
+# ----------------------------------------------------------------------------------------- table
+
+
+def table(kept: Results, step: str) -> list[str]:
+    """Mean accuracy of ten folds: over seeds, and the paper's beside it."""
+    lines = [
+        "| dataset | method | seeds | lowest | mean | highest | deviation | paper | paper lies |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    for name, runs in cells(kept, step):
+        dataset, method = name.split()
+        means = [100 * fmean(one["right"]) for one in runs]
+        theirs = paper.accuracy()[dataset, method][0]
+        where = "within" if min(means) <= theirs <= max(means) else "outside"
+        lines.append(
+            f"| {dataset} | {method} | {len(means)} | {min(means):.1f} | {fmean(means):.1f} "
+            f"| {max(means):.1f} | {stdev(means):.1f} | {theirs:.1f} | {where} |"
+        )
+    return lines
+
+
+def cells(kept: Results, step: str) -> Iterator[tuple[str, list[Results]]]:
+    """Every cell that was run with several seeds, and its measurements."""
+    for dataset, method in paper.accuracy():
+        start = f"{step} {dataset} {method} "
+        runs = [one for key, one in kept.items() if key.startswith(start)]
+        if len(runs) > 1:
+            yield f"{dataset} {method}", runs
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.seeds", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("steps", nargs="+", choices=(*STEPS, "table"))
+    parser.add_argument("--cells", nargs="+", metavar="'DATASET METHOD'", help="the quick ones")
+    parser.add_argument("--seeds", type=int, default=10, help="from 0 on")
+    parser.add_argument("--out", type=Path, default=OUT)
+    given = parser.parse_args(arguments)
+    notebook = Notebook(given.out)
+    for step in (step for step in given.steps if step != "table"):
+        measure, quick = STEPS[step]
+        for name in given.cells or quick:
+            for seed in range(given.seeds):
+                dataset, method = name.split()
+                notebook.once(f"{step} {name} {seed}", partial(measure, dataset, method, seed))
+    for step in STEPS:
+        print(f"{step}\n" + "\n".join(table(notebook.results, step)))
+
+
+if __name__ == "__main__":
+    main()
