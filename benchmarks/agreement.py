@@ -141,11 +141,15 @@ def table(cells: dict[str, AgreementCell]) -> list[str]:
         native_s = sum(proof.native_s for proof in cell.proofs)
         lines.append(
             f"| {dataset} | {method} | {cell.given_s:g} | {len(cell.proofs)} | {cell.used_s:.1f} "
-            f"| {native_s:.2f} | {figures} | {'yes' if cell.agrees else 'NO'} |"
+            f"| {native_s:.2f} | {figures} | {same_of(cell)} |"
         )
     proofs = [proof for cell in cells.values() for proof in cell.proofs]
     same = sum(proof.agrees for proof in proofs)
     return [*lines, "", f"{same} of {len(proofs)} lengths have the same errors and the same size."]
+
+
+def same_of(cell: AgreementCell) -> str:
+    return "NO" if not cell.agrees else "yes" if cell.proofs else "nothing proved"
 
 
 def kept_cells(path: Path) -> dict[str, AgreementCell]:

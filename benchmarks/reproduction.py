@@ -2,6 +2,7 @@
 
     python -m benchmarks.reproduction            print them
     python -m benchmarks.reproduction --write    put them into the pages
+    python -m benchmarks.reproduction --figure   draw the figure of the first page anew
 
 Everything comes from results/paper, results/paper_plateau, results/more and the experiments in
 results/benchmarks, so the same files give the same bytes; nothing is run. A page has a table
@@ -12,7 +13,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -35,6 +39,7 @@ from fsm_hpc.report.collect import Study, finds_formula, label
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "docs" / "reproduction.md", ROOT / "docs" / "more.md")
+FIGURE = ROOT / "docs" / "figures" / "reproduction.svg"
 _BLOCK = re.compile(r"(<!-- begin ([a-z_]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 Block = Callable[[], list[str]]
 
@@ -83,6 +88,7 @@ def blocks(kept: Kept) -> dict[str, Block]:
         "examples": lambda: paper_formulas.table(kept.experiment("paper_formulas"), kept.paper),
         "fold_seeds": lambda: seeds.table(kept.experiment("seeds"), "folds"),
         "refits": lambda: seeds.table(kept.experiment("seeds"), "refits"),
+        "swaps": lambda: seeds.table(kept.experiment("seeds"), "swaps"),
         "tuning": lambda: seeds.table(kept.experiment("seeds"), "tuning"),
         "ties": lambda: ties.table(kept.experiment("ties")),
         "agreement": lambda: agreement.table(
@@ -117,12 +123,17 @@ def beyond(found: Sequence[Beside], kept: Kept) -> list[str]:
 def _moved(one: Beside, kept: Kept) -> Iterator[str]:
     """How far each experiment moves the mean of the cell's ten folds."""
     name, theirs = f"{one.group.dataset} {one.group.method}", one.theirs[0]
-    said = {"folds": "other folds", "refits": "other folds, refitted", "tuning": "other tuning"}
+    said = {
+        "folds": "other folds",
+        "refits": "other folds, refitted",
+        "swaps": "parameters of other folds",
+        "tuning": "tuned anew",
+    }
     for step, words in said.items():
         for cell, runs in seeds.cells(kept.experiment("seeds"), step):
             if cell == name:
                 means = [100 * fmean(run["right"]) for run in runs]
-                yield _told(f"{words} ({len(means)} seeds)", means, theirs)
+                yield _told(f"{words} ({len(means)} runs)", means, theirs)
     for dataset, method, folds in ties.cells(kept.experiment("ties")):
         if f"{dataset} {method}" == name:
             drawn = 100 * np.mean([fold["drawn"]["right"] for fold in folds], axis=0)
@@ -163,16 +174,31 @@ def rewritten(page: str, known: dict[str, Block]) -> str:
     return _BLOCK.sub(anew, page)
 
 
+def draw(study: Study, figure: Path) -> None:
+    """The bars of accuracy with the paper's marks, as `collect --plots` draws them."""
+    from fsm_hpc.report.figures import files
+
+    bare = tuple(replace(row, lengths=()) for row in study.rows)  # no figure of each scan
+    with tempfile.TemporaryDirectory() as folder:
+        files.write(Path(folder), Study(study.name, bare), paper=True)
+        shutil.copyfile(Path(folder) / "accuracy.svg", figure)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reproduction", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--write", action="store_true", help="into the pages")
+    parser.add_argument("--figure", action="store_true", help="draw it")
     parser.add_argument("--results", type=Path, default=ROOT / "results")
     given = parser.parse_args(arguments)
-    known = blocks(Kept(given.results))
+    kept = Kept(given.results)
+    known = blocks(kept)
+    if given.figure:
+        draw(kept.study("paper"), FIGURE)
     if given.write:
         for page in PAGES:
             page.write_text(rewritten(page.read_text(encoding="utf-8"), known), encoding="utf-8")
+    if given.write or given.figure:
         return
     for name, made in known.items():
         print(f"{name}\n\n" + "\n".join(made()) + "\n")

@@ -2,14 +2,16 @@
 
     python -m benchmarks.seeds folds      formula methods on the folds of other seeds
     python -m benchmarks.seeds refits     baselines on those folds, with the kept parameters
+    python -m benchmarks.seeds swaps      baselines of the study with each other's parameters
     python -m benchmarks.seeds tuning     baselines tuned anew on the folds of the study
     python -m benchmarks.seeds table      what is kept; nothing is run
 
 `folds` runs whole folds under the product's own end of a scan (`+experiment=paper_plateau`), where
 one of them takes seconds. `refits` tunes nothing: fold k of another seed gets the parameters that
-fold k of results/paper was tuned to, so that what moves is the rows. `tuning` leaves the rows and
-gives Optuna and the model another seed, with the 100 trials of the study. One seed of a cell is one
-measurement, kept in `--out` as soon as it is made; the same command goes on from there.
+fold k of results/paper was tuned to, so that what moves is the rows. `swaps` gives all ten folds of
+the study the parameters of one of them, its number being the seed: what moves is what tuning chose.
+`tuning` gives Optuna and the model another seed, with the 100 trials of the study. One seed of a
+cell is one measurement, kept in `--out` as soon as it is made; the same command goes on from there.
 """
 
 from __future__ import annotations
@@ -29,7 +31,6 @@ from benchmarks.solvers import DATASETS
 from fsm_hpc.baselines import tuning
 from fsm_hpc.baselines.ensembles import Task
 from fsm_hpc.report.tables import paper
-from fsm_hpc.search.method import Method
 from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
@@ -38,6 +39,7 @@ from fsm_hpc.study.run import run_fold
 
 OUT = Path("results/benchmarks/seeds.json")
 FOLDS = range(10)
+SEED = 42  # of the studies
 BASELINES = ("random_forest", "xgboost")
 QUICK = (  # ten folds take seconds of processor time
     *("hepatitis median", "hepatitis pivot", "hepatitis interval"),
@@ -61,26 +63,35 @@ def folds(dataset: str, method: str, seed: int) -> Results:
     }
 
 
-def refits(dataset: str, method: str, seed: int, study: Path = Path("results/paper")) -> Results:
+def refits(dataset: str, method: str, seed: int) -> Results:
     """The ten folds of a seed with the parameters of the kept ones, refitted."""
-    right = []
-    for fold in FOLDS:
-        made = _fold(dataset, method, fold, seed)
-        kept = result.read(StudyPaths(study).fold(made.config.id).result)
-        assert kept is not None
-        assert kept.model is not None
-        task = _task(made, seed)
-        model = task.fit(made.rows.fitted, kept.model["parameters"])
-        assert model is not None  # nobody asks it to stop
-        right.append(task.right(model, made.rows.test))
-    return {"right": right}
+    return {"right": [_refitted(_fold(dataset, method, fold, seed), fold) for fold in FOLDS]}
+
+
+def swaps(dataset: str, method: str, seed: int) -> Results:
+    """The ten folds of the study, all with the parameters of the one that `seed` names."""
+    return {"right": [_refitted(_fold(dataset, method, fold, SEED), seed) for fold in FOLDS]}
+
+
+def _refitted(made: Fold, tuned_on: int) -> float:
+    """The share of a fold's held-out rows that is right with the parameters of a kept fold."""
+    place = StudyPaths(Path("results/paper")).fold(made.config.id._replace(fold=tuned_on))
+    kept = result.read(place.result)
+    assert kept is not None
+    assert kept.model is not None
+    values = made.dataset.table().to_numpy(dtype=np.float64)
+    chosen = made.config.method.name
+    task = Task(values, made.dataset.labels, chosen, made.config.seed, 1, threading.Event())
+    model = task.fit(made.rows.fitted, kept.model["parameters"])
+    assert model is not None  # nobody asks it to stop
+    return task.right(model, made.rows.test)
 
 
 def tuned(dataset: str, method: str, seed: int) -> Results:
     """The ten folds of the study, tuned with another seed."""
     right = []
     for fold in FOLDS:
-        made = _fold(dataset, method, fold, 42)
+        made = _fold(dataset, method, fold, SEED)
         trials = made.config.method.trials
         assert trials is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -105,15 +116,10 @@ def _fold(dataset: str, method: str, fold: int, seed: int) -> Fold:
     return prepare(compose(["+experiment=paper", *words]))
 
 
-def _task(made: Fold, seed: int) -> Task:
-    values = made.dataset.table().to_numpy(dtype=np.float64)
-    method = Method(made.config.method.name)
-    return Task(values, made.dataset.labels, method, seed, 1, threading.Event())
-
-
 STEPS: dict[str, tuple[Measure, Sequence[str]]] = {
     "folds": (folds, QUICK),
     "refits": (refits, tuple(f"{name} {method}" for name in DATASETS[:-1] for method in BASELINES)),
+    "swaps": (swaps, SMALL),
     "tuning": (tuned, SMALL),
 }
 

@@ -9,6 +9,7 @@ study may go on running.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 import sys
@@ -92,12 +93,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("folder", type=Path, help="the study where it runs")
     parser.add_argument("name", help="in results/ of this repository")
+    parser.add_argument("--page", action="store_true", help="report.html.gz with all figures, too")
     given = parser.parse_args(arguments)
     target = RESULTS / given.name
     copied = keep(given.folder, target)
     _keep_settings(StudyPaths(given.folder).settings, StudyPaths(target).settings)
     print(f"{copied} folds are new in {given.name}")
-    return fsm_hpc(["collect", f"results_dir={RESULTS}", f"study={given.name}", *SHOWN])
+    place = (f"results_dir={RESULTS}", f"study={given.name}")
+    ended = fsm_hpc(["collect", *place, *SHOWN])
+    if given.page and not ended:
+        ended = fsm_hpc(["report", *place, *SHOWN])
+        _compress(StudyPaths(target).report)
+    return ended
+
+
+def _compress(page: Path) -> None:
+    """The same page gives the same bytes: no time in it."""
+    page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
+    page.unlink()
 
 
 if __name__ == "__main__":
