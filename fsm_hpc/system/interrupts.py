@@ -1,19 +1,32 @@
-"""Ctrl-C as a wish that is granted at a good moment."""
+"""Signals heard for a while, and Ctrl-C as a wish that is granted at a good moment."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def heard(
+    numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
+) -> Iterator[None]:
+    """Have the handler called for these signals while the block runs; then all is as before."""
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
 
 
 @contextmanager
 def as_wish() -> Iterator[threading.Event]:
-    """What is set by Ctrl-C or SIGTERM while the block runs; the second Ctrl-C does not wait."""
+    """What is set by Ctrl-C or SIGTERM while the block runs; the second one does not wait."""
     wish = threading.Event()
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -24,9 +37,5 @@ def as_wish() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield wish  # signals are not for other threads to hear
         return
-    before = {number: signal.signal(number, hear) for number in SIGNALS}
-    try:
+    with heard(STOPPING, hear):
         yield wish
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

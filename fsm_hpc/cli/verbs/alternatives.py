@@ -53,7 +53,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         nodes.help_command(_folder(Path(named[0])), threads)
         return 0
     known = rule.read_rule(Path(named[0]), asked.others)
-    ensure_compiled()
+    ensure_compiled()  # before any clock runs
     with nodes.team_of_command(count, threads, _folder(Path(named[0]))) as team:
         return _tell(flags, known, asked, threads, team)
 

@@ -29,6 +29,7 @@ from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import clock, machine
 from fsm_hpc.system.beside import beside
+from fsm_hpc.system.interrupts import heard
 from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
@@ -306,13 +307,9 @@ class Supervisor:
             self.signal = self.signal or signal.Signals(number)
             self.stop.set()
 
-        before = {number: signal.signal(number, stop) for number in SIGNALS}
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
-        try:
+        with heard(SIGNALS, stop):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def guard(self, over: threading.Event) -> None:
         """Stop when another attempt takes the fold, or when a local parent is gone.

@@ -20,6 +20,7 @@ from fsm_hpc.cluster.watch.progress import SweepProgress
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import machine
 from fsm_hpc.system.files import UnreadableError, child_environment, open_to_append
+from fsm_hpc.system.interrupts import heard
 
 LOOK_S = 0.2
 GRACE_S = 60.0  # for the solvers to come back and the states to be saved
@@ -118,9 +119,5 @@ def _stop_requests() -> Iterator[list[int]]:
     def note(number: int, frame: FrameType | None) -> None:
         asked.append(number)
 
-    before = {number: signal.signal(number, note) for number in STOP_SIGNALS}
-    try:
+    with heard(STOP_SIGNALS, note):
         yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
