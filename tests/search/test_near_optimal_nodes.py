@@ -86,6 +86,7 @@ def test_a_set_is_begun_alone_and_told_while_it_is_spread(monkeypatch: pytest.Mo
     monkeypatch.setattr(enumeration, "TOLD_EVERY_S", 0.0)
     asked = Asked(longer_problem(), LONG)
     helpers, told = Threads(2), list[Progress]()
+    helpers.head_start_s = 0.01
     asked.assert_found(
         enumerate_spread(asked.space, asked.errors, 1, Control(), helpers, told=told.append)
     )
