@@ -23,7 +23,11 @@ HERE = "tests/faults"
 RECORDED = ("-p", "tests.faults.recorder")  # every test is a case
 PARTS = {
     "kills": [f"{HERE}/test_kills.py"],
-    "damage": [f"{HERE}/test_damaged_files.py", "tests/models/test_damaged_model.py"],
+    "damage": [
+        f"{HERE}/test_damaged_files.py",
+        f"{HERE}/test_damaged_arrays.py",
+        "tests/models/test_damaged_model.py",
+    ],
     "disks": [f"{HERE}/test_disks.py"],
     "races": [f"{HERE}/test_races.py"],
     "words": [f"{HERE}/test_words.py"],

@@ -44,7 +44,7 @@ COMMANDS = {
     "xgboost": Command(said.XGBOOST, (*_FOLD, *victims.OF_TRIALS)),
     "fit": Command(said.FIT, (*_SCAN, *victims.OF_RULES)),
     "alternatives": Command(
-        ("alternatives", "rule/model.json", "slack=2", "--threads", "1", "--csv", "all.csv"),
+        ("alternatives", "rule/model.json", "slack=1", "--threads", "1", "--csv", "all.csv"),
         (*victims.OF_FILES, *victims.OF_ALTERNATIVES, *victims.OF_SETS),
         families,
     ),

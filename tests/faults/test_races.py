@@ -44,7 +44,7 @@ ON_SLURM = (
     ("cancel", "cancel"),
 )
 HERE = (("fold", "fold"), ("fit", "fit"), ("fold", "collect"), ("here -m", "here -m"))
-ROUNDS = ledger.pick(1, 5)
+ROUNDS = ledger.pick(1, 4)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.support.made_studies import fold_result, put
 
 KIND = "hostile words"
 FEW = settings(
-    max_examples=ledger.pick(4, 150),
+    max_examples=ledger.pick(4, 80),
     deadline=None,
     database=None,
     derandomize=True,
