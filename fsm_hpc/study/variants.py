@@ -24,6 +24,7 @@ from fsm_hpc.system.files import UnreadableError
 
 FORMAT = 1
 LONGEST = 120  # characters of a folder's name
+ANY = "surrogatepass"  # what is no text is a value like any other
 Settings = dict[str, Any]  # by the word that sets each
 
 OF_TABLE = (  # what else than its file makes a table another one
@@ -101,12 +102,12 @@ def text_of(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (list, tuple)):
         return "~".join(map(text_of, value)) or "none"
-    return quote(str(value), safe="").replace("~", "%7E")
+    return quote(str(value), safe="", errors=ANY).replace("~", "%7E")
 
 
 def texts(settings: Settings) -> dict[str, str]:
     """Settings as the words of a command say them."""
-    return {key: unquote(text_of(value)) for key, value in settings.items()}
+    return {key: unquote(text_of(value), errors=ANY) for key, value in settings.items()}
 
 
 def parsed(name: str) -> dict[str, str]:
@@ -172,7 +173,7 @@ class Remembered:
         solver = differing.get("solver", text_of(self.settings.get("solver")))
         all_ = {key: _owned(key, fold.dataset, fold.method, solver) for key in KEYS}
         plain = {k: text_of(self.settings[o]) for k, o in all_.items() if o in self.settings}
-        return {key: unquote(value) for key, value in {**plain, **differing}.items()}
+        return {key: unquote(value, errors=ANY) for key, value in {**plain, **differing}.items()}
 
     def with_folds(self, configs: Iterable[Config]) -> Remembered:
         """With all that these folds, each in the variant that it has, are known by."""

@@ -146,6 +146,13 @@ def test_a_name_is_one_short_folder_that_shells_and_paths_do_not_mind(settings: 
     assert "=" in name
 
 
+@pytest.mark.parametrize("value", ["\udcff", "\ud800x", "a~b", "µ/名", "\0", "%7E"])
+def test_a_value_that_is_no_text_has_a_name_and_is_read_back(value: str) -> None:
+    name = variants.name_of({"dataset.group": value})
+    assert re.fullmatch(r"[\w.+=~%-]+", name, re.ASCII)
+    assert variants.texts({"dataset.group": value}) == {"dataset.group": value}
+
+
 @given(some_settings, some_settings)
 def test_two_variants_never_share_a_name(one: Any, other: Any) -> None:
     said = [{k: variants.text_of(v) for k, v in s.items()} for s in (one, other)]
