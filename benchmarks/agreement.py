@@ -93,8 +93,9 @@ def proved_further(problem: Problem, before: AgreementCell, limit_s: float, keep
                 keep(AgreementCell(cell.proofs, limit_s, seconds))
                 return
             proof = _beside(problem, length, checked(problem, length, theirs), seconds)
-            cell = AgreementCell((*cell.proofs, proof), limit_s)
+            cell = AgreementCell((*cell.proofs, proof), before.given_s)  # not yet all of the limit
             keep(cell)
+        keep(AgreementCell(cell.proofs, limit_s))
     finally:
         clingo.close()
 
