@@ -90,18 +90,18 @@ def checked_out(revision: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ("git", "-C", str(HERE), "worktree")
-        subprocess.run([*git, "add", "--detach", str(tree), revision], check=True, text=True)
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
         try:
             yield tree
         finally:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
-def compare(sides: Sequence[Side], rounds: int) -> None:
+def compare(sides: Sequence[Side], rounds: int, instances: Sequence[tuple[str, str, int]]) -> None:
     """Take turns, the one that begins changing, and say what each instance costs."""
-    spent: dict[tuple[str, str, int], list[list[float]]] = {i: [[], []] for i in INSTANCES}
+    spent: dict[tuple[str, str, int], list[list[float]]] = {i: [[], []] for i in instances}
     for number in range(rounds + 1):
-        for instance in INSTANCES:
+        for instance in instances:
             found = {}
             for at in (0, 1) if number % 2 else (1, 0):
                 found[at] = sides[at].ask(instance)
@@ -125,6 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--against", metavar="REVISION", help="what is compared with")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tables", nargs="*", default=sorted({i[0] for i in INSTANCES}))
     parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.answer:
@@ -135,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with checked_out(chosen.against) as tree:
         sides = [Side(tree), Side(HERE)]
         try:
-            compare(sides, chosen.rounds)
+            compare(sides, chosen.rounds, [i for i in INSTANCES if i[0] in chosen.tables])
         finally:
             for side in sides:
                 side.close()

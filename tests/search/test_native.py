@@ -208,8 +208,8 @@ def asked(
     gained, rows = int((weights > 0).sum()), len(x)
     numbers: dict[str, Any] = dict.fromkeys(Data._fields, np.zeros(4, np.int32))
     starts, kind = np.array([0, 40], np.int64), np.array(kinds, np.int32)
-    plain = {"widest": 0, "many": 0, "is_strict": False}
-    data = Data(**numbers | {"starts": starts, "kinds": kind} | plain)
+    plain = {"is_strict": False}  # no constraints
+    data = Data(**numbers | {"starts": starts, "kinds": kind, "widest": 0, "many": 0} | plain)
     arrays = dict.fromkeys(BoxMemory._fields, np.zeros(4, np.int32))
     arrays |= {"row_weights": weights, "where": np.zeros(2, np.int32)}
     arrays |= {"cards": np.array(cards, np.int32), "roles": np.zeros((2, 2), np.int32)}

@@ -10,6 +10,7 @@ POINT, SUFFIX, INTERVAL = range(3)
 NOTHING = -(1 << 30)
 WITH_X = 0b00110011  # functions of a pair that ask for `x and y`, the others for `not x and y`
 WITHOUT_X = 0b11001100
+ALONE = 4  # the mark of a value that no run takes in
 ROWS_OF_A_VALUE = 16  # from here on all values of a column are told apart
 
 
@@ -24,8 +25,9 @@ def localise(data, memory, scratch, column, count, gained, merge):
     """
     ranks, items, local = data.ranks[column], memory.rows, scratch.local[column]
     marks, card, floor = scratch.marks, data.cards[column], data.floors[column]
-    memory.tops[column] = 0
     kind = data.kinds[column]
+    if data.is_strict:
+        memory.tops[column] = 0
     has_windows = data.is_strict and kind == INTERVAL  # ends that have support are told apart
     if kind == POINT or has_windows or not merge or card * ROWS_OF_A_VALUE < count:
         for k in range(count):
@@ -42,17 +44,16 @@ def localise(data, memory, scratch, column, count, gained, merge):
         marks[ranks[items[k]]] |= 2
     if floor:
         marks[0] = 0
-    alone = card
     if data.is_strict and marks[card - 1]:
         memory.tops[column] = 1
-        alone = card - 1
+        marks[card - 1] |= ALONE
     blocks = floor
     before = 3
     for value in range(floor, card):
         sign = marks[value]
         if sign == 0:
             continue
-        if sign == 3 or sign != before or value == alone:
+        if sign == 3 or sign != before:
             blocks += 1
         marks[value] = blocks - 1
         before = sign
