@@ -104,7 +104,7 @@ def do(*words: str) -> bytes:
     return printed
 
 
-@pytest.mark.parametrize("kind", HOSTILE_FILES)
+@pytest.mark.parametrize("kind", HOSTILE_FILES if ledger.IS_LONG else ("pickle", "target"))
 def test_no_file_of_a_results_folder_is_run(here: Path, kind: str) -> None:
     study = StudyPaths(here / "results" / "default")
     for name in FILES if ledger.IS_LONG else FILES[:3]:
@@ -136,7 +136,10 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("key", SETTINGS)
+IN_SHORT = ("cluster.setup", "solver.name")
+
+
+@pytest.mark.parametrize("key", SETTINGS if ledger.IS_LONG else IN_SHORT)
 def test_no_setting_on_disk_is_run(here: Path, key: str) -> None:
     with ledger.case(KIND, f"setting {key}") as case:
         fold = ["dataset=hepatitis", "method=median", "fold=0", "scan.max_length=1"]
@@ -183,7 +186,7 @@ def refuse_tags(page: str, plain: str, name: str) -> None:
         raise RanError(f"{name!r} on a page: {hostile.runs}, {hostile.found.count('script')}")
 
 
-CHOSEN = NAMES if ledger.IS_LONG else NAMES[::4]
+CHOSEN = NAMES if ledger.IS_LONG else NAMES[::8]
 
 
 @pytest.mark.parametrize("name", CHOSEN, ids=ascii)
