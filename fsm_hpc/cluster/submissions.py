@@ -109,20 +109,11 @@ def read(paths: FoldPaths) -> Submission | None:
         return None
     found = records.decode(Submission, records.of_format(saved, name, FORMAT), name)
     try:
-        config = found.config_then
+        _ = found.config_then
     except UserError as error:
         by = found.code.get("version")
         raise UnreadableError(f"{name} has no config of this version ({by}): {error}") from None
-    _refuse_another_fold(paths, config)
     return found
-
-
-def _refuse_another_fold(paths: FoldPaths, config: Config) -> None:
-    """A file that was copied from another fold would have that fold run again, and this not."""
-    if paths.id is None or config.out is not None:
-        return
-    if config.id._replace(variant=paths.id.variant) != paths.id:
-        raise UnreadableError(f"its {paths.submission.name} is of {config.id}")
 
 
 def load(paths: FoldPaths) -> Submission | None:

@@ -131,8 +131,8 @@ def test_a_folder_without_a_rule_is_told(tmp_path: Path) -> None:
 def test_a_long_reason_stands_below_the_table_once(
     study: StudyPaths, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = compose(words(study))
     for fold in (0, 1, 2):
+        config = replace(compose(words(study)), fold=fold)
         paths = study.fold(FoldId("my", "pivot", fold))
         attempt = attempts.claim(paths, submissions.submit_here(paths, config))
         bad = "my.csv: 2 problems\n  one\n  two"

@@ -20,7 +20,7 @@ KIND = "damaged files x verbs"
 SENT = (*said.MEDIAN, "cluster=slurm", "fold=0,1", "-m")
 VERBS = (("status", *said.MEDIAN), ("resume", *said.MEDIAN), SENT, ("cancel", "-y", *said.MEDIAN))
 FILES = ("array.json", "sent.json")
-CASES = ledger.pick(4, 44)
+CASES = ledger.pick(2, 44)
 CHOSEN = [
     pytest.param(FILES[number % len(FILES)], damage, id=f"{number}-{damage.name}")
     for number, damage in enumerate(islice(damages(7), CASES))

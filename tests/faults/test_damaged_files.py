@@ -20,7 +20,7 @@ from tests.faults.ledger import EscapedError, WrongError
 from tests.support.command_line import place_of, said
 from tests.support.damage import NAMES, Damage, damages
 
-CASES = ledger.pick(33, 700)
+CASES = ledger.pick(24, 700)
 KIND = "damaged files x verbs"
 WRITTEN = Path(__file__).parents[1] / "version_0_1" / "old"
 FRESH = FoldId("hepatitis", "median", 3)

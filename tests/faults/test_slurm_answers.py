@@ -41,7 +41,7 @@ def words_of(what: str) -> list[str]:
 def chosen() -> list[tuple[tuple[str, str], ...]]:
     single = [(one,) for one in SINGLE]
     pairs = Random("pairs").sample(PAIRS, ledger.pick(0, 30))
-    return [*single[:: ledger.pick(7, 1)], *pairs]
+    return [*single[:: ledger.pick(15, 1)], *pairs]
 
 
 @pytest.fixture
