@@ -32,7 +32,7 @@ paper: $(READY)  ## the paper's study on this machine, or STUDY=paper_plateau|mo
 	$(PYTHON) -m fsm_hpc report +experiment=$(STUDY) --paper --compare --names
 
 test: $(READY) system-packages check docs  ## lint, types and all tests but the slow ones
-	$(PYTHON) -m pytest -m "not slow" --numprocesses 2 --dist loadgroup
+	$(PYTHON) -m scripts.run_tests
 
 check: $(READY)  ## ruff, mypy --strict and bandit
 	$(VENV)/bin/ruff check .
