@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.system import records
 
 Rest = tuple[tuple[int, ...], ...]  # what is left of a unit that was begun, in its engine's terms
 FOREVER_S = 1e9  # three decades: no estimate any more
@@ -80,9 +79,8 @@ class Frontier:
         }
 
     def _seal(self) -> str:
-        """A digest of the content: a frontier that was changed since would be a false proof."""
-        text = json.dumps(self._content(), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """A frontier that was changed since it was written would be a false proof."""
+        return records.seal(self._content())
 
     @staticmethod
     def from_dict(saved: object) -> Frontier | None:

@@ -265,6 +265,8 @@ def _read(path: Path) -> Remembered | None:
         return None
     values = records.of_format(plain, path.name, FORMAT)
     values.pop("version", None)
+    if values.pop("seal", None) not in (None, records.seal(values)):  # older ones have none
+        raise UnreadableError(f"{path.name} was changed since it was written")
     saved = records.decode(_SavedSettings, values, path.name)
     places = {FoldPaths(path.parent / name).id: value for name, value in saved.apart.items()}
     apart = {fold: value for fold, value in places.items() if fold is not None}
@@ -288,13 +290,14 @@ def remember(configs: Sequence[Config]) -> None:
 
 
 def _to_dict(memory: Remembered) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": fsm_hpc.__version__,
+    content = {
         "settings": memory.settings,
         "variants": memory.variants,
         "apart": {str(fold): differing for fold, differing in memory.apart.items()},
     }
+    # other values of the same shape would make variants of folds that have their jobs
+    about = {"format": FORMAT, "version": fsm_hpc.__version__, "seal": records.seal(content)}
+    return about | content
 
 
 def _of_results(root: Path) -> Remembered:

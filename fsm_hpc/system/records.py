@@ -1,7 +1,8 @@
-"""Read the program's own JSON files: whole, of a format that is known, and typed."""
+"""Read the program's own JSON files: whole, unchanged, of a format that is known, and typed."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -73,6 +74,11 @@ def like(kind: Any, saved: dict[str, Any], name: str) -> dict[str, Any]:
     except MismatchError as error:
         raise UnreadableError(f"{name} is not understood: {error}") from None
     return saved
+
+
+def seal(content: Mapping[str, Any]) -> str:
+    """A digest to be written beside the content: what was changed on disk does not have it."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _writer(saved: Mapping[str, Any]) -> str:

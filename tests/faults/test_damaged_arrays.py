@@ -19,8 +19,8 @@ from tests.support.fake_slurm import FakeSlurm
 KIND = "damaged files x verbs"
 SENT = (*said.MEDIAN, "cluster=slurm", "fold=0,1", "-m")
 VERBS = (("status", *said.MEDIAN), ("resume", *said.MEDIAN), SENT, ("cancel", "-y", *said.MEDIAN))
-FILES = ("array.json", "sent.json")
-CASES = ledger.pick(2, 44)
+FILES = ("array.json", "sent.json", "study.json")
+CASES = ledger.pick(3, 66)
 CHOSEN = [
     pytest.param(FILES[number % len(FILES)], damage, id=f"{number}-{damage.name}")
     for number, damage in enumerate(islice(damages(7), CASES))
@@ -41,7 +41,7 @@ def test_a_damaged_array_costs_no_second_job(
     with ledger.case(KIND, f"array {request.node.callspec.id}") as case:
         assert printed_by(*SENT)[0] == 0
         (output,) = Path("results/default/submissions").iterdir()
-        spoilt = output / name
+        spoilt = (output.parents[1] if name == "study.json" else output) / name
         damage.spoil(spoilt)
         for words in VERBS:
             case.tried += 1

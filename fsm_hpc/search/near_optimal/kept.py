@@ -73,7 +73,8 @@ class Bookmark:
                 [f.plan, f.columns, f.count, f.score, f.ranges, f.cuts] for f in progress.families
             ],
         }
-        text = json.dumps({"seal": _seal(content), "content": content}, separators=(",", ":"))
+        sealed = {"seal": records.seal(content), "content": content}
+        text = json.dumps(sealed, separators=(",", ":"))
         with self._excused():
             files.write_atomically(self.path, text + "\n")
 
@@ -133,7 +134,7 @@ def _read(path: Path, asked: str) -> Progress | None:
         return None
     try:
         content = saved["content"]
-        if saved["seal"] != _seal(content):
+        if saved["seal"] != records.seal(content):  # would be a false count
             raise ValueError
         if content["asked"] != asked:
             return None
@@ -151,8 +152,3 @@ def _family(saved: list[Any]) -> RawFamily:
     return RawFamily(
         plan, tuple(columns), count, score, tuple(map(tuple, ranges)), tuple(map(tuple, cuts))
     )
-
-
-def _seal(content: dict[str, Any]) -> str:
-    """A set that was changed on disk would be a false count."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
