@@ -152,10 +152,11 @@ def _plain(source: Source) -> dict[str, Any]:
 
 
 def kind_of_formula(model: Model) -> str:
-    """What it is the best of: `formula`, that of another language, or under constraints."""
+    """What it is the best of: formulas of its length, of its language, under its constraints."""
     kind = "formula"
     if model.language is not Language.PAPER:
         kind = f"formula of the language {model.language.value}"
+    kind = f"{kind} of size {model.length} or less"
     return f"{kind} that meets the constraints" if model.constraints else kind
 
 

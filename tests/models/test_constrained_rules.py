@@ -92,7 +92,7 @@ def test_a_rule_says_what_it_meets_wherever_it_goes(
     assert model.settings["require"] == ["age"]
     card = (place / "model.html").read_text(encoding="utf-8")
     assert f"Constraints that it meets: {SAID}." in card
-    assert "no formula that meets the constraints of size" in card
+    assert "no formula of size 3 or less that meets the constraints makes fewer" in card
     assert f"meets    {SAID}" in export(model, "text")
     assert main(["alternatives", str(place / "model.json"), "slack=1"]) != 0
     assert "was fitted with require=" in "".join(capsys.readouterr())
