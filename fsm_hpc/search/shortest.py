@@ -25,7 +25,8 @@ class NoFormulaError(UserError):
 
 def check_length(problem: Problem, length: int) -> None:
     """Refuse a length at which there is no formula."""
-    if problem.constraints.binds and problem.shortest.size > length:
+    may_be_none = problem.constraints.binds or not problem.features
+    if may_be_none and problem.shortest.size > length:
         raise NoFormulaError(
             f"no formula of length {length} meets the constraints ({problem.constraints.text}); "
             f"the shortest has size {problem.shortest.size}: {problem.shortest}"
@@ -64,6 +65,11 @@ def shortest(
     symbols that takes depends on the language, see `_joined`.
     """
     choices = list(_choices(booleans, numerics))
+    if not choices and not constraints.support:
+        raise NoFormulaError(
+            f"no column that may be used has a value on any of the {rows} fitted rows; forbid "
+            "fewer columns"
+        )
     if not choices:
         raise NoFormulaError(
             f"rule.min_support={constraints.support}: no proposition holds on, and fails on, so "

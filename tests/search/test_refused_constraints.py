@@ -22,6 +22,7 @@ from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
+from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.native import Native
 from fsm_hpc.search.solvers.native.typed_functions import functions_of
 from fsm_hpc.search.solvers.native.work import numbering
@@ -258,3 +259,11 @@ def test_a_start_that_breaks_the_constraints_is_not_taken() -> None:
     best = parse("age >= 36")
     start = Incumbent(best, asked.errors(best), 5)
     assert asked.obeys(Native().solve(asked, 5, start, Control()).formula)
+
+
+@pytest.mark.parametrize("solver", [Native, Portfolio, ClingoDl])
+def test_a_table_without_any_value_to_speak_of_is_refused(solver: type[Any]) -> None:
+    empty = Column("x", Kind.NUMERIC, np.array([np.nan, np.nan]))
+    problem = Problem.build([empty], np.array([True, False]), Method.PIVOT)
+    with pytest.raises(NoFormulaError, match="no column that may be used has a value"):
+        solver(1).solve(problem, 3, Incumbent(), Control())
