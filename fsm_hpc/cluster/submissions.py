@@ -109,10 +109,13 @@ def read(paths: FoldPaths) -> Submission | None:
         return None
     found = records.decode(Submission, records.of_format(saved, name, FORMAT), name)
     try:
-        _ = found.config_then
+        fold = found.config_then.id
     except UserError as error:
         by = found.code.get("version")
         raise UnreadableError(f"{name} has no config of this version ({by}): {error}") from None
+    here = paths.id  # None of a rule
+    if here is not None and fold._replace(variant=here.variant) != here:
+        raise UnreadableError(f"{name} is of another fold: {fold}")
     return found
 
 

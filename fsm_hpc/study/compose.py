@@ -118,9 +118,11 @@ def _with_fold(config: Config, word: str) -> Config:
 
 
 def _sweep_words(words: Sequence[str]) -> list[str]:
-    """The words, after those that an experiment sets for a sweep."""
+    """The words, after those that an experiment sets for a sweep, with the cluster that is here."""
     given = {key_of(word) for word in words}
     looked_at = hydra.with_placeholders([word for word in words if not hydra.is_sweep(word)])
-    sweeper = hydra.composed(looked_at).hydra.sweeper
-    params = {k: v for k, v in (sweeper.get("params") or {}).items() if k not in given}
-    return [*(f"{key}={value}" for key, value in params.items()), *words]
+    composed = hydra.composed(looked_at)
+    found = composed.hydra.sweeper.get("params") or {}
+    params = {key: value for key, value in found.items() if key not in given}
+    is_auto = composed.cluster.kind == ClusterKind.AUTO.value and "cluster" not in given
+    return [*(f"{k}={v}" for k, v in params.items()), *(_on_site(words) if is_auto else words)]

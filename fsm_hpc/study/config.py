@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
 from pathlib import Path
@@ -249,10 +249,14 @@ BEFORE: dict[str, Any] = {
 
 def of_any_version(saved: Mapping[str, Any]) -> Config:
     """The config that this version or an older one wrote down."""
-    return _read_once(Same(saved))
+    fold = saved.get("fold")
+    if type(fold) is not int:
+        return _read_once(Same(saved))
+    # the thousands of folds of a study differ in little else
+    return replace(_read_once(Same({**saved, "fold": 0})), fold=fold)
 
 
-@lru_cache(maxsize=4096)  # a command over thousands of folds asks for each a few times
+@lru_cache(maxsize=4096)
 def _read_once(written: Same) -> Config:
     saved = written.of
     values = {**BEFORE, **saved}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -77,7 +77,8 @@ def _of_table(config: Config) -> Settings:
     return {f"dataset.{name}": value for name, value in plain.items()}
 
 
-def _owned(key: str, dataset: str, method: str, solver: Any) -> str:
+@cache  # asked for every setting of thousands of folds
+def _owned(key: str, dataset: str, method: str, solver: str | None) -> str:
     """Settings of a table, of a baseline or of a solver are remembered for each of them."""
     owner = {"dataset": dataset, "method": method, "solver": solver}.get(key.partition(".")[0])
     return f"{key} of {owner}" if "." in key and owner else key

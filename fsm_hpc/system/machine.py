@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import re
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 CLOCK_S = 2.0  # how exactly the system tells when a process began
@@ -87,3 +90,15 @@ def cpu_model() -> str:
         return platform.processor()
     named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.processor())
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Thousands of parsed files make the garbage collector look for cycles that are not there."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

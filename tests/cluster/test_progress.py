@@ -24,8 +24,9 @@ from tests.support.submissions import submission
 
 def begin(study: StudyPaths, fold: int, end: AttemptEnd | None = None) -> None:
     """A fold that this process works on, or that has ended so."""
-    paths = study.fold(FoldId("bank", "pivot", fold))
-    submissions.save(paths, submission())
+    of = FoldId("bank", "pivot", fold)
+    paths = study.fold(of)
+    submissions.save(paths, submission(of=of))
     now = time.time()
     job_id = f"local/{platform.node()}/{os.getpid()}"
     mine = Attempt("t", job_id, 0, platform.node(), os.getpid(), now, end=end, message="on fire")

@@ -21,6 +21,7 @@ from fsm_hpc.cluster import attempts, processes, slurm, submissions, trust
 from fsm_hpc.cluster.attempts import Attempt
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import resume
+from fsm_hpc.cluster.watch.verdict import Verdict, look
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
@@ -305,3 +306,6 @@ def test_another_folds_submission_is_no_reason_to_run_that_fold_again(config: Co
     found = resume.configs(words(config))
     assert [one.id for one in found.configs] == [config.id]
     assert [ref.id for ref in found.unknown] == [other.id]
+    (judged,), _ = look([ref for ref in found.folds if ref.id == other.id])
+    assert judged.verdict is Verdict.FAILED
+    assert f"submission.json is of another fold: {config.id}" in judged.why

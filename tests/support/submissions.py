@@ -7,6 +7,7 @@ from typing import Any
 
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study.compose import compose
+from fsm_hpc.study.fold_id import FoldId
 
 
 @cache
@@ -14,12 +15,20 @@ def config_values() -> dict[str, Any]:
     return compose(["dataset=hepatitis", "method=pivot", "fold=1"]).to_dict()
 
 
-def submission(kind: str = "local", **changes: Any) -> Submission:
-    """One of the token `t`; `changes` replace its fields."""
+def submission(kind: str = "local", of: FoldId | None = None, **changes: Any) -> Submission:
+    """One of the token `t`, of that fold; `changes` replace its fields."""
+    config = config_values()
+    if of is not None:
+        dataset, method = (config[key] for key in ("dataset", "method"))
+        config = config | {
+            "dataset": dataset | {"name": of.dataset},
+            "method": method | {"name": of.method},
+            "fold": of.fold,
+        }
     values: dict[str, Any] = {
         "token": "t",
         "kind": kind,
-        "config": config_values(),
+        "config": config,
         "code": {},
         "output": "",
         "submitted_at": 0.0,

@@ -63,12 +63,12 @@ def _cancel_all(live: Sequence[FoldVerdict]) -> tuple[list[str], list[str]]:
     """
     jobs: list[str] = []
     strangers: list[str] = []
-    files.write_each(partial(_cancel_fold, one.ref, jobs, strangers) for one in live)
+    files.write_each(partial(_cancel_fold, one, jobs, strangers) for one in live)
     return slurm.cancel(sorted(jobs)), strangers
 
 
-def _cancel_fold(ref: FoldRef, jobs: list[str], strangers: list[str]) -> None:
-    submission = submissions.load(ref.paths)
+def _cancel_fold(one: FoldVerdict, jobs: list[str], strangers: list[str]) -> None:
+    ref, submission = one.ref, one.submission
     if submission is None:
         strangers.append(f"{ref.id}: nothing says which job it is, so none is cancelled")
         return

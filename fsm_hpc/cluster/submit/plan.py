@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fsm_hpc.cluster import slurm, submissions
+from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.slurm import Hints
 from fsm_hpc.cluster.watch import cost, evidence
 from fsm_hpc.cluster.watch.cost import Expected
@@ -122,10 +122,9 @@ def _advice(found: FoldVerdict) -> str:
 
 def _other_settings(config: Config, found: FoldVerdict) -> str:
     """A live job that computes something else than what is asked for."""
-    submission = submissions.load(found.ref.paths)
-    if submission is None:
+    if found.submission is None:
         return ""
-    then = result.settings_that_matter(submission.config_then, "")
+    then = result.settings_that_matter(found.submission.config_then, "")
     changed = result.differences(then, result.settings_that_matter(config, ""))
     return f" (with other settings, cancel it first: {', '.join(changed)})" if changed else ""
 

@@ -93,18 +93,12 @@ def _in_its_folder(ref: FoldRef, before: Config, after: Config) -> Config:
 def _begun_with(ref: FoldRef) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
     submission = submissions.load(ref.paths)
-    if submission is not None and not _is_of(ref, submission.config_then):
-        return None  # copied from another fold, which would be run again, and this one not
     if submission is not None:
         study = ref.paths.study.root
         then = replace(submission.config_then, results_dir=study.parent, study=study.name)
         # said by a command, never by a file; what `by` said of this fold is in its settings
         return replace(then, after=(), notify=None, cluster=replace(then.cluster, by={}))
     return ref.config
-
-
-def _is_of(ref: FoldRef, config: Config) -> bool:
-    return config.id._replace(variant=ref.id.variant) == ref.id
 
 
 def _sections(words: Sequence[Word]) -> dict[str, Any]:

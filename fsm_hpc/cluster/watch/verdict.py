@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -19,6 +17,7 @@ from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system import machine
 from fsm_hpc.system.numbers import counted
 
 BEING_SUBMITTED_S = 300.0  # how long sbatch may take to answer
@@ -85,6 +84,7 @@ class FoldVerdict(Judged):
     warnings: tuple[str, ...] = ()
     lengths: tuple[dict[str, Any], ...] = ()  # of an unfinished fold those on disk so far
     is_newer: bool = False  # a newer version wrote it, so that it is not this one's to change
+    submission: Submission | None = None  # the last one, of a fold without a result
 
     @property
     def test_accuracy(self) -> float | None:
@@ -133,24 +133,12 @@ class FoldVerdict(Judged):
 
 def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], Hints]:
     """The verdict on every fold; asks SLURM only about folds that their files leave open."""
-    with _without_collector():
+    with machine.without_collector():
         found = [evidence.gather(fold) for fold in folds]
     found = under_way.with_open_arrays(found)
     unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
     hints = ask(unclear)
     return [judge(e, hints) for e in found], hints
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Thousands of parsed files make the garbage collector look for cycles that are not there."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def judge(found: Evidence, hints: Hints) -> FoldVerdict:
@@ -159,7 +147,11 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
         return FoldVerdict(found.ref, Verdict.UNKNOWN, found.trouble)
     if found.is_open:
         return FoldVerdict(
-            found.ref, Verdict.UNKNOWN, under_way.by_whom(found.ref), result=found.result
+            found.ref,
+            Verdict.UNKNOWN,
+            under_way.by_whom(found.ref),
+            result=found.result,
+            submission=found.submission,
         )
     hint = hints.jobs.get(found.job_id or "")
     verdict, why = _without_result(found, hint, hints)
@@ -186,6 +178,7 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
         warnings=warnings,
         lengths=scan.lengths,
         is_newer=found.is_newer,
+        submission=found.submission,
     )
 
 
