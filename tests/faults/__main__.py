@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "faults.md"
 HERE = "tests/faults"
 RECORDED = ("-p", "tests.faults.recorder")  # every test is a case
 PARTS = {
-    "kills": [f"{HERE}/test_kills.py"],
+    "kills": [f"{HERE}/test_kills.py", f"{HERE}/test_killed_compiling.py"],
     "damage": [
         f"{HERE}/test_damaged_files.py",
         f"{HERE}/test_damaged_arrays.py",

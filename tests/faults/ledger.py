@@ -28,6 +28,7 @@ EXAMPLES = {
     "tests/cluster/test_getting_on.py": "submission",
     "tests/cluster/test_afterwards.py": "submission",
     "tests/study/test_kept_aside.py": "what is on disk",
+    "tests/search/test_kept_kernels.py": "what is on disk",
     "tests/system/test_records.py": "what is on disk",
     "tests/system/test_typed.py": "what is on disk",
     "tests/cli/test_names.py": "hostile words",

@@ -68,7 +68,10 @@ def _make_ready(stage: Stage, say: Say) -> None:
     else:
         with _alone(marker), _telling(stage.message, say, marker):
             stage.warm_up()
-        if marker is not None:
+        if kernel.unkept:
+            error = kernel.unkept[0]
+            say(f"{folder}: it cannot be kept here, so every process compiles: {error.strerror}")
+        elif marker is not None:
             with suppress(OSError):
                 marker.touch()
 

@@ -14,6 +14,7 @@ from numba import njit, types
 # Kernels make no arrays, and who calls them holds those that they are given: counting references
 # to them, which is done in atomic steps, would take a third of the time of small boxes.
 UNCOUNTED = {"_nrt": False}
+unkept: list[OSError] = []  # why kernels that this process compiled could not be written
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -36,7 +37,29 @@ def _compiled(function: Callable[..., Any], forceinline: bool) -> Any:
     # without a cache, or in another numba, its own rule has to do
     with suppress(AttributeError):
         compiled._cache._cache_file._source_stamp = stamp()
+        _forgive(compiled._cache)
     return _by_type(compiled)
+
+
+def _forgive(kept: Any) -> None:
+    """Compile anew what was damaged on disk, and go on where there is no room to write."""
+    load, save = kept.load_overload, kept.save_overload
+
+    def load_or_none(*asked: Any) -> Any:
+        try:
+            return load(*asked)
+        except Exception:  # a cut or foreign pickle may fail in any way
+            with suppress(OSError):
+                kept.flush()
+            return None
+
+    def save_or_tell(*made: Any) -> None:
+        try:
+            save(*made)
+        except OSError as error:
+            unkept.append(error)
+
+    kept.load_overload, kept.save_overload = load_or_none, save_or_tell
 
 
 def _by_type(compiled: Any) -> Any:
