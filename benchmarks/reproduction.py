@@ -88,6 +88,7 @@ def blocks(kept: Kept) -> dict[str, Block]:
         "examples": lambda: paper_formulas.table(kept.experiment("paper_formulas"), kept.paper),
         "fold_seeds": lambda: seeds.table(kept.experiment("seeds"), "folds"),
         "refits": lambda: seeds.table(kept.experiment("seeds"), "refits"),
+        "reshuffled": lambda: seeds.reshuffled_table(kept.experiment("seeds")),
         "swaps": lambda: seeds.table(kept.experiment("seeds"), "swaps"),
         "tuning": lambda: seeds.table(kept.experiment("seeds"), "tuning"),
         "ties": lambda: ties.table(kept.experiment("ties")),
@@ -134,6 +135,8 @@ def _moved(one: Beside, kept: Kept) -> Iterator[str]:
             if cell == name:
                 means = [100 * fmean(run["right"]) for run in runs]
                 yield _told(f"{words} ({len(means)} runs)", means, theirs)
+                if step in ("folds", "refits"):
+                    yield _told(f"{words}, each shuffled anew", seeds.reshuffled(runs), theirs)
     for dataset, method, folds in ties.cells(kept.experiment("ties")):
         if f"{dataset} {method}" == name:
             drawn = 100 * np.mean([fold["drawn"]["right"] for fold in folds], axis=0)

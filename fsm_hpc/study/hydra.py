@@ -96,6 +96,8 @@ def composed(words: Sequence[str]) -> Any:
     except YAMLError as error:
         told = " ".join(str(error).split())
         raise UserError(f"a config file is not YAML: {told}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"a config file is not UTF-8: {', '.join(_no_text())}") from None
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(_explained(error, words)) from None
 
@@ -166,6 +168,17 @@ def _user_conf_dirs() -> list[Path]:
 
 
 # ---------------------------------------------------------------------------------------- errors
+
+
+def _no_text() -> Iterator[str]:
+    """The user's config files that are something else; ours are text."""
+    for path in (path for folder in _user_conf_dirs() for path in sorted(folder.rglob("*.yaml"))):
+        try:
+            path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            yield str(path)
+        except OSError:  # not the one that was read
+            continue
 
 
 def first_line(error: Exception) -> str:

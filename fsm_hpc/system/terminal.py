@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -53,6 +55,9 @@ def styled(*parts: str | tuple[str, str]) -> Text:
 def print_anything() -> None:
     """Let standard output take every name of a file, whatever its bytes or the encoding here."""
     codecs.register_error("as_it_is", _as_it_is)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who started this command
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="as_it_is")

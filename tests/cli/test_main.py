@@ -101,6 +101,13 @@ def test_no_words_show_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> Non
     assert "python -m fsm_hpc" in capsys.readouterr().out
 
 
+def test_a_command_without_standard_output_does_its_work(tmp_path: Path) -> None:
+    """As cron and daemons may start one."""
+    words = [sys.executable, "-m", "fsm_hpc", "status", f"results_dir={tmp_path}", "--check"]
+    closed = ["bash", "-c", 'exec "$@" >&- 2>&-', "closed", *words]
+    assert subprocess.run(closed, cwd=tmp_path).returncode == subprocess.run(words).returncode
+
+
 def test_ctrl_c_in_a_library_that_fails_at_cleaning_up_is_still_ctrl_c(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -132,13 +132,17 @@ def test_a_mistake_in_a_sweep_is_told_too(words: list[str]) -> None:
         expand(words)
 
 
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [(b"kind: [slurm\n", "a config file is not YAML"), (b"\xff\xfe\0", "not UTF-8: .*broken.yaml")],
+)
 def test_a_broken_config_of_the_users_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, complaint: str
 ) -> None:
     (tmp_path / "cluster").mkdir()
-    (tmp_path / "cluster" / "broken.yaml").write_text("kind: [slurm\n")
+    (tmp_path / "cluster" / "broken.yaml").write_bytes(content)
     monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path))
-    with pytest.raises(UserError, match="a config file is not YAML"):
+    with pytest.raises(UserError, match=complaint):
         compose([*BANK, "cluster=broken"])
 
 
