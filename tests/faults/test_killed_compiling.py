@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -33,8 +34,9 @@ def ended(folder: Path, blow: tuple[int, float] | None) -> int:
         try:
             if blow is not None:
                 number, after_s = blow
-                time.sleep(after_s)
-                process.send_signal(number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(after_s)
+                process.send_signal(number)  # does nothing where it was quicker
             code = process.wait(LIMIT_S)
         except subprocess.TimeoutExpired:
             process.kill()
