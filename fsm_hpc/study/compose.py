@@ -13,6 +13,7 @@ from fsm_hpc.study import hydra
 from fsm_hpc.study.config import ClusterKind, Config, build
 from fsm_hpc.study.hydra import key_of
 from fsm_hpc.study.resources import by_dataset_and_method
+from fsm_hpc.system.machine import without_collector
 
 
 def compose(words: Sequence[str]) -> Config:
@@ -41,6 +42,7 @@ def show(words: Sequence[str]) -> str:
     return str(yaml.safe_dump(_plain(words), allow_unicode=True, sort_keys=False))
 
 
+@without_collector()
 def expand(words: Sequence[str]) -> list[Config]:
     """All folds of a sweep: lists, ranges and globs multiply out, and folds do so by themselves."""
     _refuse_variant(words)

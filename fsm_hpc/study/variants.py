@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -193,17 +193,22 @@ class Remembered:
         return Remembered(memory.settings, variants, apart)
 
 
-def placed(configs: Sequence[Config]) -> list[Config]:
-    """The configs with the variant of their study that each of them is."""
-    memories: dict[Path, Remembered] = {}
-    found = []
+def placed(
+    configs: Sequence[Config], known: Mapping[Path, Remembered] | None = None
+) -> list[Config]:
+    """The configs with the variant of their study that each of them is; `known`: `memories`."""
+    found, memory_of = [], dict(known or memories(configs))
     for config in configs:
         root = config.results_dir / config.study
         settings = of_config(config)
-        memory = memories.get(root) or read(root)
-        memories[root] = memory = memory.learn(config.id, settings)
+        memory_of[root] = memory = memory_of[root].learn(config.id, settings)
         found.append(replace(config, variant=memory.variant_of(config.id, settings)))
     return one_each(found)
+
+
+def memories(configs: Iterable[Config]) -> dict[Path, Remembered]:
+    """What the studies of these folds remember."""
+    return {root: read(root) for root in {one.results_dir / one.study for one in configs}}
 
 
 def one_each(configs: Sequence[Config]) -> list[Config]:

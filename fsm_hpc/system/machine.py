@@ -94,7 +94,7 @@ def cpu_model() -> str:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Thousands of parsed files make the garbage collector look for cycles that are not there."""
+    """Thousands of folds make the garbage collector look for cycles that are not there."""
     was_on = gc.isenabled()
     gc.disable()
     try:

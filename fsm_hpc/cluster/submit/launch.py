@@ -30,12 +30,15 @@ def launch(configs: Sequence[Config], wait: bool, stays: bool = False) -> int:
     `stays`: each fold goes on in the folder that it has, whatever its settings are now.
     """
     console = terminal.console()
-    refuse(configs if stays else variants.placed(configs))  # before anything is touched
-    studies = {config.results_dir / config.study for config in configs}
-    with study_lock.held(studies):
-        for told in transaction.recover([StudyPaths(root) for root in studies]):
+    before = variants.memories(configs)
+    folds = configs if stays else variants.placed(configs, before)
+    refuse(folds)  # before anything is touched
+    with study_lock.held(before):
+        for told in transaction.recover([StudyPaths(root) for root in before]):
             console.print(told, soft_wrap=True)
-        decisions, hints = decide(configs if stays else variants.placed(configs))
+        if not stays and variants.memories(configs) != before:  # by who held it until now
+            folds = variants.placed(configs)
+        decisions, hints = decide(folds)
         variants.remember([decision.config for decision in decisions if decision.is_submitted])
         show.silence(console, [hints])
         is_local = kind_of(configs[0]) is ClusterKind.LOCAL

@@ -16,6 +16,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, resources, result, variants
 from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.system.machine import without_collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Array:
         return sum(c.nodes * c.cluster.cpus * c.cluster.timeout_h for c in configs)
 
 
+@without_collector()
 def decide(configs: Sequence[Config]) -> tuple[list[Decision], Hints]:
     """What a submission of these folds would do; mistakes in the data show here."""
     if not configs:

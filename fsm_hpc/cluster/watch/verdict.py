@@ -17,7 +17,7 @@ from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import machine
+from fsm_hpc.system.machine import without_collector
 from fsm_hpc.system.numbers import counted
 
 BEING_SUBMITTED_S = 300.0  # how long sbatch may take to answer
@@ -133,7 +133,7 @@ class FoldVerdict(Judged):
 
 def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], Hints]:
     """The verdict on every fold; asks SLURM only about folds that their files leave open."""
-    with machine.without_collector():
+    with without_collector():
         found = [evidence.gather(fold) for fold in folds]
     found = under_way.with_open_arrays(found)
     unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
