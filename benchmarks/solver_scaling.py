@@ -186,6 +186,6 @@ def _bounds(axes: Any, by_bound: dict[str, Any]) -> None:
         axes.semilogy(lengths, spent, styles[method], marker=".", color=color, label=name)
     axes.set(xlabel="bound", ylabel="processor seconds for this bound alone")
     axes.set_title("fold 0, training part")
-    axes.legend(frameon=False, fontsize=7, loc="upper left")
+    axes.legend(frameon=False, fontsize=7, loc="upper left", handlelength=4)
     axes.set_ylim(top=1e4)
     axes.xaxis.get_major_locator().set_params(integer=True)
