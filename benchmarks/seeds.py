@@ -165,9 +165,12 @@ def cells(kept: Results, step: str) -> Iterator[tuple[str, list[Results]]]:
 
 def reshuffled(runs: Sequence[Results]) -> list[float]:
     """The middle 95 % of means of ten folds, each of which is of another shuffle of the rows."""
-    right = [100 * value for one in runs for value in one["right"]]
-    drawn = np.random.default_rng(SEED).choice(right, (DRAWS, len(FOLDS)))
+    drawn = np.random.default_rng(SEED).choice(_each_fold(runs), (DRAWS, len(FOLDS)))
     return [float(value) for value in np.percentile(drawn.mean(axis=1), MIDDLE)]
+
+
+def _each_fold(runs: Sequence[Results]) -> list[float]:
+    return [100 * value for one in runs for value in one["right"]]
 
 
 def reshuffled_table(kept: Results) -> list[str]:
@@ -179,7 +182,7 @@ def reshuffled_table(kept: Results) -> list[str]:
     ]
     for name, runs in (cell for step in ("folds", "refits") for cell in cells(kept, step)):
         dataset, method = name.split()
-        right = [100 * value for one in runs for value in one["right"]]
+        right = _each_fold(runs)
         low, high = reshuffled(runs)
         theirs = paper.accuracy()[dataset, method][0]
         where = "within" if low <= theirs <= high else "outside"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -58,14 +57,11 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return found
 
 
-NAMED = re.compile(r"/|^fsm_hpc: [\w-]+\.\w+: ", re.MULTILINE)  # a path, or `all.csv: ...`
-
-
 def refuse_escape(victim: Victim, what: str) -> int:
     code, printed = victim.end(), victim.said()
     if "Traceback" in printed or code not in (0, 1, 2, 130):
         raise EscapedError(f"{what}: ended with {code}:\n{printed[-1500:]}")
-    if code == 2 and not NAMED.search(printed):
+    if code == 2 and "/" not in printed:
         raise EscapedError(f"{what}: no file is named:\n{printed[-1500:]}")
     return code
 
@@ -147,7 +143,7 @@ MORE = {
     "sweep": [*said.MEDIAN, "fold=4,5", "scan.max_length=3", "-m", "cluster=local", "wait=true"],
     "fit": list(COMMANDS["rule"]),
     "export": ["export", "rule/model.json", "--to", "sql"],
-    "alternatives": ["alternatives", "rule/model.json", "slack=1", "--csv", "all.csv"],
+    "alternatives": ["alternatives", "rule/model.json", "slack=1", "--csv", "rule/all.csv"],
 }
 
 
