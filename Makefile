@@ -24,6 +24,7 @@ STUDY ?= paper
 FIRST_BUDGET_H := 0.003
 MORE_BUDGETS_H := 0.01 0.034
 paper: $(READY)  ## the paper's study on this machine, or STUDY=paper_plateau|more; stop and go on at any time
+	$(PYTHON) -m scripts.take_over $(STUDY)
 	$(PYTHON) -m fsm_hpc +experiment=$(STUDY) -m wait=true cluster=local scan.budget_h=$(FIRST_BUDGET_H)
 	for hours in $(MORE_BUDGETS_H); do \
 		$(PYTHON) -m fsm_hpc resume +experiment=$(STUDY) --wait cluster=local scan.budget_h=$$hours || exit; \

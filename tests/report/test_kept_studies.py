@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.run import run_fold
+from scripts import take_over
 from scripts.keep_study import keep
 from tests.support.command_line import place_of, run_verb
 
@@ -74,3 +77,50 @@ def test_a_fold_that_names_a_place_of_its_machine_is_not_kept(tmp_path: Path) ->
     done["provenance"]["table"] = "/somewhere/table.csv"
     found.write_text(json.dumps(done), encoding="utf-8")
     assert keep(tmp_path / "running", tmp_path / "kept") == 0
+
+
+def laid_out(results: Path, study: str, *folds: str) -> None:
+    """Some folds of a kept study, as a study of that name in another folder of results."""
+    for fold in folds:
+        shutil.copytree(RESULTS / study / fold, results / study / fold)
+    shutil.copyfile(RESULTS / study / "study.json", results / study / "study.json")
+
+
+def test_a_study_goes_on_from_what_another_has_proved(tmp_path: Path) -> None:
+    laid_out(tmp_path, "paper", "hepatitis/median/fold-4", "hepatitis/xgboost/fold-4")
+    assert take_over.main(["paper_plateau", f"--results={tmp_path}"]) == 0
+    words = ["+experiment=paper_plateau", f"results_dir={tmp_path}", "dataset=hepatitis", "fold=4"]
+    for method in ("median", "xgboost"):
+        made = run_fold(compose([*words, f"method={method}"]))
+        kept = RESULTS / "paper_plateau" / "hepatitis" / method / "fold-4" / "result.json"
+        assert made is not None
+        assert made.accuracy.test == json.loads(kept.read_text())["accuracy"]["test"]
+        if method == "median":  # the seconds are those of the other study: nothing is searched anew
+            proved = json.loads(
+                (tmp_path / f"paper/hepatitis/{method}/fold-4/scan.json").read_text()
+            )
+            assert made.stop_reason == "plateau"
+            assert made.lengths == proved["lengths"][: len(made.lengths)]
+
+
+def test_a_study_takes_nothing_over_where_it_came_as_far_or_to_its_own_end(tmp_path: Path) -> None:
+    fold = "hepatitis/median/fold-4"
+    laid_out(tmp_path, "paper", fold)
+    laid_out(tmp_path, "paper_plateau", fold)
+    own_end = (tmp_path / "paper_plateau" / fold / "scan.json").read_bytes()
+    for _ in range(2):
+        assert take_over.take_over([tmp_path / "paper"], tmp_path / "paper_plateau") == 0
+        assert take_over.take_over([tmp_path / "paper_plateau"], tmp_path / "paper") == 0
+    assert (tmp_path / "paper_plateau" / fold / "scan.json").read_bytes() == own_end
+
+
+def test_a_scan_of_other_rows_that_is_taken_over_is_not_gone_on_from(tmp_path: Path) -> None:
+    fold = "hepatitis/median/fold-4"
+    laid_out(tmp_path, "paper", fold)
+    take_over.take_over([tmp_path / "paper"], tmp_path / "other")
+    assert (tmp_path / "other" / fold / "scan.json").exists()
+    words = ["study=other", f"results_dir={tmp_path}", "dataset=hepatitis", "method=median"]
+    made = run_fold(compose([*words, "fold=4", "seed=7", "solver=native", "scan.max_length=2"]))
+    proved = json.loads((tmp_path / "paper" / fold / "scan.json").read_text())
+    assert made is not None
+    assert made.lengths[0]["train_accuracy"] != proved["lengths"][0]["train_accuracy"]
