@@ -5,8 +5,9 @@
 
 The training part of fold 0 of every dataset and method. clingo-dl goes from length to length, each
 from its own formula of the length before, until `--limit` seconds of wall time have gone into the
-cell; native solves the same lengths from nothing that clingo-dl found. What is done is kept in
-`--out` after every length; a larger limit goes on from there. Exit code 1 if two figures differ.
+cell; native goes up the same lengths in the same way, knows nothing that clingo-dl found, and has
+as long. What is done is kept in `--out` after every length; a larger limit goes on from there. Exit
+code 1 if two figures differ.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,24 @@ class Proof:
     errors: int
     size: int
     formula: str
-    native_errors: int
-    native_size: int
+    native_errors: int | None  # None: native has not proved it in the time that clingo-dl has
+    native_size: int | None
     seconds: float  # of clingo-dl, wall time
     native_s: float
 
     @property
+    def is_of_both(self) -> bool:
+        return self.native_errors is not None
+
+    @property
     def agrees(self) -> bool:
-        return (self.errors, self.size) == (self.native_errors, self.native_size)
+        """Whether native does not contradict it."""
+        told = (self.native_errors, self.native_size)
+        return not self.is_of_both or told == (self.errors, self.size)
+
+    @property
+    def figures(self) -> str:
+        return f"{self.errors}/{self.size}" + ("" if self.is_of_both else "*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +90,35 @@ class AgreementCell:
         return all(proof.agrees for proof in self.proofs)
 
 
+class Climb:
+    """Native's way up: each length from its own formula of the length before, as clingo-dl's."""
+
+    def __init__(self, problem: Problem, limit_s: float) -> None:
+        self._problem, self._left_s = problem, limit_s
+        self._native, self._best = Native(1), Incumbent()
+
+    def beside(self, theirs: Proof) -> Proof:
+        """The next length, with native's answer to it."""
+        started = time.monotonic()
+        control = Control(deadline=started + self._left_s)
+        ours = self._native.solve(self._problem, theirs.length, self._best, control)
+        seconds = time.monotonic() - started
+        self._left_s -= seconds
+        self._best = Incumbent(
+            ours.formula, ours.errors, ours.proved_length, ours.lower_bound, ours.frontier
+        )
+        return replace(
+            theirs,
+            native_errors=ours.errors if ours.proved else None,
+            native_size=ours.formula.size if ours.proved else None,
+            native_s=round(seconds, 3),
+        )
+
+
 def proved_further(problem: Problem, before: AgreementCell, limit_s: float, keep: Keep) -> None:
     """Prove length after length until the limit; `keep` gets the cell after each."""
-    clingo, cell = ClingoDl(1, Encoding.FAST), before
+    clingo, native = ClingoDl(1, Encoding.FAST), Climb(problem, limit_s)
+    cell = replace(before, proofs=tuple(map(native.beside, before.proofs)))
     try:
         while len(cell.proofs) < LONGEST and not is_perfect(problem, cell):
             started = time.monotonic()
@@ -92,7 +129,7 @@ def proved_further(problem: Problem, before: AgreementCell, limit_s: float, keep
             if not theirs.proved:
                 keep(AgreementCell(cell.proofs, limit_s, seconds))
                 return
-            proof = _beside(problem, length, checked(problem, length, theirs), seconds)
+            proof = native.beside(_proof(length, checked(problem, length, theirs), seconds))
             cell = AgreementCell((*cell.proofs, proof), before.given_s)  # not yet all of the limit
             keep(cell)
         keep(AgreementCell(cell.proofs, limit_s))
@@ -112,20 +149,10 @@ def _incumbent(cell: AgreementCell) -> Incumbent:
     return Incumbent(parse(last.formula), last.errors, last.length)
 
 
-def _beside(problem: Problem, length: int, theirs: Outcome, seconds: float) -> Proof:
-    """Native's answer to the same length, from nothing."""
-    started = time.monotonic()
-    ours = Native(1).solve(problem, length, Incumbent(), Control())
-    assert ours.proved  # it has no limit
+def _proof(length: int, theirs: Outcome, seconds: float) -> Proof:
+    formula = theirs.formula
     return Proof(
-        length=length,
-        errors=theirs.errors,
-        size=theirs.formula.size,
-        formula=str(theirs.formula),
-        native_errors=ours.errors,
-        native_size=ours.formula.size,
-        seconds=round(seconds, 2),
-        native_s=round(time.monotonic() - started, 3),
+        length, theirs.errors, formula.size, str(formula), None, None, round(seconds, 2), 0.0
     )
 
 
@@ -138,15 +165,22 @@ def table(cells: dict[str, AgreementCell]) -> list[str]:
     ]
     for name, cell in cells.items():
         dataset, method = name.split()
-        figures = " ".join(f"{proof.errors}/{proof.size}" for proof in cell.proofs)
+        figures = " ".join(proof.figures for proof in cell.proofs)
         native_s = sum(proof.native_s for proof in cell.proofs)
         lines.append(
             f"| {dataset} | {method} | {cell.given_s:g} | {len(cell.proofs)} | {cell.used_s:.1f} "
             f"| {native_s:.2f} | {figures} | {same_of(cell)} |"
         )
-    proofs = [proof for cell in cells.values() for proof in cell.proofs]
-    same = sum(proof.agrees for proof in proofs)
-    return [*lines, "", f"{same} of {len(proofs)} lengths have the same errors and the same size."]
+    return [*lines, "", *_summary([proof for cell in cells.values() for proof in cell.proofs])]
+
+
+def _summary(proofs: Sequence[Proof]) -> Iterator[str]:
+    both = [proof for proof in proofs if proof.is_of_both]
+    same = sum(proof.agrees for proof in both)
+    yield f"{same} of {len(both)} lengths have the same errors and the same size."
+    if len(both) < len(proofs):
+        alone = len(proofs) - len(both)
+        yield f"{alone} more, with a star, native has not proved in the time that clingo-dl has."
 
 
 def same_of(cell: AgreementCell) -> str:

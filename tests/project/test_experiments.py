@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.agreement import AgreementCell, proved_further
+from benchmarks.agreement import AgreementCell, Climb, proved_further, table
 from benchmarks.paper_formulas import EXAMPLES, Example, read
 from benchmarks.study_tables import Beside
 from benchmarks.ties import Optima, scanned
@@ -68,6 +69,27 @@ def test_both_solvers_prove_the_same_and_go_on_from_there(problem: Problem) -> N
     proved_further(problem, AgreementCell(kept[0].proofs, 1.0), 60.0, again.append)
     figures = [[(p.errors, p.size) for p in cell.proofs] for cell in (kept[-1], again[-1])]
     assert figures[0] == figures[1]
+    assert all(proof.is_of_both for proof in again[-1].proofs)
+
+
+def test_a_length_that_native_has_no_time_for_is_told_and_not_counted(problem: Problem) -> None:
+    kept: list[AgreementCell] = []
+    proved_further(problem, AgreementCell(), 60.0, kept.append)
+    out_of_time = Climb(problem, 0.0)
+    proofs = tuple(map(out_of_time.beside, kept[-1].proofs))
+    assert not any(proof.is_of_both for proof in proofs)
+    lines = table({"d pivot": AgreementCell(proofs, 60.0)})
+    assert lines[-2].startswith("0 of 0 lengths")
+    assert lines[-1].startswith(f"{len(proofs)} more, with a star")
+
+
+def test_a_length_on_which_the_solvers_differ_is_told(problem: Problem) -> None:
+    kept: list[AgreementCell] = []
+    proved_further(problem, AgreementCell(), 60.0, kept.append)
+    wrong = replace(kept[-1].proofs[0], errors=kept[-1].proofs[0].errors + 1)
+    cell = AgreementCell((wrong, *kept[-1].proofs[1:]), 60.0)
+    assert not cell.agrees
+    assert "| NO |" in table({"d pivot": cell})[2]
 
 
 def test_a_letter_without_a_name_is_read_as_kindly_as_can_be(problem: Problem) -> None:
