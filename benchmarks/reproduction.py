@@ -76,6 +76,7 @@ def blocks(kept: Kept) -> dict[str, Block]:
 
     return {
         "coverage": lambda: scan_tables.coverage(paper(), DATASETS),
+        "headline": lambda: study_tables.headline(paper()),
         "means": lambda: study_tables.means(paper()),
         "cells": lambda: study_tables.cells(paper()),
         "beyond": lambda: beyond(study_tables.besides(paper()), kept),

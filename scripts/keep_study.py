@@ -93,14 +93,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("folder", type=Path, help="the study where it runs")
     parser.add_argument("name", help="in results/ of this repository")
-    parser.add_argument("--page", action="store_true", help="report.html.gz with all figures, too")
+    parser.add_argument("--page", action="store_true", help="figures and report.html.gz, too")
     given = parser.parse_args(arguments)
     target = RESULTS / given.name
     copied = keep(given.folder, target)
     _keep_settings(StudyPaths(given.folder).settings, StudyPaths(target).settings)
     print(f"{copied} folds are new in {given.name}")
     place = (f"results_dir={RESULTS}", f"study={given.name}")
-    ended = fsm_hpc(["collect", *place, *SHOWN])
+    ended = fsm_hpc(["collect", *place, *SHOWN, *(["--plots"] if given.page else [])])
     if given.page and not ended:
         ended = fsm_hpc(["report", *place, *SHOWN])
         _compress(StudyPaths(target).report)

@@ -22,6 +22,13 @@ def test_the_tables_of_a_page_are_those_of_the_kept_results(page: Path) -> None:
     assert rewritten(text, KNOWN) == text, "python -m benchmarks.reproduction --write"
 
 
+def test_the_readme_says_what_the_study_cost_and_how_near_it_came() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    hours, cells = re.findall(r"[\d.]+ core-hours|\d+ of \d+ cells", KNOWN["headline"]()[0])
+    assert hours in readme
+    assert cells in readme
+
+
 def test_every_table_is_on_a_page() -> None:
     texts = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert set(re.findall(r"<!-- begin (\w+) -->", texts)) == set(KNOWN)
