@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import html
 import json
 import shutil
 from pathlib import Path
@@ -43,6 +45,23 @@ def test_a_kept_study_names_no_place_of_the_machine_it_ran_on(study: str) -> Non
     for path in (RESULTS / study).rglob("*.json"):
         text = path.read_text(encoding="utf-8")
         assert '"/' not in text.replace('"/"', ""), path
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_kept_page_shows_every_kept_formula_and_no_place_of_a_machine(study: str) -> None:
+    page = gzip.decompress((RESULTS / study / "report.html.gz").read_bytes()).decode()
+    for path in results_of(study):
+        done = json.loads(path.read_text(encoding="utf-8"))
+        if done["formula"] is not None:
+            assert html.escape(done["formula"]) in page, path
+    assert not any(place in page for place in ("/home/", "/root/", "/tmp/", str(RESULTS.parent)))
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_figures_of_a_kept_study_are_kept_with_it(study: str) -> None:
+    plots = StudyPaths(RESULTS / study).plots
+    names = {path.stem for path in plots.glob("*.svg")}
+    assert names >= {"accuracy", "accuracy_size", "runtime", "cactus", "ranks"}
 
 
 @pytest.mark.parametrize("study", STUDIES)
