@@ -104,9 +104,7 @@ class Climb:
         ours = self._native.solve(self._problem, theirs.length, self._best, control)
         seconds = time.monotonic() - started
         self._left_s -= seconds
-        self._best = Incumbent(
-            ours.formula, ours.errors, ours.proved_length, ours.lower_bound, ours.frontier
-        )
+        self._best = ours.incumbent
         return replace(
             theirs,
             native_errors=ours.errors if ours.proved else None,

@@ -5,13 +5,13 @@ do. A length that one has proved is proved for the other, and a baseline has no 
 the scan.json of another study's fold where it came further than this one's, which has no result or
 was cut by its budget, and the result.json of a baseline that this study lacks. The study's own
 command, or `resume`, then goes on from there, and takes nothing that is of other rows or settings.
-No job of the study may run meanwhile.
+A fold with a file that cannot be read, here or there, is left to the verbs, which tell of it. No
+job of the study may run meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +19,7 @@ from pathlib import Path
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.system.files import UnreadableError, write_atomically
 
 RESULTS = Path("results")
 Reach = tuple[int, float]  # lengths that are proved, and the share of the next
@@ -30,21 +31,24 @@ def take_over(others: Sequence[Path], study: Path) -> int:
     for other in others:
         for fold, theirs in StudyPaths(other).folds_on_disk():
             ours = StudyPaths(study).fold(fold)
-            for path in _of_use(theirs, ours):
-                ours.folder.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, ours.folder / path.name)
+            path = _of_use(theirs, ours)
+            if path is not None:
+                write_atomically(ours.folder / path.name, path.read_bytes())
                 gained.add(fold)
     return len(gained)
 
 
-def _of_use(theirs: FoldPaths, ours: FoldPaths) -> list[Path]:
-    """The files of the other fold that this one can go on from."""
-    done = result.read(ours.result)
-    if done is not None and done.stop_reason != StopReason.TIMEOUT.value:
-        return []
-    if theirs.scan.exists():
-        return [theirs.scan] if reach(theirs.scan) > reach(ours.scan) else []
-    return [theirs.result] if done is None and result.read(theirs.result) is not None else []
+def _of_use(theirs: FoldPaths, ours: FoldPaths) -> Path | None:
+    """The file of the other fold that this one can go on from."""
+    try:
+        done = result.read(ours.result)
+        if done is not None and done.stop_reason != StopReason.TIMEOUT.value:
+            return None
+        if theirs.scan.exists():
+            return theirs.scan if reach(theirs.scan) > reach(ours.scan) else None
+        return theirs.result if done is None and result.read(theirs.result) is not None else None
+    except UnreadableError:
+        return None
 
 
 def reach(scan: Path) -> Reach:

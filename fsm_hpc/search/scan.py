@@ -256,14 +256,7 @@ def _attempt(
     outcome = solver.solve(problem, before.length, before.best, control)
     outcome = replace(outcome, formula=written(problem, outcome.formula))
     outcome = checked(problem, before.length, outcome)
-    best = Incumbent(
-        outcome.formula,
-        outcome.errors,
-        outcome.proved_length,
-        outcome.lower_bound,
-        outcome.frontier,
-    )
-    return replace(attempt(best), solver=outcome.solver), outcome
+    return replace(attempt(outcome.incumbent), solver=outcome.solver), outcome
 
 
 def _may_go_on(attempt: LengthAttempt, budget_s: float | None) -> bool:

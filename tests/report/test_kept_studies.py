@@ -143,3 +143,12 @@ def test_a_scan_of_other_rows_that_is_taken_over_is_not_gone_on_from(tmp_path: P
     proved = json.loads((tmp_path / "paper" / fold / "scan.json").read_text())
     assert made is not None
     assert made.lengths[0]["train_accuracy"] != proved["lengths"][0]["train_accuracy"]
+
+
+def test_a_fold_whose_files_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+    whole, cut = "hepatitis/median/fold-4", "hepatitis/median/fold-5"
+    laid_out(tmp_path, "paper", whole, cut)
+    (tmp_path / "paper" / cut / "scan.json").write_text('{"format": 1, "leng')
+    assert take_over.take_over([tmp_path / "paper"], tmp_path / "paper_plateau") == 1
+    assert (tmp_path / "paper_plateau" / whole / "scan.json").exists()
+    assert not (tmp_path / "paper_plateau" / cut).exists()

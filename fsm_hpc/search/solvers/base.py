@@ -57,6 +57,13 @@ class Outcome:
     def proved(self) -> bool:
         return self.end is End.PROVED
 
+    @property
+    def incumbent(self) -> Incumbent:
+        """What is known now, to go on from."""
+        return Incumbent(
+            self.formula, self.errors, self.proved_length, self.lower_bound, self.frontier
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Control:
