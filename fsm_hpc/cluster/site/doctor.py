@@ -82,7 +82,9 @@ def _data(config: Config) -> Check:
     except UserError as error:
         return Check("data", Grade.FAILED, str(error))
     rows = prepared.dataset.rows
-    return Check("data", Grade.OK, f"{config.dataset.name}: {counted(rows, 'row')}, fold {config.fold}")
+    return Check(
+        "data", Grade.OK, f"{config.dataset.name}: {counted(rows, 'row')}, fold {config.fold}"
+    )
 
 
 def _results(config: Config) -> Check:
@@ -115,7 +117,8 @@ def _here(config: Config) -> Check:
     cores, memory_gb = machine.available_cores(), machine.physical_mb() / 1024
     folds = local.side_by_side(config)
     text = (
-        f"{counted(cores, 'core')}, {memory_gb:.0f} GB: {counted(folds, 'fold')} at a time; no sbatch, so they run here"
+        f"{counted(cores, 'core')}, {memory_gb:.0f} GB: {counted(folds, 'fold')} at a time; "
+        "no sbatch, so they run here"
     )
     return Check("this machine", Grade.OK, text)
 

@@ -87,9 +87,7 @@ def nodes(config: Config) -> Check:
     return Check("nodes", Grade.FAILED if asked > most else Grade.OK, text)
 
 
-def _of_partition(
-    name: str | None, fields: str, line: re.Pattern[str]
-) -> list[list[str]] | None:
+def _of_partition(name: str | None, fields: str, line: re.Pattern[str]) -> list[list[str]] | None:
     """What sinfo says of a partition's groups of nodes; without a name, of the default one.
 
     None where its answer is not of such lines.
