@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from fsm_hpc.models.black_box import explain_model
     from fsm_hpc.models.estimator import FormulaClassifier
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Formula", "FormulaClassifier", "explain_model", "parse"]
 
 
