@@ -60,8 +60,8 @@ test-slow: $(READY)  ## everything that takes minutes, but for the cluster's
 faults: $(READY)  ## kills, damaged files, full disks, races, code in data, a SLURM that lies: an hour or two, and a table
 	$(PYTHON) -m tests.faults
 
-system-packages: $(READY)  ## SLURM, a browser and TeX for the tests, where apt can bring them
-	@$(PYTHON) -m scripts.system_packages
+system-packages: $(READY)  ## name the programs that tests need and lack; SYSTEM_PACKAGES=1 installs them (apt, root)
+	@$(PYTHON) -m scripts.system_packages $(if $(filter 1,$(SYSTEM_PACKAGES)),--install)
 
 wheel: $(READY)  ## dist/*.whl
 	$(PYTHON) -m build --wheel

@@ -1,7 +1,8 @@
-"""Bring what tests use besides Python: SLURM, a browser, TeX, node, a spreadsheet; or say so."""
+"""Name the programs that tests drive and this machine lacks; `--install` installs them."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
@@ -9,7 +10,7 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 
 from slurm.install import PACKAGES as SLURM_PACKAGES
-from slurm.install import apt_install, how_to_install, missing_programs
+from slurm.install import SYSTEM_PATH, apt_install, how_to_install, missing_programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,20 @@ def needs() -> list[Need]:
             "LaTeX tables", (*tex, "poppler-utils"), [*_missing("pdflatex"), *_missing("pdftotext")]
         ),
         Need("rules as JavaScript", ("nodejs",), _missing("node")),
+        Need("rules as MariaDB's SQL", ("mariadb-server-core",), _missing("mariadbd")),
+        Need("clocks that differ", ("faketime",), _missing("faketime")),
+        Need("several hosts on this one", ("util-linux",), _missing("unshare")),
         Need("rules in a spreadsheet", ("libreoffice-calc-nogui",), _missing("soffice")),
     ]
 
 
 def main() -> int:
-    """Install what is missing as far as this machine allows; tests skip what is not there."""
+    """Tests skip what is not there, so a missing program is a message and no error."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--install", action="store_true", help="with apt-get, as root")
+    may_install = parser.parse_args().install and _can_install()
     lacking, trouble = [need for need in needs() if need.missing], ""
-    if lacking and _may_install():
+    if lacking and may_install:
         packages = [package for need in lacking for package in need.packages]
         print(f"installing {', '.join(packages)} ...", file=sys.stderr)
         trouble = apt_install(packages)
@@ -59,10 +66,10 @@ def _missing_browser() -> list[str]:
 
 
 def _missing(program: str) -> list[str]:
-    return [] if shutil.which(program) else [program]
+    return [] if shutil.which(program, path=SYSTEM_PATH) else [program]
 
 
-def _may_install() -> bool:
+def _can_install() -> bool:
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
