@@ -71,7 +71,7 @@ def mend(path: Path, say: Say) -> None:
         say(f"{path.name} has damaged lines: {len(kept)} trials are whole; kept as {where}")
         _write(path, [*found.studies[: bool(kept)], *_numbered(kept)])
     elif torn:  # what a dying machine wrote of a last line
-        with path.open("r+b") as stream:
+        with files.open_to_append(path) as stream:
             stream.truncate(len(content) - len(torn))
 
 

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import drafts, machine, records, terminal
+from fsm_hpc.system import drafts, files, machine, records, terminal
 from fsm_hpc.system.beside import beside
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Between, Moment
@@ -58,7 +58,7 @@ def _held(path: Path, give_up_s: float) -> Iterator[None]:
     def beat(over: Event) -> None:
         while not over.wait(BEAT_S):
             with suppress(OSError):
-                os.utime(path)
+                os.utime(path, follow_symlinks=False)
 
     try:
         with beside(beat):
@@ -80,13 +80,14 @@ def owner_of(path: Path) -> Owner | None:
 def _take(path: Path, me: Owner) -> bool:
     """Create the lock with its content in it, at once, unless there is one."""
     draft = drafts.draft_of(path)
-    draft.write_text(json.dumps(asdict(me)), encoding="utf-8")
+    content = json.dumps(asdict(me)).encode()
+    _create(draft, content)
     try:
         os.link(draft, path)
     except FileExistsError:
         return False
     except OSError:  # a file system without links
-        return _create(path, draft.read_bytes())
+        return _create(path, content)
     finally:
         draft.unlink(missing_ok=True)
     return True
@@ -94,7 +95,7 @@ def _take(path: Path, me: Owner) -> bool:
 
 def _create(path: Path, content: bytes) -> bool:
     try:
-        number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW)
     except FileExistsError:
         return False
     with os.fdopen(number, "wb") as stream:
@@ -114,8 +115,7 @@ class _Wait:
     def until_taken(self, me: Owner) -> None:
         while not _take(self._path, me):
             owner = owner_of(self._path)
-            if self._is_dead(owner):
-                self._break(owner)
+            if self._is_dead(owner) and self._break(owner):
                 continue
             waited_s = time.monotonic() - self._began
             if waited_s > self._give_up_s:
@@ -134,20 +134,28 @@ class _Wait:
         if owner is not None and owner.host == platform.node():
             return not machine.is_running(owner.pid, owner.since)
         try:
-            beat = self._path.stat().st_mtime
+            beat = self._path.lstat().st_mtime
         except FileNotFoundError:
             return False
         if self._beat is None or self._beat[0] != beat:
             self._beat = (beat, time.monotonic())
         return time.monotonic() - self._beat[1] > SILENT_S
 
-    def _break(self, owner: Owner | None) -> None:
-        """Remove a dead owner's lock; of several that find it dead, one does."""
-        with self._path.with_name(f"{self._path.name}.breaking").open("a") as stream:
-            with suppress(OSError):  # where files cannot be locked, the look again has to do
-                fcntl.lockf(stream, fcntl.LOCK_EX)
+    def _break(self, owner: Owner | None) -> bool:
+        """Remove a dead owner's lock; of several that find it dead, one does.
+
+        False while another process holds the file that decides which one.
+        """
+        with files.open_to_append(self._path.with_name(f"{self._path.name}.breaking")) as stream:
+            try:
+                fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                return False
+            except OSError:  # where files cannot be locked, the look again has to do
+                pass
             if owner_of(self._path) == owner:
                 self._path.unlink(missing_ok=True)
+        return True
 
 
 def _named(owner: Owner | None) -> str:

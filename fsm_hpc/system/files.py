@@ -97,7 +97,11 @@ def open_to_append(path: Path) -> BinaryIO:
     with naming(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
             keep_aside(path)
-        return os.fdopen(os.open(path, flags, 0o666), "ab")
+        number = os.open(path, flags, 0o666)
+        if not stat.S_ISREG(os.fstat(number).st_mode):  # exchanged since the check above
+            os.close(number)
+            raise OSError(errno.EINVAL, "expected a regular file")
+        return os.fdopen(number, "ab")
 
 
 def keep_aside(path: Path) -> Path:

@@ -102,3 +102,67 @@ def test_a_lock_that_was_taken_over_is_not_removed(tmp_path: Path) -> None:
     with study_lock.held([tmp_path]):
         leave_lock(tmp_path, token="another")
     assert study_lock.owner_of(tmp_path / ".lock") is not None
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "dangling link", "link to itself"])
+def test_what_others_put_in_place_of_the_lock_breakers_file_neither_hangs_nor_is_followed(
+    tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "study").mkdir()
+    leave_lock(tmp_path / "study", pid=dead_pid())
+    breaking, victim = tmp_path / "study" / ".lock.breaking", tmp_path / "victim"
+    if kind == "pipe":
+        os.mkfifo(breaking)
+    else:
+        breaking.symlink_to(breaking if kind == "link to itself" else victim)
+    if kind == "link":
+        victim.write_text("mine")
+        victim.chmod(0o400)
+    code = (
+        "import sys; from pathlib import Path; from fsm_hpc.cluster import study_lock\n"
+        "with study_lock.held([Path(sys.argv[1])], give_up_s=20): print('held')"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "study")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("held\n", "")
+    assert victim.exists() == (kind == "link")
+    assert breaking.is_file()
+    assert not breaking.is_symlink()
+
+
+def test_a_lock_breaker_that_never_ends_is_not_waited_for_forever(tmp_path: Path) -> None:
+    leave_lock(tmp_path, pid=dead_pid())
+    hold = (
+        "import fcntl, sys\n"
+        "stream = open(sys.argv[1], 'a')\n"
+        "fcntl.lockf(stream, fcntl.LOCK_EX)\n"
+        "print('holds', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", hold, str(tmp_path / ".lock.breaking")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"holds\n"
+        lock = study_lock.held([tmp_path], give_up_s=0.5)
+        with pytest.raises(UserError, match="remove that file"), lock:
+            pass
+        other.communicate()
+
+
+def test_a_link_in_place_of_the_lock_is_not_touched_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_lock, "BEAT_S", 0.01)
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    os.utime(victim, (1000, 1000))
+    (tmp_path / "study").mkdir()
+    lock = tmp_path / "study" / ".lock"
+    with study_lock.held([tmp_path / "study"]):
+        lock.unlink()
+        lock.symlink_to(victim)
+        made = lock.lstat().st_mtime_ns
+        until = time.monotonic() + 10
+        while lock.lstat().st_mtime_ns == made and time.monotonic() < until:
+            time.sleep(0.01)
+    assert victim.stat().st_mtime == 1000

@@ -6,7 +6,6 @@ comes during the imports is not lost.
 """
 
 import os
-import pathlib
 import signal
 import sys
 
@@ -15,5 +14,6 @@ MARK = "FSM_BEGAN"  # the variable with the file that says so to the job's scrip
 if __name__ == "__main__":
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
     if MARK in os.environ:
-        pathlib.Path(os.environ[MARK]).touch()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        os.close(os.open(os.environ[MARK], flags, 0o666))
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])

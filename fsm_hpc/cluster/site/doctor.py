@@ -25,7 +25,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, provenance
 from fsm_hpc.study.config import ClusterKind, Config
-from fsm_hpc.system import machine, ownership, terminal
+from fsm_hpc.system import files, machine, ownership, terminal
 from fsm_hpc.system.numbers import counted
 
 PROBE_S = 180.0  # how long the probe may wait in the queue
@@ -185,10 +185,14 @@ def _no_probe(folder: Path, job_id: str, hint: slurm.Hint | None) -> Check:
     if hint is not None and hint.is_waiting:
         text = f"job {job_id} still waits after {PROBE_S:.0f} s ({hint.reason}); try again later"
         return Check("sbatch", Grade.WARNING, text)
-    output = " ".join(path.read_text()[-300:] for path in folder.glob("*_log.out")).strip()
+    output = " ".join(_last_lines(path) for path in folder.glob("*_log.out")).strip()
     state = hint.state if hint is not None else "unknown"
     text = f"job {job_id} ended ({state}) before it wrote to {folder}: is it shared? {output}"
     return Check("sbatch", Grade.FAILED, text)
+
+
+def _last_lines(path: Path) -> str:
+    return files.read_end(path, 300).decode(errors="replace")
 
 
 def _same_code(seen: probe.Seen) -> Check:

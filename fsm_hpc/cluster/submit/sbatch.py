@@ -80,7 +80,7 @@ def write(request: Request) -> Path:
     command = executor._submitit_command_str
     text = executor._make_submission_file_text(command, "")
     script = output / "jobs.sh"
-    script.write_text(persistent(text), encoding="utf-8")
+    files.write_atomically(script, persistent(text))
     return script
 
 

@@ -20,7 +20,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native.kernels import boxes, kernel
 from fsm_hpc.search.solvers.native.solver import Native
-from fsm_hpc.system import machine
+from fsm_hpc.system import files, machine
 from fsm_hpc.system.beside import beside
 
 TOLD_EVERY_S = 10.0
@@ -73,7 +73,7 @@ def _make_ready(stage: Stage, say: Say) -> None:
             say(f"{folder}: it cannot be kept here, so every process compiles: {error.strerror}")
         elif marker is not None:
             with suppress(OSError):
-                marker.touch()
+                files.open_to_append(marker).close()
 
 
 def cache_folder(compiled: object) -> Path | None:
@@ -117,7 +117,7 @@ def _alone(marker: Path | None) -> Iterator[None]:
 
         assert marker is not None
         marker.parent.mkdir(parents=True, exist_ok=True)
-        lock = marker.with_suffix(".lock").open("w")
+        lock = files.open_to_append(marker.with_suffix(".lock"))
     except (ImportError, AssertionError, OSError):  # no shared cache: everybody for themselves
         yield
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from distributed import Client, KilledWorker
 from distributed.client import FutureCancelledError
@@ -27,7 +28,7 @@ from fsm_hpc.search.solvers.nodes.contact import (
     new_certificate,
     security_of,
 )
-from fsm_hpc.system.files import child_environment
+from fsm_hpc.system.files import child_environment, open_to_append
 
 MOST_KEPT = 8  # problems that helpers know at a time
 HEAD_START_S = 5.0  # sizes that end before are not worth a message
@@ -133,6 +134,10 @@ def _fail(future: Future[Any], failure: Exception) -> None:
         future.set_exception(failure)
 
 
+def _opened(log_file: Path) -> BinaryIO:
+    return log_file.open("ab") if log_file == Path(os.devnull) else open_to_append(log_file)
+
+
 @contextmanager
 def helpers_here(
     count: int, contact_file: Path, threads: int, memory_mb: float, log_file: Path
@@ -140,7 +145,7 @@ def helpers_here(
     """Processes of this machine that wait for the file, then help; they end with the block."""
     command = [sys.executable, "-m", helper.__name__, str(contact_file)]
     command += ["--threads", str(threads), "--memory-mb", str(memory_mb)]
-    with log_file.open("ab") as output:
+    with _opened(log_file) as output:
         started = [
             subprocess.Popen(
                 command,
