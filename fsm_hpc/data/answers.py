@@ -41,4 +41,4 @@ def _column(path: Path) -> list[str]:
         raise UserError(f"labels: there is no file {path}")
     table = reader.read(store.read_bytes(path), path, DatasetSpec(name="labels", target=""))
     names = list(table.columns)
-    return table.columns[COLUMN if COLUMN in names else names[-1]]
+    return [cell or "" for cell in table.columns[COLUMN if COLUMN in names else names[-1]]]

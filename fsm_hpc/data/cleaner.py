@@ -108,16 +108,18 @@ def gaps(
 def _gaps(
     raw: RawTable, name: str, spec: DatasetSpec, sign: DecimalSign | None
 ) -> NDArray[np.bool_]:
+    words = spec.missing_words(raw.has_types)
     cells = set(raw.columns[name])
-    absent = cells & {"", *spec.missing_values}
+    absent = cells & set(words)
+    present = [cell for cell in cells - absent if cell is not None]
     numbers = {0.0} if name in spec.zero_is_missing else set()
-    said = list(filter(DecimalSign.POINT.reads, spec.missing_values))
-    is_code = name in spec.categorical or (said and kinds.looks_like_codes(list(cells - absent)))
+    said = [word for word in words if word and DecimalSign.POINT.reads(word)]
+    is_code = name in spec.categorical or (said and kinds.looks_like_codes(present))
     if not is_code:
         numbers |= {_number(word, DecimalSign.POINT) for word in said}  # -999 is -999.0, too
     if numbers:
         way = DecimalSign.POINT if sign is None or name in raw.typed else sign
-        absent |= {cell for cell in cells if way.reads(cell) and _number(cell, way) in numbers}
+        absent |= {cell for cell in present if way.reads(cell) and _number(cell, way) in numbers}
     return np.fromiter(map(absent.__contains__, raw.columns[name]), dtype=bool, count=raw.rows)
 
 

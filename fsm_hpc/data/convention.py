@@ -55,10 +55,8 @@ def find(raw: RawTable, names: Iterable[str], spec: DatasetSpec) -> DecimalSign:
 
 
 def _present(raw: RawTable, name: str, spec: DatasetSpec) -> Counter[str]:
-    counts = Counter(raw.columns[name])
-    for word in ("", *spec.missing_values):
-        counts.pop(word, None)
-    return counts
+    words = spec.missing_words(raw.has_types)
+    return Counter(cell for cell in raw.columns[name] if cell is not None and cell not in words)
 
 
 def _is_numeric(name: str, cells: Counter[str], spec: DatasetSpec) -> bool:

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data import answers, cleaner, convention, kinds, reader, store
-from fsm_hpc.data.columns import Column, Kind, gap, one_hot, same_names
+from fsm_hpc.data.columns import Column, Kind, same_names
 from fsm_hpc.data.complaints import MOST_TOLD, Complaints
 from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn, setting
+from fsm_hpc.data.typed_columns import columns_of, groups_of, kind_of, truth_words, with_gaps
 from fsm_hpc.system.numbers import counted, listed
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def target_values(
         return []
     missing = cleaner.gaps(raw, {spec.target}, spec, None)[spec.target]
     cells = zip(raw.columns[spec.target], missing.tolist(), strict=True)
-    return kinds.in_order(cell for cell, is_missing in cells if not is_missing)
+    return kinds.in_order(str(cell) for cell, is_missing in cells if not is_missing)
 
 
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
@@ -144,17 +145,17 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     for text in (texts[name] for name in names if name in texts):
         with complaints.heard():
             way = DecimalSign.POINT if text.name in raw.typed else sign
-            kind = _kind(text, spec, way)
-            made = list(_columns(text, kind, spec, way))
-            words |= {c.name: _truth_words(text, c) for c in made if c.name == text.name}
-            columns += made if kept is None else _spread(text.name, made, missing, kept)
+            kind = kind_of(text, spec, raw, way)
+            made = list(columns_of(text, kind, spec, way))
+            words |= {c.name: truth_words(text, c) for c in made if c.name == text.name}
+            columns += made if kept is None else with_gaps(text.name, made, missing, kept)
             kinds.append((text.name, kind))
     _complain_of_same_names(columns, raw.path, complaints)
     complaints.settle()
     assert labelled is not None
     assert kept is not None
     labels, positive, negative = labelled
-    groups = None if spec.group is None else np.array(raw.columns[spec.group])[kept]
+    groups = None if spec.group is None else groups_of(raw.columns[spec.group])[kept]
     table = Dataset(
         spec.name,
         tuple(columns),
@@ -186,7 +187,7 @@ def _texts(
     texts = {}
     for name, gaps in missing.items():
         rows = (np.flatnonzero(~gaps) if kept is None else kept[~gaps[kept]]).tolist()
-        cells = [raw.columns[name][row] for row in rows]
+        cells = [str(raw.columns[name][row]) for row in rows]
         numbers = [raw.row_numbers[row] for row in rows]
         if rows:
             texts[name] = TextColumn(raw.path, name, cells, numbers)
@@ -204,22 +205,6 @@ def _complain_of_empty(
             )
 
 
-def _spread(
-    name: str, columns: Iterable[Column], missing: cleaner.Gaps, kept: NDArray[np.int64]
-) -> Iterator[Column]:
-    """Columns of the rows that have a value as columns of all rows, and one of where it lacks."""
-    holes = missing[name][kept]
-    if not holes.any():
-        yield from columns
-        return
-    for column in columns:
-        is_number = column.kind is Kind.NUMERIC
-        values = np.full(len(holes), np.nan) if is_number else np.zeros(len(holes), dtype=bool)
-        values[~holes] = column.values
-        yield replace(column, values=values)
-    yield gap(name, holes)
-
-
 def _weighed(
     raw: RawTable,
     spec: DatasetSpec,
@@ -235,36 +220,6 @@ def _weighed(
     weights = cleaner.weights(texts[spec.weight], way)
     kept = kept[~missing[spec.weight][kept]][weights > 0]  # a row without a weight has none
     return weights[weights > 0], kept, _texts(raw, missing, kept)
-
-
-def _kind(column: TextColumn, spec: DatasetSpec, sign: DecimalSign | None) -> RawKind:
-    for kind in RawKind:
-        if column.name in getattr(spec, kind.value):
-            return kind
-    return kinds.infer(column, sign)
-
-
-def _columns(
-    text: TextColumn, kind: RawKind, spec: DatasetSpec, sign: DecimalSign | None
-) -> Iterator[Column]:
-    if kind is RawKind.NUMERIC:
-        if sign is None:  # which is told, and no reason to say nothing of words among numbers
-            kinds.require_numbers(text, None)
-            return
-        yield Column(text.name, Kind.NUMERIC, kinds.numbers(text, sign))
-    elif kind is RawKind.BOOLEAN:
-        yield Column(text.name, Kind.BOOLEAN, kinds.truths(text, spec))
-    else:
-        values = np.array(text.values, dtype=object)
-        yield from one_hot(text.name, kinds.categories(text, spec), values)
-
-
-def _truth_words(text: TextColumn, column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if column.kind is not Kind.BOOLEAN or column.source is not None:
-        return (), ()
-    said = dict(zip(text.values, column.values.tolist(), strict=True))
-    true, false = ([word for word, truth in said.items() if truth is t] for t in (True, False))
-    return tuple(sorted(true)), tuple(sorted(false))
 
 
 def _complain_of_same_names(columns: Iterable[Column], path: Path, complaints: Complaints) -> None:

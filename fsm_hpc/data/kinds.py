@@ -28,6 +28,7 @@ _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
     r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4}|\d{1,2}:\d{2}(:\d{2})?"
 )
+_INFINITY = ("inf", "infinity", "\u221e")
 _WITH_UNIT = re.compile(r"[-+]?([$€£]\s?\d[\d.,]*|\d[\d.,]*\s?([^\W\d_]{1,4}|[%°€$£]))")
 
 
@@ -52,6 +53,8 @@ def infer(column: TextColumn, sign: DecimalSign | None) -> RawKind:
     if are_numbers(distinct, sign):
         return RawKind.NUMERIC
     refuse_dates(column)
+    if are_numbers(value for value in distinct if not _is_infinite(value)):
+        _refuse_infinity(column)
     _refuse_other_sign(column, sign)
     _refuse_mixtures(column, distinct)
     return RawKind.CATEGORICAL
@@ -95,6 +98,7 @@ def require_numbers(column: TextColumn, sign: DecimalSign | None) -> None:
     """Refuse a value that is no number by this sign, or by any where the file has none."""
     if are_numbers(column.distinct, sign):
         return
+    _refuse_infinity(column)
     _refuse_other_sign(column, sign)
     bad = next(value for value in column.distinct if not are_numbers((value,), sign))
     raise column.error(
@@ -109,12 +113,7 @@ def numbers(column: TextColumn, sign: DecimalSign) -> NDArray[np.int64] | NDArra
     require_numbers(column, sign)
     texts = {value: sign.pointed(value) for value in column.distinct}
     floats = {value: float(text) for value, text in texts.items()}
-    if not all(map(math.isfinite, floats.values())):
-        infinite = next(value for value, number in floats.items() if math.isinf(number))
-        raise column.error(
-            f"expected finite numbers, found {infinite!r} in row {column.row_of(infinite)}",
-            f"correct it or leave the column out with {column.setting('drop')}",
-        )
+    _refuse_infinity(column, [value for value, number in floats.items() if math.isinf(number)])
     _refuse_rounding(column, texts, floats)
     if all(map(_INT64.fullmatch, texts.values())):
         whole = {value: int(text) for value, text in texts.items()}
@@ -191,6 +190,20 @@ def refuse_dates(column: TextColumn) -> None:
             f"expected numbers or categories, found dates or times ({distinct[0]!r})",
             f"leave it out with {column.setting('drop')}, write it as a number (a year, days "
             f"since a start), or use {column.setting('categorical')}",
+        )
+
+
+def _is_infinite(value: str) -> bool:
+    return value.casefold().lstrip("+-\u2212") in _INFINITY
+
+
+def _refuse_infinity(column: TextColumn, found: Sequence[str] | None = None) -> None:
+    """Infinity is no number that a threshold could be, and no category."""
+    infinite = list(filter(_is_infinite, column.distinct)) if found is None else found
+    if infinite:
+        raise column.error(
+            f"expected finite numbers, found {infinite[0]!r} in row {column.row_of(infinite[0])}",
+            f"correct it or leave the column out with {column.setting('drop')}",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,13 @@ from fsm_hpc.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class ParquetCells:
-    """Header and rows; the cells of a column that cannot be read are empty."""
+    """Header and rows; None is a null, and every cell of a column that cannot be read."""
 
     header: list[str]
-    rows: list[tuple[str, ...]]
-    typed: list[int]  # places of the columns of numbers
-    unreadable: list[int]  # places of the columns of lists, bytes and the like
+    rows: list[tuple[str | None, ...]]
+    numbers: list[int]  # places of the columns of numbers
+    categories: list[int]  # places of the columns that the file calls categories
+    unreadable: list[int]  # places of the columns of dates, lists, bytes and the like
 
 
 def read(content: bytes, path: Path, drop: Collection[str], complaints: Complaints) -> ParquetCells:
@@ -43,19 +44,39 @@ def read(content: bytes, path: Path, drop: Collection[str], complaints: Complain
     table = table.select([n for n in table.column_names if not n.startswith("__index_level_")])
     header = [str(name).strip() for name in table.column_names]
     kinds = [_inner(field.type) for field in table.schema]
-    typed = [at for at, kind in enumerate(kinds) if _is_number(kind)]
-    unreadable = [at for at, kind in enumerate(kinds) if _is_unreadable(kind)]
+    categories = _categories(table.schema)
+    numbers = [at for at, kind in enumerate(kinds) if _is_number(kind) and at not in categories]
+    unreadable = [at for at, kind in enumerate(kinds) if not _is_readable(kind)]
     columns = [
-        [""] * len(column) if at in unreadable else _texts(kinds[at], column.to_pylist())
+        [None] * len(column) if at in unreadable else list(map(_text, column.to_pylist()))
         for at, column in enumerate(table.columns)
     ]
     for name, kind in ((header[at], kinds[at]) for at in unreadable):
         if name not in drop:
-            complaints.add(
-                f"{path}: column {name!r}: expected numbers, text or true/false, found {kind}; "
-                f"leave it out with {setting('drop', name)} or write it as plain columns"
-            )
-    return ParquetCells(header, list(zip(*columns, strict=True)), typed, unreadable)
+            complaints.add(_unreadable(path, name, kind))
+    return ParquetCells(header, list(zip(*columns, strict=True)), numbers, categories, unreadable)
+
+
+def _categories(schema: Any) -> list[int]:
+    """Places of categories: Arrow types those of text as such, pandas notes those of numbers."""
+    import pyarrow.types as types
+
+    noted = (schema.pandas_metadata or {}).get("columns", ())
+    names = {column["field_name"] for column in noted if column["pandas_type"] == "categorical"}
+    fields = enumerate(schema)
+    return [at for at, field in fields if types.is_dictionary(field.type) or field.name in names]
+
+
+def _unreadable(path: Path, name: str, kind: Any) -> str:
+    import pyarrow.types as types
+
+    is_time = types.is_temporal(kind)
+    todo = "as a number (a year, days since a start) or as text" if is_time else "as plain columns"
+    return (
+        f"{path}: column {name!r}: expected numbers, text or true/false, found "
+        f"{'dates or times: ' * is_time}{kind}; leave it out with {setting('drop', name)} or "
+        f"write it {todo}"
+    )
 
 
 def _inner(kind: Any) -> Any:
@@ -64,11 +85,14 @@ def _inner(kind: Any) -> Any:
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
-def _is_unreadable(kind: Any) -> bool:
+def _is_readable(kind: Any) -> bool:
     import pyarrow.types as types
 
-    bytes_ = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-    return bool(types.is_nested(kind)) or any(is_so(kind) for is_so in bytes_)
+    texts = [
+        getattr(types, f"is_{name}", None) for name in ("string", "large_string", "string_view")
+    ]
+    plain = [types.is_boolean, types.is_null, _is_number, *filter(None, texts)]
+    return any(is_so(kind) for is_so in plain)
 
 
 def _is_number(kind: Any) -> bool:
@@ -77,17 +101,10 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
-def _texts(kind: Any, values: Sequence[Any]) -> list[str]:
-    import pyarrow.types as types
-
-    if types.is_float32(kind) or types.is_float16(kind):
-        values = [None if value is None else np.float32(value) for value in values]
-    return ["" if value is None else _text(value) for value in values]
-
-
-def _text(value: Any) -> str:
+def _text(value: Any) -> str | None:
+    """The value as a file of text would have it, exactly; NaN is missing as null is."""
+    if value is None or (isinstance(value, (float, np.floating)) and value != value):
+        return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (float, np.floating)) and value != value:
-        return ""
-    return str(value).strip()
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)

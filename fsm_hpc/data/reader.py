@@ -42,14 +42,19 @@ _FOREIGN = {  # how other files open -> what they are
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """Columns of text in the order of the file; a missing cell is the empty text."""
+    """Columns of text in the order of the file; a cell that has no value is None or empty.
+
+    Where the file has types, only None is missing, and a text is what it is.
+    """
 
     path: Path
-    columns: dict[str, list[str]]
+    columns: dict[str, list[str | None]]
     row_numbers: Sequence[int]  # in the file, from 1; rows that do not fit the header are not here
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()  # what is wrong with it so far
+    has_types: bool = False  # whether the file says what a cell is, as Parquet does and CSV not
     typed: frozenset[str] = frozenset()  # columns that are numbers, not text, in the file
+    categories: frozenset[str] = frozenset()  # columns that the file calls categories
     unreadable: frozenset[str] = frozenset()  # columns whose cells are no text and no numbers
     may_have_commas: bool = True  # whether a cell can hold a decimal comma
 
@@ -58,12 +63,12 @@ class RawTable:
         return len(self.row_numbers)
 
     def row_of(self, name: str, cell: str) -> int:
-        """The first row with this cell, as a person counts."""
+        """The number of the first row with this cell."""
         return self.row_numbers[self.columns[name].index(cell)]
 
 
 def read(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
-    """The table in the content of a file; every cell is stripped text."""
+    """The table in the content of a file; cells of CSV are stripped, of Parquet as they are."""
     table = inspect(content, path, spec)
     Complaints(path, table.problems).settle()
     return table
@@ -89,10 +94,12 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints)
             complaints.add(_no_rows(path))
         table = _table(cells.header, cells.rows, numbers, path, complaints, least)
         names = _names(cells.header)
-        typed, unreadable = (
-            frozenset(names[at] for at in places) for places in (cells.typed, cells.unreadable)
+        typed, categories, unreadable = (
+            frozenset(names[at] for at in places)
+            for places in (cells.numbers, cells.categories, cells.unreadable)
         )
-        return replace(table, typed=typed, unreadable=unreadable)
+        table = replace(table, has_types=True, unreadable=unreadable)
+        return replace(table, typed=typed, categories=categories)
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV or Parquet, found {what}")
@@ -236,7 +243,7 @@ def _names(header: Sequence[str]) -> list[str]:
 
 def _table(
     header: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str | None]],
     row_numbers: Sequence[int],
     path: Path,
     complaints: Complaints,
@@ -262,7 +269,7 @@ def _table(
             )
     unnamed = tuple(n for n, given in zip(names, header, strict=True) if not given)
     told = (f"columns without a name are called {listed(unnamed)}",) if unnamed else ()
-    columns: dict[str, list[str]] = {}
+    columns: dict[str, list[str | None]] = {}
     for at, name in enumerate(names):
         columns.setdefault(name, [row[at] for row in rows])
     return RawTable(path, columns, row_numbers, told)

@@ -54,6 +54,12 @@ class DatasetSpec:
         words = map(str, (*self.usual_missing_values, *self.missing_values))  # -999 is one, too
         object.__setattr__(self, "missing_values", tuple(dict.fromkeys(words)))
 
+    def missing_words(self, has_types: bool) -> tuple[str | None, ...]:
+        """Cells that mean "missing"; where the file has types, nulls and what the user has set."""
+        if not has_types:
+            return (None, "", *self.missing_values)
+        return (None, *(w for w in self.missing_values if w not in self.usual_missing_values))
+
     @property
     def own_path(self) -> str | None:
         """Where a table of the user's is, whatever folder one looks from."""

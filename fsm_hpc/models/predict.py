@@ -6,11 +6,12 @@ import csv
 import io
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.data import convention, reader, store
+from fsm_hpc.data import cleaner, convention, reader, store
+from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
@@ -71,19 +72,30 @@ def _values(model: Model | Several, raw: RawTable, spec: DatasetSpec) -> Cells:
     numeric = {s.name for s in model.sources if s.kind is RawKind.NUMERIC} - set(raw.typed)
     sign = convention.find(raw, numeric & raw.columns.keys(), spec)
     needed = {source.name for source in model.sources}
-    gaps = ("", *spec.missing_values, *model.reading.get("missing_values", ()))
-    zeros = set(model.reading.get("zero_is_missing", ()))
+    missing = cleaner.gaps(raw, needed, _as_fitted(model, spec), sign)
     table: Cells = {}
     for name, cells in raw.columns.items():
-        known: dict[str, str | None] = dict.fromkeys(gaps)
-        if name in zeros:
-            known |= dict.fromkeys(("0", "0.0"))
-        if name in needed:
-            for cell in set(cells) - known.keys():
-                is_signed = name in numeric and sign.reads(cell)
-                known[cell] = sign.pointed(cell) if is_signed else cell
-        table[name] = [known[cell] for cell in cells] if name in needed else []
+        way = sign if name in numeric else None
+        texts = {cell: _pointed(cell, way) for cell in set(cells)} if name in needed else {}
+        gaps = missing[name].tolist() if name in needed else []
+        table[name] = [None if gap else texts[cell] for cell, gap in zip(cells, gaps, strict=False)]
     return table
+
+
+def _pointed(cell: str | None, sign: DecimalSign | None) -> str | None:
+    if cell is None or sign is None or not sign.reads(cell):
+        return cell
+    return sign.pointed(cell)
+
+
+def _as_fitted(model: Model | Several, spec: DatasetSpec) -> DatasetSpec:
+    """What counts as missing: as in this table, and as in the fitted one."""
+    return replace(
+        spec,
+        missing_values=(*spec.missing_values, *model.reading.get("missing_values", ())),
+        zero_is_missing=tuple(model.reading.get("zero_is_missing", ())),
+        categorical=tuple(s.name for s in model.sources if s.kind is RawKind.CATEGORICAL),
+    )
 
 
 def write(predicted: Predicted, place: str, say: Callable[[str], None]) -> None:

@@ -19,6 +19,7 @@ from fsm_hpc.system.numbers import counted
 _TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")
 _FALSE = ("false", "no", "n", "f", "off", "0", "0.0")
 SHOWN = 3  # values in a message
+FINITE = "a finite number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,10 @@ class Source:
 
     def _numbers(self, values: NDArray[Any], reading: Reading) -> NDArray[Any]:
         if values.dtype.kind in "iuf":
-            reading.gap(self.name, np.isnan(values) if values.dtype.kind == "f" else None)
+            if values.dtype.kind == "f":
+                values = values.astype(np.float64)  # float32 would round the threshold instead
+                reading.bad(self.name, FINITE, values[np.isinf(values)][:SHOWN].tolist())
+                reading.gap(self.name, np.isnan(values))
             return values
         if values.dtype.kind in "bc":
             what = "true or false" if values.dtype.kind == "b" else "complex numbers"
@@ -78,7 +82,7 @@ class Source:
         keys, distinct = _distinct(values)
         numbers = {key: _number(value) for key, value in distinct.items()}
         bad = [distinct[key] for key, number in numbers.items() if number != number]
-        reading.bad(self.name, "a number", [v for v in bad if not _is_missing(v)])
+        reading.bad(self.name, FINITE, [v for v in bad if not is_missing(v)])
         out = np.array([numbers[key] for key in keys], dtype=np.float64)
         reading.gap(self.name, np.isnan(out))
         return np.where(np.isnan(out), 0.0, out)
@@ -90,13 +94,13 @@ class Source:
         bad = []
         keys, distinct = _distinct(values)
         for key, value in distinct.items():
-            text = _text(value)
+            text = str(value)
             whole = text.removesuffix(".0")  # what pandas makes of 1 in a column with gaps
             if {text, whole} & {*self.true_values, *self.false_values}:
                 known[key] = bool({text, whole} & set(self.true_values))
             elif not self.true_values and text.casefold() in (*_TRUE, *_FALSE):
                 known[key] = text.casefold() in _TRUE
-            elif not _is_missing(value):
+            elif not is_missing(value):
                 bad.append(value)
         words = ", ".join((*self.true_values, *self.false_values)) or "true or false"
         reading.bad(self.name, f"one of {words}" if self.true_values else words, bad)
@@ -108,9 +112,9 @@ class Source:
         texts: dict[Any, str] = {}
         keys, distinct = _distinct(values)
         for key, value in distinct.items():
-            if _is_missing(value):
+            if is_missing(value):
                 continue
-            text = _text(value)
+            text = str(value)
             if text not in self.categories and text.endswith(".0"):
                 whole = text.removesuffix(".0")
                 text = whole if whole in self.categories else text
@@ -118,7 +122,7 @@ class Source:
         new = [text for text in texts.values() if text not in self.categories]
         reading.unknown(self.name, new)
         reading.gap(self.name, np.array([key not in texts for key in keys], dtype=bool))
-        return np.array([texts.get(key, "") for key in keys], dtype=object)
+        return np.array([texts.get(key) for key in keys], dtype=object)  # a gap is no category
 
 
 @dataclass(slots=True)
@@ -181,21 +185,24 @@ def _key(value: Any) -> Any:
 
 
 def _number(value: Any) -> float:
-    """What a cell says, NaN where that is no number; Python's own 1_000 is nobody else's."""
+    """What a cell says, NaN where that is no finite number; only Python reads 1_000 as one."""
     if isinstance(value, (bool, complex)) or (isinstance(value, str) and "_" in value):
         return np.nan
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         return np.nan
+    return number if np.isfinite(number) else np.nan
 
 
-def _text(value: Any) -> str:
-    return str(value).strip()
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+def is_missing(value: Any) -> bool:
+    """Only null is: None, NaN, NaT, NA. A text is a value, the empty one too."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+    except (ArithmeticError, ValueError):  # a signaling NaN; an array in a cell
+        return False
 
 
 def _shown(values: list[Any]) -> str:

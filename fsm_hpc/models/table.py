@@ -72,7 +72,7 @@ def _source(name: str, series: Any) -> Source:
     if is_numeric_dtype(series) or all(exact.is_number(value) for value in series):
         _refuse_rounding(name, series)
         return Source(name, RawKind.NUMERIC)
-    texts = [str(value).strip() for value in series]
+    texts = [str(value) for value in series]
     column = TextColumn(Path("X"), name, texts, list(range(len(texts))))
     kinds.refuse_dates(column)
     found = kinds.categories(column, DatasetSpec(name="X", target=""))

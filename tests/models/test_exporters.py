@@ -257,9 +257,11 @@ def test_sqlite_does_not_take_a_column_called_true_for_a_class() -> None:
 ROW: dict[str, Any] = {"age": 50, "job": "admin", "smokes": "no"}
 BAD_ROWS = [
     ({"job": "admin", "smokes": "no"}, "the rule needs the column .age."),
-    ({**ROW, "age": "old"}, "column .age.: expected a number, found .old."),
+    ({**ROW, "age": "old"}, "column .age.: expected a finite number, found .old."),
+    ({**ROW, "age": ""}, "column .age.: expected a finite number, found .."),
+    ({**ROW, "age": "1e999"}, "column .age.: expected a finite number, found .1e999."),
     ({**ROW, "age": None}, "column .age.: expected a value, found none"),
-    ({**ROW, "job": " "}, "column .job.: expected a value, found none"),
+    ({**ROW, "job": None}, "column .job.: expected a value, found none"),
 ]
 
 

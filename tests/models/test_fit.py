@@ -236,7 +236,7 @@ def test_a_rule_is_applied_as_it_was_fitted() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"age": ["old", "30"]}, "column 'age': expected a number, found 'old'"),
+        ({"age": ["old", "30"]}, "column 'age': expected a finite number, found 'old'"),
         ({"member": ["maybe", "no"]}, "column 'member': expected one of yes, no, found 'maybe'"),
     ],
 )

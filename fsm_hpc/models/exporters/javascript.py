@@ -20,16 +20,16 @@ function predict(row) {{
 _NUMBER = """
   function number(column) {
     const value = cell(column);
-    const found = Number(value);
-    if (Number.isNaN(found)) {
-      throw new Error(`column "${column}": expected a number, found "${value}"`);
+    const found = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
+    if (!Number.isFinite(found)) {
+      throw new Error(`column "${column}": expected a finite number, found "${value}"`);
     }
     return found;
   }
 """
 _TEXT = """
   function text(column) {
-    return String(cell(column)).trim();
+    return String(cell(column));
   }
 """
 _MISSING = """
@@ -38,7 +38,7 @@ _MISSING = """
       throw new Error(`the rule needs the column "${column}"`);
     }
     const value = row[column];
-    return value === null || value === undefined || value !== value || String(value).trim() === "";
+    return value === null || value === undefined || value !== value;
   }
 
   function cell(column) {
@@ -48,17 +48,20 @@ _MISSING = """
 """
 _NUMBER_OR_NONE = """
   function number(column) {
+    if (missing(column)) {
+      return NaN;  // with which no comparison holds
+    }
     const value = cell(column);
-    const found = Number(value);
-    if (Number.isNaN(found) && !missing(column)) {
-      throw new Error(`column "${column}": expected a number, found "${value}"`);
+    const found = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
+    if (!Number.isFinite(found)) {
+      throw new Error(`column "${column}": expected a finite number, found "${value}"`);
     }
     return found;
   }
 """
 _TEXT_OR_NONE = """
   function text(column) {
-    return missing(column) ? "" : String(cell(column)).trim();
+    return missing(column) ? null : String(cell(column));  // null equals no text
   }
 """
 _CELL = """
@@ -67,7 +70,7 @@ _CELL = """
       throw new Error(`the rule needs the column "${column}"`);
     }
     const value = row[column];
-    if (value === null || value === undefined || String(value).trim() === "") {
+    if (value === null || value === undefined || value !== value) {
       throw new Error(`column "${column}": expected a value, found none`);
     }
     return value;
@@ -114,7 +117,8 @@ class _JavaScript(Infix):
         return f"missing({_literal(column)})"
 
     def words(self, words: Words) -> str:
-        cell = f"text({_literal(words.column)})" + ".toLowerCase()" * words.ignores_case
+        cell = f"text({_literal(words.column)})"
+        cell = f"String({cell}).toLowerCase()" if words.ignores_case else cell
         if len(words.spellings) == 1:
             return f"{cell} === {_literal(words.spellings[0])}"
         return f"{_literal(list(words.spellings))}.includes({cell})"

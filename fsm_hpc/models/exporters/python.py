@@ -24,15 +24,18 @@ _NUMBER = """
 def _number(row, column):
     value = _cell(row, column)
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"column {column!r}: expected a number, found {value!r}") from None
+        number = float("nan")
+    if number - number != 0:
+        raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
+    return number
 """
 _TEXT = """
 
 def _text(row, column):
     value = _cell(row, column)
-    return value.strip() if isinstance(value, str) else str(value).lower()
+    return value if isinstance(value, str) else str(value).lower()
 """
 _NUMBER_OR_NONE = """
 
@@ -41,15 +44,20 @@ def _number(row, column):
         return float("nan")  # with which no comparison holds
     value = row[column]
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"column {column!r}: expected a number, found {value!r}") from None
+        number = float("nan")
+    if number - number != 0:
+        raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
+    return number
 """
 _TEXT_OR_NONE = """
 
 def _text(row, column):
-    value = "" if _is_missing(row, column) else row[column]
-    return value.strip() if isinstance(value, str) else str(value).lower()
+    if _is_missing(row, column):
+        return None  # which equals no text
+    value = row[column]
+    return value if isinstance(value, str) else str(value).lower()
 """
 _MISSING = """
 
@@ -58,7 +66,7 @@ def _is_missing(row, column):
         value = row[column]
     except (KeyError, IndexError):
         raise KeyError(f"the rule needs the column {column!r}") from None
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+    return value is None or value != value
 """
 _CELL = """
 
@@ -67,7 +75,7 @@ def _cell(row, column):
         value = row[column]
     except (KeyError, IndexError):
         raise KeyError(f"the rule needs the column {column!r}") from None
-    if value is None or value != value or (isinstance(value, str) and not value.strip()):
+    if value is None or value != value:
         raise ValueError(f"column {column!r}: expected a value, found none")
     return value
 """
@@ -103,7 +111,8 @@ class _Python(Infix):
         return f"_is_missing(row, {column!r})"
 
     def words(self, words: Words) -> str:
-        cell = f"_text(row, {words.column!r})" + ".lower()" * words.ignores_case
+        cell = f"_text(row, {words.column!r})"
+        cell = f"str({cell}).lower()" if words.ignores_case else cell
         if len(words.spellings) == 1:
             return f"{cell} == {words.spellings[0]!r}"
         return f"{cell} in {words.spellings!r}"
