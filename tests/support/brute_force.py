@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,19 +32,26 @@ LAYERS = {  # the innermost first
 
 def fewest_errors(problem: Problem, length: int) -> list[int]:
     """For every bound 1..length the fewest errors of any formula within it."""
-    best = [problem.weight] * length
     weights = [1] * problem.rows if problem.weights is None else problem.weights.tolist()
-    places = dict(enumerate(weights))
+    return least_weight(problem, length, weights)
+
+
+def least_weight(problem: Problem, length: int, weights: Sequence[Any]) -> list[Any]:
+    """The same where an error on a row counts what its weight says: any kind of number."""
+    found: list[set[int]] = [set() for _ in range(length)]
+    fixed = [b.proposition for b in problem.booleans]
     for cuts in itertools.product(*map(cuts_of, problem.numerics)):
-        fixed = [b.proposition for b in problem.booleans]
         for size, masks in enumerate(_truths(problem, [*fixed, *cuts], length)):
-            for mask in masks:
-                best[size] = min(best[size], _weight(mask ^ _mask(problem.labels), places))
+            found[size] |= masks
+    labels, everything = _mask(problem.labels), sum(weights)
+    best = [
+        min((_weight(m ^ labels, weights) for m in masks), default=everything) for masks in found
+    ]
     return [min(best[: size + 1]) for size in range(length)]
 
 
-def _weight(wrong: int, weights: dict[int, int]) -> int:
-    return sum(weight for row, weight in weights.items() if wrong >> row & 1)
+def _weight(wrong: int, weights: Sequence[Any]) -> Any:
+    return sum(weight for row, weight in enumerate(weights) if wrong >> row & 1)
 
 
 def smallest_size(problem: Problem, length: int) -> int:

@@ -34,15 +34,19 @@ def constants(problem: Problem, size: int) -> Iterator[Formula]:
 
 
 def missing_constants(problem: Problem) -> tuple[Formula, ...]:
-    """`p and p is missing`, `p or p is missing` of a column whose values are kept: size 3."""
+    """`p and p is missing`, `p or p is missing` of a column whose values are kept: size 3.
+
+    None where the language or a constraint excludes one: the search needs both constants.
+    """
     holes = {b.proposition.column: b for b in problem.booleans if b.says_missing}
     for numeric in problem.numerics:
         hole = holes.get(numeric.column)
         is_whole = numeric.between is None and hole is not None
         if is_whole and hole and ((numeric.ranks == BELOW) == hole.holds).all():
             parts = Atom(numeric.proposition(0)), Atom(hole.proposition)
-            made = tuple(filter(problem.language.has, _joined(problem.language, parts)))
-            return made if all(map(problem.obeys, made)) else ()
+            made = _joined(problem.language, parts)
+            is_allowed = (problem.language.has(f) and problem.obeys(f) for f in made)
+            return made if all(is_allowed) else ()
     return ()
 
 

@@ -160,7 +160,7 @@ class KernelTable:
 
     @property
     def constants(self) -> tuple[Formula, ...]:
-        """What says the same of every row at size 3, where missing values are kept."""
+        """False and true at size 3, where missing values are kept and the language has both."""
         return missing_constants(self._problem)
 
     @cached_property
@@ -185,8 +185,9 @@ class KernelTable:
     def has_constants(self) -> bool:
         """Whether formulas of size 3 at most are true, and false, on every row.
 
-        A column with a direction gives one of them only; with support asked for there is none, and
-        where something is required, a formula that is left without it is none either.
+        `conjunction` lacks `p or p is missing`, `disjunction` the other one. A column with a
+        direction gives one of them only; with support asked for there is none, and where something
+        is required, a formula that is left without it is none either.
         """
         numeric = [c for c in self.columns if c.kind != POINT]
         signs = [c.asked.sign for c in numeric if c.widest is not None]
@@ -199,8 +200,7 @@ class KernelTable:
 
         Intervals are then answered end by end, and those between given cuts kept as bits.
         """
-        is_bound = self._problem.constraints.binds and not self.has_constants
-        return is_bound and all(c.step == 1 for c in self.columns)
+        return not self.has_constants and not self.wants_bits
 
     @property
     def _widest(self) -> int:
@@ -209,10 +209,8 @@ class KernelTable:
 
     @cached_property
     def wants_bits(self) -> bool:
-        """Whether boxes cannot tell its cuts: rows lie between them, or none gives a constant."""
-        numeric = [c for c in self.columns if c.kind != POINT]
-        lacks = bool(numeric) and not self.has_constants and not self.is_strict
-        return lacks or any(c.step > 1 for c in numeric)
+        """Whether rows lie between the ends of intervals, which boxes cannot represent."""
+        return any(c.step > 1 for c in self.columns)
 
     @cached_property
     def has_wide_pairs(self) -> bool:
