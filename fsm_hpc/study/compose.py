@@ -72,7 +72,9 @@ def _refuse_variant(words: Sequence[str]) -> None:
 
 def _plain(words: Sequence[str]) -> dict[str, Any]:
     values = hydra.plain(words)
-    table = values["dataset"]
+    table = values.get("dataset")
+    if not isinstance(table, dict):
+        raise UserError("dataset is missing: expected dataset=NAME")
     if table.get("name") is None:  # a table of the user's is called like its file
         table["name"] = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
     return values

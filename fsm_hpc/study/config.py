@@ -19,6 +19,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
+from fsm_hpc.study import slurm_lists
 from fsm_hpc.study.checks import at_least, finite, one_folder, one_line, one_word
 from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
@@ -310,6 +311,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         return (_typed(options[0], value, where),)  # `dataset.drop=id` is a list of one
     if origin is tuple and isinstance(value, (list, tuple)):
         return tuple(_typed(options[0], item, where) for item in value)
+    if hint is str and isinstance(value, (list, tuple)) and slurm_lists.is_list(where):
+        return ",".join(str(_typed(str, item, where)) for item in value) or None
     if origin is dict and isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(hint) and isinstance(value, Mapping):

@@ -7,6 +7,7 @@ tests/study/test_hydra.py fails when a new Hydra changes them.
 from __future__ import annotations
 
 import copy
+import math
 import os
 import re
 import shlex
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.study import slurm_lists
 from fsm_hpc.system.files import conf_dir
 
 GROUPS = ("dataset", "method", "language", "solver", "cuts", "cluster", "experiment")
@@ -33,14 +35,40 @@ def parse(words: Sequence[str]) -> list[Any]:
     from hydra.errors import HydraException
 
     for word in words:
-        if "=" not in word and not word.startswith("~"):
+        if not key_of(word) or ("=" not in word and not word.startswith("~")):
             raise UserError(f"expected key=value, found {word!r}")
         _literal(word)
+    joined = [_with_joined_list(word) for word in words]
     with _loader() as loader:
         try:
-            return list(OverridesParser.create(config_loader=loader).parse_overrides(list(words)))
-        except HydraException as error:
-            raise UserError(f"{first_line(error)}; {_how_to_quote(words)}") from None
+            overrides = OverridesParser.create(config_loader=loader).parse_overrides(joined)
+        except (HydraException, ValueError, ArithmeticError) as error:
+            raise UserError(_why_unreadable(error, words)) from None
+    for override in overrides:
+        _check_sweep(override)
+    return list(overrides)
+
+
+def _check_sweep(override: Any) -> None:
+    """Refuse sweeps that parse, and that Hydra cannot list."""
+    values = override.value()
+    if override.is_interval_sweep():
+        advice = "expected values, such as 1,2 or choice(a,b) or range(0,5)"
+        raise UserError(f"{override.input_line}: an interval is not a list of values; {advice}")
+    if override.is_range_sweep():
+        numbers = (values.start, values.stop, values.step)
+        if not all(map(math.isfinite, numbers)) or values.step == 0:
+            raise UserError(
+                f"{override.input_line}: expected finite bounds and a step other than 0"
+            )
+    elif any(hasattr(value, "tags") for value in getattr(values, "list", ())):
+        raise UserError(f"{override.input_line}: a sweep inside a sweep; expected plain values")
+
+
+def _with_joined_list(word: str) -> str:
+    """The word with a list for SLURM, `a,b` or `n[1,3-5]`, as one text."""
+    names = slurm_lists.joined(key_of(word), word.partition("=")[2])
+    return word if names is None else f"{word.partition('=')[0]}={quoted(names)}"
 
 
 def quoted(value: str) -> str:
@@ -77,6 +105,9 @@ def batches(words: Sequence[str]) -> list[list[str]]:
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 
     parsed = parse(words)
+    for override in parsed:
+        if override.is_sweep_override() and next(override.sweep_iterator(), None) is None:
+            raise UserError(f"{override.input_line} names no value")
     return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
 
 
@@ -91,20 +122,24 @@ def composed(words: Sequence[str]) -> Any:
     path = [f"hydra.searchpath=[{','.join(own)}]"] if own else []
     try:
         with _loader():
-            overrides = [*path, *(_may_be_new(_literal(word)) for word in words)]
+            literal = (_with_joined_list(_literal(word)) for word in words)
+            overrides = [*path, *map(_may_be_new, literal)]
             return compose("config", overrides=overrides, return_hydra_config=True)
     except YAMLError as error:
         told = " ".join(str(error).split())
         raise UserError(f"a config file is not YAML: {told}") from None
     except UnicodeDecodeError:
         raise UserError(f"a config file is not UTF-8: {', '.join(_no_text())}") from None
-    except (HydraException, OmegaConfBaseException) as error:
+    except UserError:
+        raise
+    except (HydraException, OmegaConfBaseException, ValueError, AssertionError) as error:
         raise UserError(_explained(error, words)) from None
 
 
 def _may_be_new(word: str) -> str:
-    """`cluster.by` and `cuts.given` have whatever names the user's tables have."""
-    open_ones = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=")
+    """`cluster.by` and `cuts.given` have whatever names the user's tables have, `cluster.sbatch`
+    those of all options of sbatch."""
+    open_ones = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.sbatch.")
     return f"++{word}" if word.startswith(open_ones) else word
 
 
@@ -182,7 +217,16 @@ def _no_text() -> Iterator[str]:
 
 
 def first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _why_unreadable(error: Exception, words: Sequence[str]) -> str:
+    """Hydra says in its second line what is wrong with the arguments of a function."""
+    function = re.search(r"^\w+ while evaluating .*$", str(error), re.MULTILINE)
+    if function is None:
+        return f"{first_line(error)}; {_how_to_quote(words)}"
+    texts = [word for word in words if f"'{word}'" in first_line(error)] or words
+    return f"cannot read {' '.join(texts)}: {function[0]}"
 
 
 def _how_to_quote(words: Sequence[str]) -> str:
@@ -200,7 +244,8 @@ def _explained(error: Exception, words: Sequence[str]) -> str:
             return f"an experiment is added to the config: write +{word}"
     for word in words:
         key, value = key_of(word), word.partition("=")[2]
-        if key in GROUPS and value not in names_in(key) and f"{key}/{value}" in text:
+        is_meant = f"{key}/{value}" in text or "Config group override must be" in text
+        if key in GROUPS and value not in names_in(key) and is_meant:
             known = names_in(key)
             near = did_you_mean(value, known)
             return f"{key}={value} is not known{near}; there are: {', '.join(known)}"

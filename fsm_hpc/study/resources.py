@@ -27,7 +27,12 @@ def by_dataset_and_method(config: Config) -> Config:
     dataset, method = config.dataset.name, config.method.name.value
     own = _mapping(by, dataset)
     parts = (_mapping(by, method), own, _mapping(own, method, f"{dataset}."))
-    values = {k: v for part in parts for k, v in part.items() if not isinstance(v, Mapping)}
+    values = {
+        name: {**(config.cluster.sbatch or {}), **value} if isinstance(value, Mapping) else value
+        for part in parts
+        for name, value in part.items()
+        if name == "sbatch" or not isinstance(value, Mapping)
+    }
     for name in values:
         if name not in KEYS:
             near = did_you_mean(name, KEYS)

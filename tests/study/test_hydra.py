@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
+from fsm_hpc.study.compose import compose, expand, show
 from fsm_hpc.system.files import conf_dir
 
 ROOT = Path(__file__).parents[2]
@@ -135,3 +137,114 @@ def test_no_newer_hydra_is_installed_before_somebody_has_tried_it() -> None:
     stated = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (hydra_core,) = re.findall(r'"hydra-core([^"]*)"', stated)
     assert "<1.4" in hydra_core.replace(" ", "").split(",")
+
+
+# ------------------------------------------------------------------------- sweeps that cannot be
+
+UNLISTABLE = [
+    "seed=interval(0,1)",
+    "seed=tag(a,interval(0,1))",
+    "seed=float(interval(0,1))",
+    "dataset=interval(0,1)",
+    "fold=interval(0,1)",
+    "seed=range(0,5,0)",
+    "seed=range(0.5,5,0.0)",
+    "seed=range(0,nan)",
+    "seed=range(0,inf)",
+    "seed=range(0,1e400)",
+    "seed=range(0,5,-1)",
+    "seed=glob(*)",
+    "dataset=glob(zz*)",
+    "seed=choice(choice(1,2),3)",
+    "seed=choice(range(0,2),3)",
+    "dataset=range(0,2)",
+    "seed=choice()",
+    "seed=range(a,b)",
+    "seed=sort(interval(0,1))",
+    "seed=shuffle(glob(*))",
+    "seed=extend_list(1)",
+    "seed=nope(1)",
+    "seed=choice(1",
+    "seed=[1,2",
+    "=3",
+    "+=1",
+    "~=1",
+    "~dataset",
+    "hydra=1",
+]
+
+
+@pytest.mark.parametrize("word", UNLISTABLE)
+@pytest.mark.parametrize("read", [compose, expand, show])
+def test_no_sweep_function_and_no_malformed_override_is_an_exception(
+    word: str, read: Callable[[list[str]], object]
+) -> None:
+    given = [text for text in ("dataset=hepatitis", "method=median") if text[:4] != word[:4]]
+    try:
+        read([*given, word])
+    except UserError as error:
+        assert "\n" not in str(error)
+    else:
+        assert read is show  # it shows what was composed, of one fold or of many
+
+
+def test_an_interval_is_refused_with_what_to_write_instead() -> None:
+    with pytest.raises(UserError, match=r"seed=interval\(0,1\).*expected values.*range\(0,5\)"):
+        expand(["dataset=hepatitis", "method=median", "seed=interval(0,1)"])
+
+
+def test_the_arguments_of_a_function_are_complained_of_and_not_to_be_quoted() -> None:
+    with pytest.raises(UserError, match="empty choice") as refused:
+        hydra.parse(["seed=choice()"])
+    assert "quotes" not in str(refused.value)
+
+
+# ------------------------------------------------------------------------------ lists for SLURM
+
+LISTS = [
+    ("cluster.partition=a,b", "partition", "a,b"),
+    ("cluster.partition=[a,b]", "partition", "a,b"),
+    ('cluster.partition="a,b"', "partition", "a,b"),
+    ("cluster.partition='a','b'", "partition", "a,b"),
+    ("cluster.partition=null", "partition", None),
+    ("cluster.mail_type=END,FAIL", "mail_type", "END,FAIL"),
+    ("cluster.by.bank.partition=a,b", "partition", "a,b"),
+    ("cluster.by.bank.interval.mail_type=END,FAIL", "mail_type", "END,FAIL"),
+    ("cluster.sbatch.exclude=n1,n2", "sbatch", {"exclude": "n1,n2"}),
+    ("+cluster.sbatch.nodelist=n1,n2", "sbatch", {"nodelist": "n1,n2"}),
+    ("cluster.sbatch.exclude=n[1,3-5],m7", "sbatch", {"exclude": "n[1,3-5],m7"}),
+    ("cluster.sbatch.nodelist=n[1-5]", "sbatch", {"nodelist": "n[1-5]"}),
+    ("cluster.sbatch.gres=gpu:1,disk:2", "sbatch", {"gres": "gpu:1,disk:2"}),
+    ("cluster.by.bank.sbatch.exclude=n1,n2", "sbatch", {"exclude": "n1,n2"}),
+]
+
+
+@pytest.mark.parametrize(("word", "name", "value"), LISTS)
+@pytest.mark.parametrize("is_sweep", [False, True])
+def test_commas_in_a_list_for_slurm_are_no_sweep(
+    word: str, name: str, value: object, is_sweep: bool
+) -> None:
+    words = ["dataset=bank", "method=interval", "fold=1", "cluster=slurm", word]
+    (config,) = expand(words) if is_sweep else [compose(words)]
+    assert getattr(config.cluster, name) == value
+
+
+def test_a_list_for_slurm_is_swept_when_that_is_written_out() -> None:
+    words = ["dataset=bank", "method=interval", "fold=1", "cluster.partition=choice(a,b)"]
+    assert [config.cluster.partition for config in expand(words)] == ["a", "b"]
+
+
+def test_other_settings_of_a_cluster_are_swept_as_everywhere() -> None:
+    words = ["dataset=bank", "method=interval", "fold=1", "cluster.cpus=1,2"]
+    assert [config.cluster.cpus for config in expand(words)] == [1, 2]
+
+
+@pytest.mark.parametrize("value", ["a,,b", ",a", "a,"])
+def test_a_list_for_slurm_with_an_empty_name_is_refused(value: str) -> None:
+    with pytest.raises(UserError, match="expected names between commas"):
+        compose(["dataset=bank", "method=interval", f"cluster.partition={value}"])
+
+
+def test_a_change_on_resume_takes_a_list_for_slurm_literally() -> None:
+    changed = hydra.updated({"cluster": {"partition": None}}, ["cluster.partition=a,b"])
+    assert changed == {"cluster": {"partition": "a,b"}}

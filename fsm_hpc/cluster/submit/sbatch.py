@@ -179,10 +179,15 @@ def parameters(config: Config, at_a_time: int, name: str, output: Path) -> dict[
         "additional_parameters": {
             "requeue": True,
             **({} if config.nodes == 1 else {"no_kill": True}),
-            **(cluster.sbatch or {}),
+            **{name: _joined(value) for name, value in (cluster.sbatch or {}).items()},
         },
         **{name: value for name, value in chosen.items() if value is not None},
     }
+
+
+def _joined(value: Any) -> Any:
+    """A list of a config, `[n1, n2]`, as sbatch takes it."""
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
 def setup_lines(cluster: ClusterSettings, output: Path) -> list[str]:
