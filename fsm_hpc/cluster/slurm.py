@@ -80,44 +80,56 @@ def ask(job_ids: Collection[str]) -> Hints:
     job_ids = [job_id for job_id in job_ids if _is_job(job_id)]
     if not job_ids:
         return Hints()
-    silent, garbled = [], []
+    silent: list[str] = []
+    garbled: list[str] = []
     jobs: dict[str, Hint] = {}
     queue = run("squeue", *_QUEUE, "-h")
     if queue is None:
         silent.append("squeue")
-    elif not is_whole(queue, _QUEUED):
-        garbled.append("squeue")
     else:
-        jobs = dict(_read_queue(queue))
-        jobs = {job_id: jobs[job_id] for job_id in job_ids if job_id in jobs}
+        queued = _read_queue(understood(queue, _QUEUED))
+        jobs = {job_id: queued[job_id] for job_id in job_ids if job_id in queued}
     # squeue says FAILED where only a step was out of memory: sacct knows
     unsettled = {i for i in job_ids if i not in jobs or jobs[i].state == "FAILED"}
     for chunk in _chunks(sorted({job_id.split("_")[0] for job_id in unsettled})):
-        told = run("sacct", "-n", "-P", "-j", ",".join(chunk), "-o", "JobID,State,NodeList")
-        if told is None or not is_whole(told, _ACCOUNTED):
-            (silent if told is None else garbled).append("sacct")
+        accounts = run("sacct", "-n", "-P", "-j", ",".join(chunk), "-o", "JobID,State,NodeList")
+        if accounts is None:
+            silent.append("sacct")
             break
-        found = _read_accounting(told)
-        jobs |= {job: hint for job, hint in found.items() if job in unsettled}
+        ended = _read_accounting(understood(accounts, _ACCOUNTED))
+        jobs |= {job: hint for job, hint in ended.items() if job in unsettled}
+        if not is_whole(accounts, _ACCOUNTED) and _of_chunk(unsettled, chunk) - jobs.keys():
+            garbled.append("sacct")
     missing = unsettled - jobs.keys()
-    if missing and "squeue" not in (*silent, *garbled):
-        again = _asked_again(sorted(missing)) if _has_a_heading() else None
-        if again is None:
+    if missing and "squeue" not in silent:
+        again, is_clear = _asked_again(sorted(missing)) if _has_a_heading() else ({}, False)
+        jobs |= again
+        if not is_clear:
             garbled.append("squeue")
-        jobs |= again or {}
-    return Hints(jobs, tuple(silent), tuple(garbled))
+    return Hints(jobs, tuple(silent), tuple(dict.fromkeys(garbled)))
+
+
+def _of_chunk(job_ids: Collection[str], arrays: Collection[str]) -> set[str]:
+    return {job_id for job_id in job_ids if job_id.split("_")[0] in arrays}
 
 
 _QUEUE = ("-r", "-t", "all", "-u", str(os.getuid()), "-o", "%i|%T|%r|%N")
-_QUEUED = re.compile(r"\d+(_\S+)?\|[A-Z_]+\|.*\|.*")
+# an array's task `7_1`, tasks `7_[1-3]`, and a component `7+0` of a heterogeneous job
+_QUEUED = re.compile(r"\d+(\+\d+)?(_\S+)?\|[A-Z_]+\|.*\|.*")
 _ACCOUNTED = re.compile(r"\d\S*\|[A-Z_]+[^|]*\|[^|]*")
+_CLUSTER = re.compile(r"CLUSTER: ")  # before the lines of each, where several are asked
+
+
+def understood(answer: str, line: re.Pattern[str]) -> list[str]:
+    """The lines of an answer that are of this form; the last one only where it has its end."""
+    *whole, _ = answer.split("\n")
+    return [text for text in whole if line.fullmatch(text)]
 
 
 def is_whole(answer: str, line: re.Pattern[str]) -> bool:
-    """Whether an answer has been understood, to its last line; an empty one has."""
-    lines = [text for text in answer.splitlines() if text.strip()]
-    is_cut = bool(lines) and not answer.endswith("\n")
-    return not is_cut and all(line.fullmatch(text) for text in lines)
+    """Whether every line of an answer has been understood; an empty one has."""
+    texts = [text for text in answer.split("\n") if text.strip() and not _CLUSTER.match(text)]
+    return len(understood(answer, line)) == len(texts)
 
 
 def _has_a_heading() -> bool:
@@ -125,28 +137,32 @@ def _has_a_heading() -> bool:
     return bool((run("squeue", *_QUEUE) or "").strip())
 
 
-def _asked_again(missing: list[str]) -> dict[str, Hint] | None:
+def _asked_again(missing: list[str]) -> tuple[dict[str, Hint], bool]:
     """What squeue says of the jobs that it has left out, which an answer may also do that was cut
-    between two lines; None where it cannot be understood."""
+    between two lines; and whether all of that was understood."""
     found: dict[str, Hint] = {}
+    is_clear = True
     for chunk in _chunks(missing):
         # of a job that it does not know it says so, with an exit code: that is none in the queue
-        told = run("squeue", *_QUEUE, "-h", "-j", ",".join(chunk)) or ""
-        if not is_whole(told, _QUEUED):
-            return None
-        found |= {job: hint for job, hint in _read_queue(told) if job in missing}
-    return found
+        answer = run("squeue", *_QUEUE, "-h", "-j", ",".join(chunk)) or ""
+        queued = _read_queue(understood(answer, _QUEUED))
+        found |= {job: hint for job, hint in queued.items() if job in missing}
+        is_clear = is_clear and (is_whole(answer, _QUEUED) or set(chunk) <= found.keys())
+    return found, is_clear
 
 
-def _read_queue(text: str) -> Iterator[tuple[str, Hint]]:
-    for line in filter(str.strip, text.splitlines()):
-        job_id, state, reason, node = line.split("|", 3)
-        yield job_id, Hint(state, "" if reason == "None" else reason, node)
-
-
-def _read_accounting(text: str) -> dict[str, Hint]:
+def _read_queue(lines: Iterable[str]) -> dict[str, Hint]:
     jobs: dict[str, Hint] = {}
-    for line in filter(str.strip, text.splitlines()):
+    for line in lines:
+        job, state, reason, node = line.split("|", 3)
+        hint = Hint(state, "" if reason == "None" else reason, node)
+        jobs |= dict.fromkeys(_expand(job), hint)
+    return jobs
+
+
+def _read_accounting(lines: Iterable[str]) -> dict[str, Hint]:
+    jobs: dict[str, Hint] = {}
+    for line in lines:
         name, state, node = line.split("|", 2)
         job, _, step = name.partition(".")
         word = state.split(" ")[0]  # "CANCELLED by 1000"
@@ -159,28 +175,37 @@ def _read_accounting(text: str) -> dict[str, Hint]:
 
 def _expand(job: str) -> list[str]:
     """`7_[1-3,5]` is four jobs."""
-    match = re.fullmatch(r"(\d+)_\[([\d,-]+)(%\d+)?\]", job)
+    match = re.fullmatch(r"(\d+)_\[([\d,:-]+)(%\d+)?\]", job)
     if match is None:
         return [job]
-    parts = [part.split("-") for part in match.group(2).split(",")]
-    return [f"{match.group(1)}_{n}" for p in parts for n in range(int(p[0]), int(p[-1]) + 1)]
+    return [f"{match[1]}_{n}" for part in match[2].split(",") for n in _numbers(part)]
+
+
+def _numbers(part: str) -> range:
+    """`5`, `1-3` or `0-8:4`, which is 0, 4, 8."""
+    match = re.fullmatch(r"(\d+)(?:-(\d+)(?::([1-9]\d*))?)?", part)
+    if match is None:
+        return range(0)
+    return range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1))
 
 
 def usage(job_ids: Collection[str]) -> dict[str, tuple[float, float]] | None:
     """Seconds of cores set aside for each job, restarts included, and those that it used; None
     where the accounts do not answer."""
-    found = dict.fromkeys(job_ids, (0.0, 0.0))
+    found: dict[str, tuple[float, float]] = {}
     for chunk in _chunks(sorted({job_id.split("_")[0] for job_id in job_ids})):
         asked = ("-j", ",".join(chunk), "-o", "JobID,CPUTimeRAW,TotalCPU")
-        told = run("sacct", "-n", "-P", "-D", *asked)
-        if told is None or not is_whole(told, _USED):
+        answer = run("sacct", "-n", "-P", "-D", *asked)
+        if answer is None:
             return None
-        for line in filter(str.strip, told.splitlines()):
+        for line in understood(answer, _USED):
             job, allocated, used = line.split("|")
-            if job in found:
-                before = found[job]
+            if job in job_ids:
+                before = found.get(job, (0.0, 0.0))
                 found[job] = before[0] + float(allocated or 0), before[1] + _seconds(used)
-    return found
+        if not is_whole(answer, _USED) and _of_chunk(job_ids, chunk) - found.keys():
+            return None
+    return dict.fromkeys(job_ids, (0.0, 0.0)) | found
 
 
 _USED = re.compile(r"\d\S*\|\d*\|[\d:.-]*")
@@ -199,11 +224,13 @@ def named(names: Collection[str]) -> dict[str, str] | None:
     wanted = ",".join(names)
     by_name = ("-t", "all", "-u", str(os.getuid()), "-o", "%F|%j", "-n", wanted)
     queue = run("squeue", "-h", *by_name)
-    if queue is None or not is_whole(queue, re.compile(r"\d+\|.*")):
+    if queue is None:
         return None
-    lines = [line.partition("|") for line in queue.splitlines()]
+    lines = [line.partition("|") for line in understood(queue, _NAMED)]
     found = {name: job_id for job_id, _, name in lines if name in names}
     if len(found) < len(set(names)):
+        if not is_whole(queue, _NAMED):
+            return None
         since = ("-S", "now-2days", "--name", wanted)
         told = run("sacct", "-n", "-P", "-X", *since, "-o", "JobID,JobName") or ""
         for line in told.splitlines():
@@ -212,6 +239,9 @@ def named(names: Collection[str]) -> dict[str, str] | None:
                 found.setdefault(name, own.split("_")[0])
     is_known = found or _has_a_heading()  # an empty answer is none
     return found if is_known else None
+
+
+_NAMED = re.compile(r"\d+\|.*")
 
 
 def max_array_size() -> int:

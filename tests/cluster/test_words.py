@@ -135,6 +135,71 @@ def test_squeue_and_sacct_are_read_together(
     assert said.silent == ()
 
 
+ODD_LINES = [
+    "123+0|RUNNING|None|n1",  # a heterogeneous job
+    "123+1|PENDING|Resources|",
+    "123+0_4|RUNNING|None|n1",
+    "CLUSTER: other",
+    "5_[4-7%2]|PENDING|JobArrayTaskLimit|",
+    "N/A|RUNNING|None|n1",
+    "6|RUNNING",
+    "\x85\u2028 |||",
+    "slurm_load_jobs warning: something odd",
+]
+
+
+@pytest.mark.parametrize("line", ODD_LINES)
+@pytest.mark.parametrize("command", ["squeue", "sacct"])
+def test_an_odd_line_of_an_answer_hides_no_other_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, command: str
+) -> None:
+    answers = {"squeue": "7_0|RUNNING|None|n1\n", "sacct": "8|TIMEOUT|n2\n"}
+    odd = line if command == "squeue" else line.replace("|None", "").replace("|Resources", "")
+    answers[command] = f"{odd}\n{answers[command]}{odd}"
+    fake_slurm(tmp_path, monkeypatch, **answers)
+    states = {job: hint.state for job, hint in slurm.ask(["7_0", "8"]).jobs.items()}
+    assert states == {"7_0": "RUNNING", "8": "TIMEOUT"}
+    assert slurm.ask(["7_0", "8"]).garbled == ()
+
+
+def test_a_job_that_an_unreadable_line_may_be_about_is_not_called_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, squeue="7_0|RUNNING|None|n1\n9|RUN", sacct="")
+    answer = slurm.ask(["7_0", "9"])
+    assert (set(answer.jobs), answer.garbled) == ({"7_0"}, ("squeue",))
+
+
+@pytest.mark.parametrize(
+    ("text", "jobs"),
+    [
+        ("5_[4-7%2]", ["5_4", "5_5", "5_6", "5_7"]),
+        ("5_[1,3-4]", ["5_1", "5_3", "5_4"]),
+        ("5_[0-8:4]", ["5_0", "5_4", "5_8"]),
+    ],
+)
+def test_the_tasks_of_an_array_that_waits_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, jobs: list[str]
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, squeue=f"{text}|PENDING|Priority|", sacct="")
+    assert sorted(slurm.ask([*jobs, "5_99"]).jobs) == jobs
+
+
+def test_a_job_of_an_odd_name_does_not_hide_the_one_that_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, squeue="11|a|b\nc d\n12|fsm-x", sacct="")
+    assert slurm.named(["fsm-x"]) == {"fsm-x": "12"}
+    assert slurm.named(["fsm-y"]) is None  # it may be the one on the odd line
+
+
+def test_hours_of_other_lines_are_counted_where_one_is_odd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, sacct="7+0|?|1\n7|3600|00:30:00")
+    assert slurm.usage(["7"]) == {"7": (3600.0, 1800.0)}
+
+
 def test_commands_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_slurm(tmp_path, monkeypatch, squeue=None, sacct=None)
     said = slurm.ask(["7"])

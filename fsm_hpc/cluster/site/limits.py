@@ -96,7 +96,7 @@ def _of_partition(name: str | None, fields: str, line: re.Pattern[str]) -> list[
     listed = slurm.run("sinfo", "-h", *which, "-o", fields) or ""
     if not slurm.is_whole(listed, line):
         return None
-    rows = [row.split("|") for row in filter(str.strip, listed.splitlines())]
+    rows = [row.split("|") for row in slurm.understood(listed, line)]
     if name is None:
         rows = [row for row in rows if row[0].endswith("*")] or rows
     return rows
