@@ -8,8 +8,10 @@ from fsm_hpc.errors import UserError
 
 # options of sbatch, as it spells them
 NAMES = frozenset(
-    "partition mail-type exclude nodelist clusters reservation gres licenses dependency export "
-    "tres-per-task".split()
+    [
+        *("partition", "mail-type", "exclude", "nodelist", "clusters", "reservation"),
+        *("gres", "licenses", "dependency", "export", "tres-per-task"),
+    ]
 )
 
 
