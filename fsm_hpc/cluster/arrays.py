@@ -8,15 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import records
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.records import NewerFormatError
 from fsm_hpc.system.typed import Matches, Moment
 
+T = TypeVar("T")
 FILE, END = "array.json", "sent.json"
+FORMAT = END_FORMAT = 2
 
 
 class Fate(Enum):
@@ -46,8 +49,9 @@ class JobArray:
 
 def save(array: JobArray) -> None:
     """Write the array down, before SLURM is told."""
-    files.write_json(
+    records.write(
         array.output / FILE,
+        FORMAT,
         {
             "name": array.name,
             "is_array": array.is_array,
@@ -86,13 +90,22 @@ class _EndRow:
     at: Moment
 
 
+def _read(path: Path, known: int, kind: type[T]) -> T | None:
+    """What the file holds; None where there is none, or it is damaged."""
+    try:
+        plain = records.read(path)
+        if plain is None:
+            return None
+        return records.decode(kind, records.of_format(plain, path.name, known), path.name)
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
+        return None
+
+
 def load(output: Path) -> JobArray | None:
     """The array of a folder; None where there is none that can be read."""
-    try:
-        plain = records.read(output / FILE)
-        saved = None if plain is None else records.decode(_SavedArray, plain, FILE)
-    except UnreadableError:
-        return None
+    saved = _read(output / FILE, FORMAT, _SavedArray)
     if saved is None:
         return None
     members = tuple((_paths(output, one.folder), one.submission) for one in saved.members)
@@ -105,23 +118,23 @@ def _paths(output: Path, folder: str) -> FoldPaths:
 
 def end(output: Path, fate: Fate, job_id: str | None = None) -> None:
     """Say what has become of an array."""
-    files.write_json(output / END, {"fate": fate.value, "job_id": job_id, "at": time.time()})
+    content = {"fate": fate.value, "job_id": job_id, "at": time.time()}
+    records.write(output / END, END_FORMAT, content)
 
 
 def fate_of(output: Path) -> tuple[Fate, str | None, float]:
     """What has become of an array, the id that SLURM gave it, and when that was written."""
-    try:
-        plain = records.read(output / END)
-        end_ = None if plain is None else records.decode(_EndRow, plain, END)
-    except UnreadableError:
-        end_ = None
+    end_ = _read(output / END, END_FORMAT, _EndRow)
     return (Fate.OPEN, None, 0.0) if end_ is None else (end_.fate, end_.job_id, end_.at)
 
 
 def unsettled(study: StudyPaths, withdrawn_s: float) -> Iterator[Path]:
     """Arrays to look after: those without an end, and those withdrawn not long ago."""
     for path in sorted(study.submissions.glob(f"*/{FILE}")):
-        fate, _, at = fate_of(path.parent)
+        try:
+            fate, _, at = fate_of(path.parent)
+        except NewerFormatError:  # a newer version submits there, and looks after it
+            continue
         is_recent = time.time() - at < withdrawn_s
         if fate in (Fate.OPEN, Fate.SENT) or (fate is Fate.WITHDRAWN and is_recent):
             yield path.parent
@@ -129,8 +142,16 @@ def unsettled(study: StudyPaths, withdrawn_s: float) -> Iterator[Path]:
 
 def open_folds(study: StudyPaths) -> set[str]:
     """The folders of folds of which nobody knows yet whether SLURM has them."""
-    known = (load(output) for output in unsettled(study, 0))
-    return {str(paths.folder) for array in known if array for paths, _ in array.members}
+    known = (array for output in unsettled(study, 0) if (array := understood(output)))
+    return {str(paths.folder) for array in known for paths, _ in array.members}
+
+
+def understood(output: Path) -> JobArray | None:
+    """The array of a folder; None also where a newer version wrote it, and looks after it."""
+    try:
+        return load(output)
+    except NewerFormatError:
+        return None
 
 
 def member_here(output: Path) -> Submission | None:

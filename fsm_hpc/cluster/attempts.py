@@ -9,15 +9,15 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Annotated, Any, TypedDict
 
-import fsm_hpc
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.submissions import JobId, Submission, job_id_here
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.system import drafts, files, records
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.records import NewerFormatError
 from fsm_hpc.system.typed import Between, Count, Like, Moment, SpentSeconds
 
-FORMAT = 1
+FORMAT = 2
 
 
 class AttemptEnd(Enum):
@@ -68,7 +68,7 @@ class Attempt:
 
 def save(paths: FoldPaths, attempt: Attempt) -> None:
     values = asdict(attempt) | {"end": attempt.end.value if attempt.end else None}
-    files.write_json(paths.attempt, values | {"version": fsm_hpc.__version__})
+    records.write(paths.attempt, FORMAT, values)
 
 
 def read(paths: FoldPaths) -> Attempt | None:
@@ -77,16 +77,16 @@ def read(paths: FoldPaths) -> Attempt | None:
     saved = records.read(paths.attempt)
     if saved is None:
         return None
-    values = records.of_format(saved, name, FORMAT)
-    values.pop("version", None)
-    return records.decode(Attempt, values, name)
+    return records.decode(Attempt, records.of_format(saved, name, FORMAT), name)
 
 
 def load(paths: FoldPaths) -> Attempt | None:
-    """The fold's newest attempt; None also where it is not understood."""
+    """The fold's newest attempt; None also where it is damaged."""
     try:
         return read(paths)
-    except UnreadableError:
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
         return None
 
 
@@ -111,7 +111,10 @@ def claim(paths: FoldPaths, submission: Submission) -> Attempt:
 
 def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
     """Whether the fold is still this attempt's to write; a file that cannot be read says yes."""
-    submission, current = submissions.load(paths), load(paths)
+    try:
+        submission, current = submissions.load(paths), load(paths)
+    except NewerFormatError:  # a newer version has taken the fold
+        return False
     if submission is not None and submission.token != attempt.token:
         return False
     return current is None or (current.identity, current.pid) == (attempt.identity, attempt.pid)

@@ -19,7 +19,7 @@ from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Matches, Moment
 
-FORMAT = 1
+FORMAT = 2
 # an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
 JobId = Annotated[str, Matches(r"[0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10}", "a job id")]
 
@@ -98,7 +98,7 @@ def absolute(config: Config) -> Config:
 
 def save(paths: FoldPaths, submission: Submission) -> None:
     files.make_room(paths.submission, lambda _: read(paths))
-    files.write_json(paths.submission, submission.to_dict())
+    records.write(paths.submission, FORMAT, submission.to_dict())
 
 
 def read(paths: FoldPaths) -> Submission | None:
@@ -120,10 +120,12 @@ def read(paths: FoldPaths) -> Submission | None:
 
 
 def load(paths: FoldPaths) -> Submission | None:
-    """The last submission; None also where it is not understood."""
+    """The last submission; None also where it is damaged."""
     try:
         return read(paths)
-    except UnreadableError:
+    except UnreadableError as error:
+        if error.is_newer:
+            raise
         return None
 
 

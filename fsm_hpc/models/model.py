@@ -23,7 +23,7 @@ from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Count, Length, Like, Parsed, Readable, Share
 
-FORMAT = 1
+FORMAT = 2
 KIND = "fsm_hpc model"
 CHOSEN = "chosen "  # how the note begins that tells what spoke for it
 _DERIVED = ("kind", "latex", "words", "size")  # written for readers of the file

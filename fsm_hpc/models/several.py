@@ -21,7 +21,7 @@ from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Count, Share
 
-FORMAT = 1
+FORMAT = 2
 KIND = "fsm_hpc rules of several classes"
 _DERIVED = ("kind", "words", "formula", "proved", "stop_reason")  # written for readers of the file
 _CUT = (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)

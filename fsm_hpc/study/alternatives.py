@@ -18,11 +18,13 @@ from fsm_hpc.study.fold import Fold, threads
 from fsm_hpc.study.result import FoldResult, GoodSetRow
 from fsm_hpc.system import clock, files, records
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.records import NewerFormatError
 
 if TYPE_CHECKING:
     from fsm_hpc.search.near_optimal.good_set import GoodSet
     from fsm_hpc.search.solvers.native.parts import Helpers
 
+FORMAT = 2
 MOST_BYTES = 2**30  # of a file that is read
 
 
@@ -75,7 +77,7 @@ def _write(paths: FoldPaths, good: GoodSet, say: Callable[[str], None]) -> None:
     told = files.make_room(paths.alternatives, _read)
     if told:
         say(told)
-    files.write_json(paths.alternatives, good.to_dict())
+    records.write(paths.alternatives, FORMAT, good.to_dict())
 
 
 def _said(good: GoodSet) -> GoodSetRow:
@@ -99,6 +101,8 @@ def complaint(paths: FoldPaths, done: FoldResult) -> str:
     again = f"`alternatives {paths.folder} slack={done.alternatives['slack']}` counts them again"
     try:
         saved = _read(paths.alternatives)
+    except NewerFormatError as error:
+        return str(error)
     except (UnreadableError, OSError) as error:
         return f"{error}; {again}"
     if saved is None:
@@ -109,4 +113,5 @@ def complaint(paths: FoldPaths, done: FoldResult) -> str:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    return records.read(path, MOST_BYTES)
+    saved = records.read(path, MOST_BYTES)
+    return None if saved is None else records.of_format(saved, path.name, FORMAT)

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import fsm_hpc
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.checking import errors_of
@@ -20,7 +19,7 @@ from fsm_hpc.search.scan import ScanState, first_length
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import scan_file
-from fsm_hpc.system import clock, files
+from fsm_hpc.system import clock, records
 from fsm_hpc.system.files import UnreadableError
 
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
@@ -36,12 +35,7 @@ def key(splits: Sequence[Split]) -> str:
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
     """Write the state; a reader sees the old one or the new one, never half of it."""
-    head = {
-        "format": scan_file.FORMAT,
-        "version": fsm_hpc.__version__,
-        "fingerprint": fingerprint,
-    }
-    files.write_json(path, head | to_dict(state))
+    records.write(path, scan_file.FORMAT, {"fingerprint": fingerprint} | to_dict(state))
 
 
 def load(path: Path, fingerprint: str) -> ScanState:

@@ -28,7 +28,7 @@ from fsm_hpc.system.typed import (
     SpentSeconds,
 )
 
-FORMAT = 1
+FORMAT = 2
 FoldNumber = Annotated[int, Between(0, 100_000)]
 Seed = Annotated[int, Between(0, 2**32 - 1)]
 

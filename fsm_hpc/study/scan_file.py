@@ -23,7 +23,7 @@ from fsm_hpc.system.typed import (
     SpentSeconds,
 )
 
-FORMAT = 1
+FORMAT = 2
 _ENDS = "proved|timeout|stopped|out_of_memory"
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-import fsm_hpc
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.study import result
@@ -21,8 +20,9 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.records import NewerFormatError
 
-FORMAT = 1
+FORMAT = 2
 LONGEST = 120  # characters of a folder's name
 ANY = "surrogatepass"  # what is no text is a value like any other
 Settings = dict[str, Any]  # by the word that sets each
@@ -270,7 +270,6 @@ def _read(path: Path) -> Remembered | None:
     if plain is None:
         return None
     values = records.of_format(plain, path.name, FORMAT)
-    values.pop("version", None)
     if values.pop("seal", None) not in (None, records.seal(values)):  # older ones have none
         raise UnreadableError(f"{path.name} was changed since it was written")
     saved = records.decode(_SavedSettings, values, path.name)
@@ -292,7 +291,7 @@ def remember(configs: Sequence[Config]) -> None:
         path = StudyPaths(root).settings
         if memory != before or not path.exists():
             files.make_room(path, _read)
-            files.write_json(path, _to_dict(memory))
+            records.write(path, FORMAT, _to_dict(memory))
 
 
 def _to_dict(memory: Remembered) -> dict[str, Any]:
@@ -302,15 +301,14 @@ def _to_dict(memory: Remembered) -> dict[str, Any]:
         "apart": {str(fold): differing for fold, differing in memory.apart.items()},
     }
     # other values of the same shape would make variants of folds that have their jobs
-    about = {"format": FORMAT, "version": fsm_hpc.__version__, "seal": records.seal(content)}
-    return about | content
+    return {"seal": records.seal(content)} | content
 
 
 def _of_results(root: Path) -> Remembered:
     """The settings that most of the plain folds have; folds with others are known to differ."""
     folds: dict[FoldId, Settings] = {}
     for fold, paths in StudyPaths(root).folds_on_disk():
-        with suppress(OSError):  # the verdict on that fold tells it
+        with suppress(OSError, NewerFormatError):  # the verdict on that fold tells it
             done = result.load(paths.result, fold) if not fold.variant else None
             if done is not None:
                 folds[fold] = of_result(done)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import fsm_hpc
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Like, MismatchError, short, typed
@@ -15,6 +16,7 @@ from fsm_hpc.system.typed import Like, MismatchError, short, typed
 T = TypeVar("T")
 MOST_BYTES = 64 * 2**20
 MOST_DEPTH = 24
+FIRST_FORMAT = 1  # of files that state none
 MOST_DIGITS = 20  # of a whole number: what 64 bits hold
 
 
@@ -44,19 +46,29 @@ def read(path: Path, most_bytes: int = MOST_BYTES) -> dict[str, Any] | None:
     return value
 
 
-def of_format(saved: dict[str, Any], name: str, known: int) -> dict[str, Any]:
-    """What the file holds beside its format, which is one that this version knows."""
-    found = saved.get("format", known)
-    if type(found) is int and found > known:
-        import fsm_hpc
+def write(path: Path, number: int, content: Mapping[str, Any]) -> None:
+    """Write a file of that format, with the version that writes it."""
+    files.write_json(path, head(number) | dict(content))
 
+
+def head(number: int) -> dict[str, Any]:
+    """What every file begins with. The number increases when a field is added, so that an older
+    version does not take the file for damaged; tests/study/test_formats.py watches over it."""
+    return {"format": number, "version": fsm_hpc.__version__}
+
+
+def of_format(saved: dict[str, Any], name: str, known: int) -> dict[str, Any]:
+    """The content without its head; the format is one that this version knows, or an older one."""
+    found = saved.get("format", FIRST_FORMAT)
+    if type(found) is int and found > known:
         raise NewerFormatError(
-            f"{name} is of format {found}, written by fsm_hpc {_writer(saved)}; this is "
-            f"{fsm_hpc.__version__}, which knows format {known}"
+            f"{name} was written by a newer version of fsm_hpc ({_writer(saved)}): its format is "
+            f"{found}, and this version, {fsm_hpc.__version__}, reads formats up to {known}; "
+            "update fsm_hpc to use it"
         )
-    if type(found) is not int or found != known:
+    if type(found) is not int or found < FIRST_FORMAT:
         raise UnreadableError(f"{name} is of another format: {short(found)}")
-    return {key: value for key, value in saved.items() if key != "format"}
+    return {key: value for key, value in saved.items() if key not in ("format", "version")}
 
 
 def decode(kind: type[T], saved: Any, name: str) -> T:
@@ -86,7 +98,7 @@ def _writer(saved: Mapping[str, Any]) -> str:
     for part in (saved, saved.get("provenance"), saved.get("code")):
         if isinstance(part, dict) and isinstance(part.get("version"), str):
             return str(part["version"])[:40]
-    return "of a version that it does not tell"
+    return "it does not state which"
 
 
 def _no_number(word: str) -> Any:

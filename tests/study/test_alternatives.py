@@ -137,6 +137,8 @@ def test_a_fold_goes_on_past_whatever_is_in_the_place_of_its_files(
     fold.result.unlink()
     shutil.copy(fold.alternatives, fold.unfinished_alternatives)
     damage = next(islice(damages(0), number, None))
+    if "newer" in damage.name:
+        return  # which is refused: tests/study/test_newer_files.py
     damage.spoil(fold.alternatives)
     damage.spoil(fold.unfinished_alternatives)
     said: list[str] = []

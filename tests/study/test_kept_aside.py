@@ -61,9 +61,9 @@ def test_another_folds_result_is_kept_aside_not_overwritten(config: Config) -> N
 def test_a_newer_result_is_refused_and_stays(config: Config) -> None:
     run(config, [])
     path = fold_paths(config).result
-    newer = json.loads(path.read_text()) | {"format": 2, "provenance": {"version": "9.9"}}
+    newer = json.loads(path.read_text()) | {"format": 99, "provenance": {"version": "9.9"}}
     path.write_text(json.dumps(newer))
-    with pytest.raises(NewerFormatError, match=r"written by fsm_hpc 9\.9"):
+    with pytest.raises(NewerFormatError, match=r"written by a newer version of fsm_hpc \(9\.9\)"):
         run(config, [])
     assert json.loads(path.read_text()) == newer
 

@@ -223,7 +223,7 @@ def test_a_study_file_that_is_damaged_is_made_anew_from_the_results(tmp_path: Pa
 def test_a_study_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     study = old_study(tmp_path)
     study.settings.write_text('{"format": 99, "version": "9.0"}')
-    with pytest.raises(UserError, match=r"study.json is of format 99, written by fsm_hpc .?9.0"):
+    with pytest.raises(UserError, match=r"study.json was written by a newer version of fsm_hpc"):
         names([config(tmp_path)])
 
 

@@ -108,7 +108,7 @@ def _as(text: str, name: str) -> Callable[[Path], None]:
 
 
 def _newer(path: Path) -> None:
-    _rewritten(path, lambda saved: saved | {"format": 2, "version": "9.9.9", "what": "is new"})
+    _rewritten(path, lambda saved: saved | {"format": 99, "version": "9.9.9", "what": "is new"})
 
 
 def _older(path: Path) -> None:

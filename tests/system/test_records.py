@@ -73,7 +73,7 @@ def test_a_file_beyond_all_measure_is_not_read(tmp_path: Path) -> None:
     ids=str,
 )
 def test_a_newer_format_is_refused_with_the_version_that_wrote_it(saved: dict[str, object]) -> None:
-    with pytest.raises(NewerFormatError, match=r"format 2, written by fsm_hpc 9\.1; this is"):
+    with pytest.raises(NewerFormatError, match=r"written by a newer version of fsm_hpc \(9\.1\)"):
         records.of_format(saved, "result.json", 1)
 
 

@@ -14,11 +14,10 @@ from fsm_hpc.study.files import FoldPaths
 
 def main() -> int:
     """Run the fold whose submission is in the folder."""
-    submission = submissions.load(FoldPaths(Path(sys.argv[1])))
-    if submission is None:
-        print(f"no submission in {sys.argv[1]}", file=sys.stderr)
-        return 2
     try:
+        submission = submissions.load(FoldPaths(Path(sys.argv[1])))
+        if submission is None:
+            raise UserError(f"no submission in {sys.argv[1]}")
         supervise.work(asdict(submission))
     except UserError as error:
         print(error, file=sys.stderr)

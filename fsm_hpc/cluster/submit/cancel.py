@@ -16,6 +16,7 @@ from fsm_hpc.cluster.watch.verdict import FoldVerdict, look
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import files, terminal
 from fsm_hpc.system.numbers import counted
+from fsm_hpc.system.records import NewerFormatError
 
 
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
@@ -23,6 +24,10 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     console = terminal.console()
     verdicts, hints = look(folds)
     show.silence(console, [hints])
+    for one in verdicts:
+        if one.is_newer:
+            newer = evidence.newer_files(one.ref)
+            console.print(f"left alone: {one.ref.id}: {newer}", soft_wrap=True)
     live = [one for one in verdicts if one.is_live]
     if not live:
         console.print("nothing is queued or running")
@@ -50,7 +55,10 @@ def _study(ref: FoldRef) -> StudyPaths | None:
     """The study that a fold is in; of a rule the one that its job was sent from."""
     if ref.paths.id is not None:
         return ref.paths.study
-    submission = submissions.load(ref.paths)
+    try:
+        submission = submissions.load(ref.paths)
+    except NewerFormatError:  # not this version's to cancel
+        return None
     output = Path(submission.output) if submission and submission.output else None
     is_ours = output is not None and output.parent.name == StudyPaths(Path()).submissions.name
     return StudyPaths(output.parent.parent) if output is not None and is_ours else None
@@ -84,7 +92,10 @@ def _cancel_fold(one: FoldVerdict, jobs: list[str], strangers: list[str]) -> Non
 
 def _end_local(ref: FoldRef) -> list[str]:
     """A running worker saves and stops; one that waits for its turn finds the mark."""
-    attempt = attempts.load(ref.paths)
+    try:
+        attempt = attempts.load(ref.paths)
+    except NewerFormatError as error:
+        return [f"{ref.id}: {error}"]
     if attempt is None or attempt.end is not None or not evidence.is_alive(attempt):
         return []
     if processes.end(ref.paths, ref.id, attempt):

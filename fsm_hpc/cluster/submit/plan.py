@@ -98,12 +98,17 @@ def _with_data(ref: FoldRef) -> FoldRef:
 
 
 def _decide(config: Config, found: FoldVerdict) -> Decision:
+    """Whether a fold is submitted; never one with files that a newer version wrote."""
+    decision = _by_verdict(config, found)
+    newer = evidence.newer_files(found.ref) if decision.is_submitted else ""
+    return replace(decision, is_submitted=False, why=newer) if newer else decision
+
+
+def _by_verdict(config: Config, found: FoldVerdict) -> Decision:
     word, why = found.verdict.value, found.why
     told = f"{word}: {why}" if why else word
     if found.is_live:
         return Decision(config, found, False, told + _other_settings(config, found))
-    if found.is_newer:
-        return Decision(config, found, False, told)
     if found.verdict is Verdict.CHANGED:
         fold.refuse_other_table(config, found.ref.data_digest or "")
     if found.result is None or not found.is_done:

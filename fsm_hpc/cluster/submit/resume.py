@@ -15,6 +15,7 @@ from fsm_hpc.study.config import Config, build
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.words import Word
+from fsm_hpc.system.records import NewerFormatError
 
 GROUPS = ("solver", "cluster")
 
@@ -44,10 +45,10 @@ def configs(words: Sequence[str], as_stored: bool = False) -> Resumable:
     changes = [w for w in asked.others if w.key != "experiment" and w not in choosing]
     sections = _sections([word for word in changes if word.key in GROUPS])
     values = [word.text for word in changes if word.key not in GROUPS]
-    begun = [(ref, _begun_with(ref)) for ref in folds]
+    begun, broken = _all_begun_with(folds)
     own = trust.Own([word.text for word in changes if word.key == "cluster"])
     given = [word.key for word in changes]
-    found = Resumable([], [ref for ref, saved in begun if saved is None], [], folds, ())
+    found = Resumable([], [ref for ref, saved in begun if saved is None], broken, folds, ())
     asks_for: dict[str, None] = {}
     for ref, saved in begun:
         if saved is None:
@@ -88,6 +89,19 @@ def _in_its_folder(ref: FoldRef, before: Config, after: Config) -> Config:
     if not changed or (changed <= variants.GO_ON and not ref.paths.result.exists()):
         return replace(after, variant=ref.id.variant)
     return variants.placed([after])[0]
+
+
+def _all_begun_with(
+    folds: Sequence[FoldRef],
+) -> tuple[list[tuple[FoldRef, Config | None]], list[str]]:
+    """The config of each fold, and why those of a newer version have none that can be used."""
+    begun, broken = [], []
+    for ref in folds:
+        try:
+            begun.append((ref, _begun_with(ref)))
+        except NewerFormatError as error:
+            broken.append(f"{ref.id}: {error}")
+    return begun, broken
 
 
 def _begun_with(ref: FoldRef) -> Config | None:

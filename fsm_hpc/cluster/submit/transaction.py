@@ -23,6 +23,7 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
 from fsm_hpc.system.numbers import counted
+from fsm_hpc.system.records import NewerFormatError
 
 LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for
 LOOKS = 4  # for jobs of an unclear answer, a second apart
@@ -121,7 +122,10 @@ def _confirm(array: JobArray, job_id: str) -> None:
 
 
 def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]) -> None:
-    latest = submissions.load(paths)
+    try:
+        latest = submissions.load(paths)
+    except NewerFormatError:
+        return  # a newer version has submitted it anew
     if latest is not None and latest.submitted_at > submission.submitted_at:
         return  # somebody has submitted it anew
     mark = latest.cancelled_at if latest and latest.token == submission.token else None
@@ -136,7 +140,7 @@ def recover(studies: Sequence[StudyPaths]) -> list[str]:
     The studies have to be held, so that nobody is in the middle of it now.
     """
     open_ = [output for study in studies for output in arrays.unsettled(study, LATE_S)]
-    known = [array for output in open_ if (array := arrays.load(output)) is not None]
+    known = [array for output in open_ if (array := arrays.understood(output)) is not None]
     if not known:
         return []
     found = slurm.named([array.name for array in known])

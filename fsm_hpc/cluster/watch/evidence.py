@@ -122,6 +122,21 @@ def _gather(ref: FoldRef) -> Evidence:
     done = _understood(lambda: result.read(paths.result, ref.id), damage)
     if done is not None and not _is_newer(paths.submission, paths.result):
         return Evidence(ref, done)
+    return _with_other_files(ref, done, damage)
+
+
+def newer_files(ref: FoldRef) -> str:
+    """Which files of a fold a newer version wrote: this one must not replace them."""
+    damage: list[UnreadableError] = []
+    _understood(lambda: result.read(ref.paths.result, ref.id), damage)
+    _with_other_files(ref, None, damage)
+    return "; ".join(str(error) for error in damage if error.is_newer)
+
+
+def _with_other_files(
+    ref: FoldRef, done: FoldResult | None, damage: list[UnreadableError]
+) -> Evidence:
+    paths = ref.paths
     return Evidence(
         ref,
         done,

@@ -10,6 +10,7 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.system import files
+from fsm_hpc.system.records import NewerFormatError
 
 FEW_LINES = 10  # of each fold when several are shown
 FOLLOW_S = 0.5
@@ -33,7 +34,10 @@ def logs(folds: Sequence[FoldRef], follow: bool) -> int:
 
 def _from_slurm(ref: FoldRef) -> list[str]:
     """Complaints in the job's output; all of it when the fold never began."""
-    submission = submissions.load(ref.paths)
+    try:
+        submission = submissions.load(ref.paths)
+    except NewerFormatError as error:
+        return [str(error)]
     if submission is None:
         return []
     lines = [

@@ -22,7 +22,7 @@ _CUT = {
 }
 
 
-FORMAT = 1  # as in models/model.py, which loads numpy
+FORMAT = 2  # as in models/model.py, which loads numpy
 
 
 class RuleRow(TypedDict):

@@ -161,6 +161,7 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
     if found.damage and verdict not in LIVE:
         verdict, why = Verdict.FAILED, "; ".join(found.damage)
     else:
+        why = "; ".join(filter(None, (why, *(found.damage if found.is_newer else ()))))
         warnings = _warnings(found, warnings)
     scan = found.scan
     return FoldVerdict(
@@ -207,6 +208,7 @@ def _with_result(found: Evidence, done: FoldResult) -> FoldVerdict:
         job_id=found.job_id,
         warnings=_warnings(found, done.provenance.get("warnings", ())),
         lengths=tuple(done.lengths),
+        is_newer=found.is_newer,
     )
 
 

@@ -22,6 +22,7 @@ from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 
+FORMAT = 2
 MOST_BYTES = 2**30  # of a file that is read: some millions of families
 
 
@@ -58,6 +59,8 @@ class Bookmark:
             try:
                 return _read(self.path, asked)
             except UnreadableError as error:
+                if error.is_newer:
+                    raise
                 kept = files.keep_aside(self.path).name
                 self.say(f"{error}; begins anew, and what was there is kept as {kept}")
         return None
@@ -73,7 +76,7 @@ class Bookmark:
                 [f.plan, f.columns, f.count, f.score, f.ranges, f.cuts] for f in progress.families
             ],
         }
-        sealed = {"seal": records.seal(content), "content": content}
+        sealed = {**records.head(FORMAT), "seal": records.seal(content), "content": content}
         text = json.dumps(sealed, separators=(",", ":"))
         with self._excused():
             files.write_atomically(self.path, text + "\n")
@@ -132,6 +135,7 @@ def _read(path: Path, asked: str) -> Progress | None:
     saved = records.read(path, MOST_BYTES)
     if saved is None:
         return None
+    saved = records.of_format(saved, path.name, FORMAT)
     try:
         content = saved["content"]
         if saved["seal"] != records.seal(content):  # would be a false count
