@@ -42,12 +42,6 @@ def _travelling(folder: str) -> Path:
     return inside if inside.is_dir() else SOURCE / folder
 
 
-def child_environment() -> dict[str, str]:
-    """The environment of a Python process that finds this package whatever folder it runs in."""
-    path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path}
-
-
 class UnreadableError(UserError):
     """A file that is there but is not what it should be."""
 

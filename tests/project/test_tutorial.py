@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fsm_hpc.system.files import child_environment, shipped_data_dir
+from fsm_hpc.system.children import child_environment
+from fsm_hpc.system.files import shipped_data_dir
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["scan.max_length=3", "fit.folds=3", "solver=native"]  # the same commands, in seconds

@@ -38,7 +38,7 @@ from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.nodes import contact, helper
 from fsm_hpc.search.solvers.nodes.contact import Contact, new_certificate, security_of
 from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
-from fsm_hpc.system.files import child_environment
+from fsm_hpc.system.children import child_environment
 from tests.support.random_tables import FORMULA_METHODS, problems, random_problem
 from tests.support.teams import Threads, Together
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 
 from fsm_hpc.study.hydra import quoted
-from fsm_hpc.system.files import child_environment
+from fsm_hpc.system.children import child_environment, module_command
 
 
 def work(verbs: Sequence[str], studies: Sequence[tuple[str, str]], command: str | None) -> int:
@@ -18,7 +17,7 @@ def work(verbs: Sequence[str], studies: Sequence[tuple[str, str]], command: str 
         place = [f"results_dir={quoted(results_dir)}", f"study={quoted(study)}"]
         for verb in verbs:
             print(f"{verb} {' '.join(place)}", flush=True)
-            words = [sys.executable, "-m", "fsm_hpc", verb, *place]
+            words = module_command("fsm_hpc", verb, *place)
             codes.append(subprocess.run(words, env=child_environment()).returncode)
     if command is not None:
         names = " ".join(study for _, study in studies)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,13 +12,14 @@ from types import FrameType
 
 from rich.console import Console
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import processes, submissions
 from fsm_hpc.cluster.submit.plan import Decision
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.progress import SweepProgress
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import machine
-from fsm_hpc.system.files import UnreadableError, child_environment, open_to_append
+from fsm_hpc.system.children import child_environment, module_command
+from fsm_hpc.system.files import UnreadableError, open_to_append
 from fsm_hpc.system.interrupts import heard
 
 LOOK_S = 0.2
@@ -90,7 +90,7 @@ def _start(console: Console, ref: FoldRef) -> Iterator[subprocess.Popen[bytes]]:
     folder = ref.paths.folder.absolute()
     with _left_out(console, ref), open_to_append(ref.paths.log) as log:
         yield subprocess.Popen(
-            [sys.executable, "-m", "fsm_hpc.cluster.node.worker", str(folder)],
+            module_command(processes.WORKER, str(folder)),
             env=child_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,  # the fold's own log has it already

@@ -23,6 +23,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import ClusterSettings, Config
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import files
+from fsm_hpc.system.children import python_path
 
 SBATCH_S = 300.0  # after which no answer is expected any more
 LAST_WORDS_S = 10.0  # that sbatch has to answer after Ctrl-C
@@ -153,7 +154,9 @@ def _environment(script: str) -> dict[str, str]:
     said = re.findall(r"^#SBATCH --([a-z-]+)", script, re.MULTILINE)
     taken = {f"SBATCH_{name.upper().replace('-', '_')}" for name in said}
     taken |= {_VARIABLES[name] for name in said if name in _VARIABLES} | set(_NEVER)
-    return {name: value for name, value in os.environ.items() if name not in taken}
+    kept = {name: value for name, value in os.environ.items() if name not in taken}
+    path = {"PYTHONPATH": os.pathsep.join(python_path())} if "PYTHONPATH" in kept else {}
+    return kept | path
 
 
 def parameters(config: Config, at_a_time: int, name: str, output: Path) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import tempfile
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import IO
 
 from fsm_hpc.search.solvers.clingo.worker import Failed, Job, Message
-from fsm_hpc.system.files import child_environment, encodings_dir
+from fsm_hpc.system.children import child_environment, module_command
+from fsm_hpc.system.files import encodings_dir
 from fsm_hpc.system.machine import resident_mb
 
 
@@ -66,7 +66,7 @@ class ClingoProcess:
         ours, theirs = Pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - read when the worker has died
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fsm_hpc.search.solvers.clingo.worker", str(theirs.fileno())],
+            module_command("fsm_hpc.search.solvers.clingo.worker", str(theirs.fileno())),
             env=child_environment(),
             cwd=encodings_dir(),  # clingo looks for included files here first
             pass_fds=[theirs.fileno()],

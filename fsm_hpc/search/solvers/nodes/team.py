@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import subprocess
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -28,7 +27,8 @@ from fsm_hpc.search.solvers.nodes.contact import (
     new_certificate,
     security_of,
 )
-from fsm_hpc.system.files import child_environment, open_to_append
+from fsm_hpc.system.children import child_environment, module_command
+from fsm_hpc.system.files import open_to_append
 
 MOST_KEPT = 8  # problems that helpers know at a time
 HEAD_START_S = 5.0  # sizes that end before are not worth a message
@@ -143,7 +143,7 @@ def helpers_here(
     count: int, contact_file: Path, threads: int, memory_mb: float, log_file: Path
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes of this machine that wait for the file, then help; they end with the block."""
-    command = [sys.executable, "-m", helper.__name__, str(contact_file)]
+    command = module_command(helper.__name__, str(contact_file))
     command += ["--threads", str(threads), "--memory-mb", str(memory_mb)]
     with _opened(log_file) as output:
         started = [
