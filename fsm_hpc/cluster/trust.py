@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import ClusterSettings, Config
-from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import ownership
 
 # The settings that describe a fold. Whatever is not here comes from the user's own config: what
@@ -123,17 +126,39 @@ def _code(cluster: ClusterSettings) -> list[Any]:
     return [getattr(cluster, name) for name in _own_names("cluster")]
 
 
-def refuse_shared(folds: Iterable[FoldPaths], verb: str) -> None:
-    """What others may write can name any process, job or setting; the user decides."""
+def refuse_shared(
+    folds: Iterable[FoldPaths], command: str, studies: Iterable[StudyPaths] = ()
+) -> None:
+    """What others may write can name any process, job, setting or code; the user decides."""
     places: dict[Path, None] = {}
     for paths in folds:
-        study, inside = paths.study.root, paths.folder.parent
-        above = [study.parent, study, inside.parent] if paths.id is not None else []
-        above += [inside, paths.folder]
-        places |= dict.fromkeys([*above, paths.submission, paths.attempt])
-    told = ownership.other_writers(places)
-    if told:
+        places |= dict.fromkeys([*_folders(paths), paths.submission, paths.attempt])
+    for study in studies:
+        outputs = sorted(study.submissions.glob("*/"))
+        places |= dict.fromkeys([study.root.parent, study.root, study.submissions, *outputs])
+    writers = ownership.other_writers(places)
+    if writers:
         raise UserError(
-            f"{told}: {verb} does what its files say; `chmod go-w` takes the right away, and "
+            f"{writers}: {command} does what its files say; `chmod go-w` takes the right away, and "
             "--shared goes on in spite of it"
         )
+
+
+def _folders(paths: FoldPaths) -> list[Path]:
+    """From the results folder down to the fold's; a rule may be in any folder."""
+    if paths.id is None:
+        return [paths.folder.parent, paths.folder]
+    study = paths.study.root
+    between = [above for above in paths.folder.parents if study in above.parents]
+    return [study.parent, study, *reversed(between), paths.folder]
+
+
+@contextmanager
+def written_by_others(allowed: bool) -> Iterator[None]:
+    """Unless it is allowed, others may not write what is created meanwhile, jobs included."""
+    before = os.umask(0)
+    os.umask(before if allowed else before | stat.S_IWGRP | stat.S_IWOTH)
+    try:
+        yield
+    finally:
+        os.umask(before)

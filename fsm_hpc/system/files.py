@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.system import ownership
 from fsm_hpc.system.drafts import draft_of
 
 PACKAGE = Path(__file__).parent.parent
@@ -146,11 +147,17 @@ _ODD = {
 }
 
 
-def read_regular(path: Path, most_bytes: int) -> bytes | None:
-    """The content; None where there is no file. Nothing that could block or never end is read."""
+def read_regular(path: Path, most_bytes: int, is_own: bool = False) -> bytes | None:
+    """The content; None where there is no file. Nothing that could block or never end is read.
+
+    `is_own`: a file that another user owns or may write is refused.
+    """
     with _opened(path) as number:
         if number is None:
             return None
+        writers = ownership.writers(os.fstat(number)) if is_own else ""
+        if writers:
+            raise UnreadableError(f"{path.name} is not used: it may be written by {writers}")
         if os.fstat(number).st_size > most_bytes:
             raise UnreadableError(f"{path.name} cannot be read: larger than {most_bytes:,} bytes")
         with os.fdopen(number, "rb", closefd=False) as stream:

@@ -13,17 +13,17 @@ from pathlib import Path
 def other_writers(paths: Iterable[Path]) -> str:
     """The first of these places that somebody else may write, and who; nothing where nobody may."""
     for path in paths:
-        who = _writers(path)
+        try:
+            who = writers(path.stat())
+        except OSError:
+            continue
         if who:
             return f"{path} may be written by {who}"
     return ""
 
 
-def _writers(path: Path) -> str:
-    try:
-        found = path.stat()
-    except OSError:
-        return ""
+def writers(found: os.stat_result) -> str:
+    """Who else may write what has these rights; nothing where nobody may."""
     if found.st_uid not in (os.getuid(), 0):
         return f"its owner, {_user(found.st_uid)}"
     if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:

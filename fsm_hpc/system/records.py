@@ -26,9 +26,12 @@ class NewerFormatError(UnreadableError):
     is_newer = True
 
 
-def read(path: Path, most_bytes: int = MOST_BYTES) -> dict[str, Any] | None:
-    """The object in the file; None where there is none. What is no whole object is unreadable."""
-    content = files.read_regular(path, most_bytes)
+def read(path: Path, most_bytes: int = MOST_BYTES, is_own: bool = False) -> dict[str, Any] | None:
+    """The object in the file; None where there is none. What is no whole object is unreadable.
+
+    `is_own`: so is a file that another user owns or may write.
+    """
+    content = files.read_regular(path, most_bytes, is_own)
     if content is None:
         return None
     try:

@@ -19,17 +19,21 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import attempts, processes, slurm, submissions, trust
 from fsm_hpc.cluster.attempts import Attempt
+from fsm_hpc.cluster.site import doctor
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import resume
 from fsm_hpc.cluster.watch.verdict import Verdict, look
 from fsm_hpc.errors import UserError
+from fsm_hpc.search.solvers.nodes.contact import Contact
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import files, ownership
+from fsm_hpc.system.files import UnreadableError
 from tests.support.slurm_stand_ins import fake_slurm
 
+BELOW = ["mine/hepatitis", "mine/hepatitis/median", "mine/hepatitis/median/fold-1"]
 FOLD = ("dataset=hepatitis", "method=median", "fold=1", "cluster=local")
 
 
@@ -254,7 +258,7 @@ def test_no_setting_goes_on_as_another_line_of_a_jobs_script(config: Config, nam
 # ------------------------------------------------------------------------------- shared folders
 
 
-@pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"]], ids=" ".join)
+@pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"], ["-m", *FOLD]], ids=" ".join)
 def test_a_folder_that_others_may_write_is_refused(
     config: Config, verb: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,6 +268,66 @@ def test_a_folder_that_others_may_write_is_refused(
     told = capsys.readouterr().err
     assert f"{config.results_dir} may be written by everybody" in told
     assert "--shared goes on" in told
+
+
+@pytest.mark.parametrize("place", ["", "mine", "mine/submissions", "mine/submissions/1", *BELOW])
+def test_a_sweep_is_not_begun_where_others_may_write_any_folder_above_a_fold(
+    config: Config, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = config.results_dir / place
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert main(["-m", *FOLD, *words(config)]) == 2
+    assert f"{folder} may be written by everybody: -m does" in capsys.readouterr().err
+    assert list(config.results_dir.rglob("submission.json")) == []
+
+
+def test_the_folder_above_that_of_a_variant_counts_as_well(config: Config) -> None:
+    paths = fold_paths(replace(config, variant="seed=2"))
+    dataset = paths.folder.parents[2]
+    paths.folder.mkdir(parents=True)
+    dataset.chmod(0o777)
+    with pytest.raises(UserError, match=f"{dataset} may be written by everybody"):
+        trust.refuse_shared([paths], "resume")
+
+
+def test_a_rule_is_not_sent_as_a_job_where_others_may_write_the_results_folder(
+    config: Config,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", squeue="", sacct="")
+    (config.results_dir / "mine" / "submissions").mkdir(parents=True)
+    (config.results_dir / "mine" / "submissions").chmod(0o777)
+    command = ["fit", "dataset=hepatitis", "method=median", "-m", "cluster=slurm", *words(config)]
+    assert main(command) == 2
+    assert "submissions may be written by everybody: fit -m does" in capsys.readouterr().err
+    assert main([*command, "--shared"]) == 0
+
+
+def test_what_a_sweep_creates_is_not_for_others_to_write_whatever_the_umask(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", squeue="", sacct="")
+    before = os.umask(0)
+    try:
+        assert main(["-m", *FOLD[:3], "cluster=slurm", *words(config)]) == 0
+        assert os.umask(0) == 0
+    finally:
+        os.umask(before)
+    made = [path for path in config.results_dir.rglob("*") if not path.is_symlink()]
+    assert any(path.name == "task.pkl" for path in made)
+    assert [str(path) for path in made if path.stat().st_mode & 0o022] == []
+
+
+def test_a_helper_connects_to_no_search_that_another_user_may_have_written(tmp_path: Path) -> None:
+    file = tmp_path / "contact.json"
+    Contact("tls://127.0.0.1:1", "code", "certificate", "key").write(file)
+    assert Contact.read(file) is not None
+    file.chmod(0o666)
+    with pytest.raises(UnreadableError, match="may be written by everybody"):
+        Contact.read(file)
 
 
 def test_the_user_may_say_that_it_is_shared(config: Config) -> None:
@@ -294,6 +358,22 @@ def test_doctor_tells_of_a_shared_folder(
     main(["doctor", "cluster=local", *words(config)])
     said = capsys.readouterr().out
     assert "may be written by everybody: whoever can write there decides" in said
+
+
+def test_doctor_sends_no_job_from_a_folder_that_others_may_write(
+    config: Config,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answers = {"sinfo": "slurm 23.02", "squeue": "", "sacct": "", "scontrol": ""}
+    fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", **answers)
+    monkeypatch.setattr(doctor, "_controller", lambda config: iter(()))
+    config.results_dir.mkdir()
+    config.results_dir.chmod(0o777)
+    assert main(["doctor", "cluster=slurm", *words(config)]) == 1
+    assert "no job is sent, as others could exchange what it runs" in capsys.readouterr().out
+    assert list(config.results_dir.iterdir()) == []
 
 
 def test_another_folds_submission_is_no_reason_to_run_that_fold_again(config: Config) -> None:

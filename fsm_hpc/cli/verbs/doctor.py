@@ -8,18 +8,23 @@ from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options.json_flag(parser)
+    options.shared_flag(parser)
+
+
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster.site.doctor import doctor
     from fsm_hpc.study.compose import compose_any
 
-    return doctor(compose_any(words), as_json=flags.json)
+    return doctor(compose_any(words), as_json=flags.json, shared=flags.shared)
 
 
 VERB = Verb(
     Group.STEER,
     "Check a site before jobs are spent on it.",
-    "[key=value ...] [--json]",
+    "[key=value ...] [--json] [--shared]",
     ("doctor", "doctor cluster.partition=long cluster.cpus=16"),
     main,
-    options.json_flag,
+    add_arguments,
 )

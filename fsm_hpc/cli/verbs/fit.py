@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
 
@@ -24,6 +25,7 @@ DEFAULTS = {"scan.splits": 5, "scan.patience": 4}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--multirun", action="store_true", help="send it to SLURM as a job")
+    options.shared_flag(parser)
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
@@ -52,10 +54,15 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     if classes:
         return _fit_several(config, classes, console, fitting.Here)
     if flags.multirun and kind_of(config) is ClusterKind.SLURM:
-        from fsm_hpc.cluster import study_lock
+        from fsm_hpc.cluster import study_lock, trust
         from fsm_hpc.cluster.submit.transaction import send_fit
+        from fsm_hpc.models.fit import rule_paths
+        from fsm_hpc.study.files import StudyPaths
 
-        with study_lock.held([config.results_dir / config.study]):
+        study = StudyPaths(config.results_dir / config.study)
+        with trust.written_by_others(allowed=flags.shared), study_lock.held([study.root]):
+            if not flags.shared:
+                trust.refuse_shared([rule_paths(config)], "fit -m", [study])
             job_id, out = send_fit(config)
         told = f"job {job_id} fits the rule; it will be in {out}"
         console.print(f"{told}; `status out={out}` tells how far it is", soft_wrap=True)

@@ -41,7 +41,8 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         raise UserError("\n".join(f"left alone: {text}" for text in told))
     for text in told:
         terminal.console().print(f"left alone: {text}", soft_wrap=True)
-    return launch(found.configs, wait=flags.wait or found.configs[0].wait, stays=True)
+    wait = flags.wait or found.configs[0].wait
+    return launch(found.configs, wait, stays=True, shared=flags.shared)
 
 
 def _unknown(folds: Sequence[FoldRef]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import fsm_hpc
-from fsm_hpc.cli import usage
+from fsm_hpc.cli import options, usage
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study.config import Config
@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--multirun", action="store_true", help="submit every fold of a sweep"
     )
+    options.shared_flag(parser)
     parser.add_argument("--cfg", choices=["job"], help="show the composed config and do nothing")
     parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
 
@@ -34,7 +35,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         from fsm_hpc.cluster.submit.launch import launch
 
         configs = compose.expand(words)
-        return launch(configs, wait=configs[0].wait)
+        return launch(configs, wait=configs[0].wait, shared=flags.shared)
     if not words:
         print(usage.overview(), end="")
         return 2

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster import slurm, trust
 from fsm_hpc.cluster.site import limits as site_limits
 from fsm_hpc.cluster.site import probe
 from fsm_hpc.cluster.site.limits import Check, Grade
@@ -31,11 +31,14 @@ from fsm_hpc.system.numbers import counted
 PROBE_S = 180.0  # how long the probe may wait in the queue
 
 
-def doctor(config: Config, as_json: bool = False) -> int:
-    """Run every check; 0 when jobs can be spent here, 1 when one failed."""
+def doctor(config: Config, as_json: bool = False, shared: bool = False) -> int:
+    """Run every check; 0 when jobs can be spent here, 1 when one failed.
+
+    `shared`: a job is sent also where others may write the results folder.
+    """
     console = terminal.console()
     checks: list[Check] = []
-    for check in _examine(config):
+    for check in _examine(config, shared):
         checks.append(check)
         if not as_json:
             _print(console, check)
@@ -54,7 +57,7 @@ def _print(console: Console, check: Check) -> None:
     console.print(terminal.styled(word, f" {check.name:16} {check.text}"), soft_wrap=True)
 
 
-def _examine(config: Config) -> Iterator[Check]:
+def _examine(config: Config, shared: bool) -> Iterator[Check]:
     yield _python()
     yield _data(config)
     yield _results(config)
@@ -68,7 +71,8 @@ def _examine(config: Config) -> Iterator[Check]:
         found.append(check)
         yield check
     if all(check.grade is not Grade.FAILED for check in found):
-        yield from _on_a_node(config)
+        with trust.written_by_others(allowed=shared):
+            yield from _on_a_node(config, shared)
 
 
 def _python() -> Check:
@@ -144,10 +148,16 @@ def _controller(config: Config) -> Iterator[Check]:
 # ----------------------------------------------------------------------------------- on a node
 
 
-def _on_a_node(config: Config) -> Iterator[Check]:
+def _on_a_node(config: Config, shared: bool) -> Iterator[Check]:
     """Send a small job of the same size, and look at what it finds."""
     folder = config.results_dir.absolute() / f".doctor-{os.getpid()}"
     folder.mkdir(parents=True)
+    writers = "" if shared else ownership.other_writers([folder.parent, folder])
+    if writers:
+        folder.rmdir()
+        advice = "no job is sent, as others could exchange what it runs; `chmod go-w`, or --shared"
+        yield Check("sbatch", Grade.FAILED, f"{writers}: {advice}")
+        return
     short = replace(config.cluster, timeout_h=max(5 / 60, config.cluster.signal_delay_s / 1800))
     probed = replace(config, cluster=short)
     request = Request(probed, folder, "fsm-doctor", probe.look_around, (folder, config))

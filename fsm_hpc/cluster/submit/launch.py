@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from fsm_hpc.cluster import study_lock
+from fsm_hpc.cluster import study_lock, trust
 from fsm_hpc.cluster.submit import afterwards, local, transaction
 from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of, refuse
 from fsm_hpc.cluster.watch import progress as watch
@@ -17,6 +17,7 @@ from fsm_hpc.cluster.watch.verdict import check_code, look
 from fsm_hpc.study import variants
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import counted
 
@@ -24,17 +25,26 @@ SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues i
 LOOK_S = 2.0
 
 
-def launch(configs: Sequence[Config], wait: bool, stays: bool = False) -> int:
+def launch(configs: Sequence[Config], wait: bool, stays: bool = False, shared: bool = False) -> int:
     """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended.
 
     `stays`: each fold goes on in the folder that it has, whatever its settings are now.
+    `shared`: also where others may write the results folder.
     """
+    with trust.written_by_others(allowed=shared):
+        return _launch(configs, wait, stays, shared)
+
+
+def _launch(configs: Sequence[Config], wait: bool, stays: bool, shared: bool) -> int:
     console = terminal.console()
     before = variants.memories(configs)
     folds = configs if stays else variants.placed(configs, before)
     refuse(folds)  # before anything is touched
+    studies = [StudyPaths(root) for root in before]
     with study_lock.held(before):
-        for told in transaction.recover([StudyPaths(root) for root in before]):
+        if not shared:
+            trust.refuse_shared(map(fold_paths, folds), "-m", studies)
+        for told in transaction.recover(studies):
             console.print(told, soft_wrap=True)
         if not stays and variants.memories(configs) != before:  # by who held it until now
             folds = variants.placed(configs)
