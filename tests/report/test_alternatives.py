@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -297,11 +299,31 @@ def opened(said: told.Told, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         problems: list[str] = []
         requests: list[str] = []
         tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.on("console", lambda message: problems.append(message.text))
         tab.on("request", lambda request: requests.append(request.url))
         tab.goto(place.as_uri())
         yield tab
         assert problems == []
-        assert [url for url in requests if not url.startswith(("file:", "blob:"))] == []
+        assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
+
+
+def test_the_page_runs_its_own_script_and_no_other(said: told.Told, tmp_path: Path) -> None:
+    written = page.render(said)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', written)
+    assert policy is not None
+    scripts = html.unescape(policy[1]).split("script-src ")[1].split(";")[0]
+    assert re.fullmatch(r"'sha256-[\w+/]{43}='", scripts)
+    place = tmp_path / "injected.html"
+    attack = '<script>window.hit = 1</script><img src=x onerror="window.hit = 2">'
+    place.write_text(written.replace("<main>", f"<main>{attack}"), encoding="utf-8")
+    with browser() as chromium:
+        tab = chromium.new_page()
+        tab.goto(place.as_uri())
+        assert tab.evaluate("window.hit") is None
+        assert tab.inner_text("#shown")  # its own script has run
+        tab.fill("#filter", "age")
+        tab.press("#filter", "Enter")
+        assert tab.url == place.as_uri()  # the form is not sent
 
 
 def test_the_page_lists_filters_and_sorts_families(opened: Any, said: told.Told) -> None:

@@ -10,7 +10,7 @@ from fsm_hpc.models.several import Several
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.measures import errors_in_words
 from fsm_hpc.system.numbers import counted, percent
-from fsm_hpc.system.pages import templates
+from fsm_hpc.system.pages import content_security_policy, templates
 
 _FOLDER = Path(__file__).parent
 _MEASURES = {
@@ -82,6 +82,7 @@ def _render(template: str, model: Model) -> str:
             stop=_stop(model),
             errors=errors_in_words(model.errors, model.rows, model.measure, model.weight),
             provenance=_provenance(model),
+            policy=content_security_policy(),
             style=Markup((_FOLDER / "card.css").read_text(encoding="utf-8")),
         )
     )
@@ -102,6 +103,7 @@ def _render_several(template: str, model: Several) -> str:
             expected=expected,
             percent=percent,
             counted=counted,
+            policy=content_security_policy(),
             style=Markup((_FOLDER / "card.css").read_text(encoding="utf-8")),
         )
     )

@@ -225,6 +225,7 @@
 
   // ---------------------------------------------------------------- hands
   function compare() { if (!chosen) return; other = { family: chosen.family, cuts: chosen.cuts.map((c) => [...c]) }; show(); draw(); }
+  $("filter").form.addEventListener("submit", (event) => event.preventDefault());
   $("list").addEventListener("scroll", draw);
   window.addEventListener("resize", draw);
   $("list").addEventListener("click", (event) => { const row = event.target.closest("[role=option]"); if (row) choose(Number(row.dataset.place)); });

@@ -21,7 +21,7 @@ from fsm_hpc.search.near_optimal.families import Family
 from fsm_hpc.search.near_optimal.literals import LiteralColumn
 from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
 from fsm_hpc.system.numbers import percent
-from fsm_hpc.system.pages import templates
+from fsm_hpc.system.pages import content_security_policy, templates
 
 _FOLDER = Path(__file__).parent
 MOST_FAMILIES = 20_000  # a page; more are in --json and --csv
@@ -33,6 +33,7 @@ def render(told: Told) -> str:
     from markupsafe import Markup
 
     data = json.dumps(_data(told), separators=(",", ":")).replace("<", "\\u003c")
+    script = (_FOLDER / "explorer.js").read_text(encoding="utf-8")
     rows = told.rule.problem.rows
     return (
         templates(_FOLDER)
@@ -46,7 +47,8 @@ def render(told: Told) -> str:
             percent=percent,
             data=Markup(data),
             style=Markup((_FOLDER / "explorer.css").read_text(encoding="utf-8")),
-            script=Markup((_FOLDER / "explorer.js").read_text(encoding="utf-8")),
+            script=Markup(script),
+            policy=content_security_policy(script),
         )
     )
 

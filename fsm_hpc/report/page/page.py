@@ -20,7 +20,7 @@ from fsm_hpc.report.tables.maker import Choices, Maker
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
 from fsm_hpc.study.measures import MEASURES
 from fsm_hpc.system.numbers import counted
-from fsm_hpc.system.pages import templates
+from fsm_hpc.system.pages import content_security_policy, templates
 
 _FOLDER = Path(__file__).parent
 _MEASURES = {"f1": "F1 score"}  # where the name is not its own label
@@ -41,6 +41,7 @@ def render(study: Study, choices: Choices) -> str:
     }
     mixtures = mixture.find(study)
     folds = [FoldSection(f"fold-{number}", row) for number, row in enumerate(study.rows)]
+    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     return environment.get_template("page.html").render(
         study=study,
         rules=rules(study, {fold.row.id: fold.anchor for fold in folds}),
@@ -50,7 +51,8 @@ def render(study: Study, choices: Choices) -> str:
         figures=[(title, Markup(text)) for title, text in _figures(study, choices)],
         folds=folds,
         style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
-        script=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),
+        script=Markup(script),
+        policy=content_security_policy(script),
     )
 
 
