@@ -79,6 +79,8 @@ class Proposition:
             return _missing(values)
         if self.relation is Relation.HOLDS:
             return values.astype(bool) & ~_missing(values)
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64)  # float32 would round the threshold instead
         if self.relation is Relation.ABOVE:
             return np.asarray(values > self.low)
         if self.relation is Relation.AT_LEAST:

@@ -18,10 +18,10 @@ from fsm_hpc.data.columns import Column, same_name
 from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import learn, one_against_rest, parameters, several
-from fsm_hpc.models.exact import refuse_inexact
-from fsm_hpc.models.frames import check_frame, is_frame, warn_about_column_vector
+from fsm_hpc.models.frames import check_frame, is_frame, refuse_table, warn_about_column_vector
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.refused import refuse_arrays
 from fsm_hpc.models.several import Several
 from fsm_hpc.models.similar import Alternatives
 from fsm_hpc.models.source import Reading, Source
@@ -144,8 +144,9 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         wanted = (parameters.cuts_of(self), Language(self.language))
         weighed = (weights.objective, weights.given)
         constraints = parameters.constraints_of(self)
+        sample = getattr(self, "_sample", weights.sample)  # of one class against the rest
         fitted = Problem.build(
-            columns, labels, Method(self.method), None, *wanted, *weighed, constraints
+            columns, labels, Method(self.method), None, *wanted, *weighed, constraints, sample
         )
         splits = [] if self.length is not None else splits_of(self, X, fitted, weights)
         solver = self.solver
@@ -279,6 +280,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
     def _labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Truth, RowWeights]:  # noqa: N803
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
+        refuse_arrays(y=y, sample_weight=sample_weight)
         y = check_array(y, ensure_2d=False, dtype=None)
         if y.ndim == 2 and y.shape[1] == 1:
             warn_about_column_vector()
@@ -318,8 +320,8 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
     def _checked(self, X: Any, reset: bool) -> Any:  # noqa: N803
         is_known = reset or hasattr(self, "n_features_in_")  # a loaded rule knows its own columns
         finite = "allow-nan" if self.missing == "keep" else True
+        refuse_table(X)
         if not is_frame(X):
-            refuse_inexact(X)
             if is_known:
                 return validate_data(
                     self, X, dtype=np.float64, reset=reset, ensure_all_finite=finite

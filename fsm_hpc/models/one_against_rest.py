@@ -28,7 +28,9 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
     started = time.monotonic()
     for place, one in enumerate(estimator.classes_.tolist()):
         left = len(estimator.classes_) - place
-        made = _against_rest(estimator, started, left).fit(X, labels == one, weights.whole)
+        made = _against_rest(estimator, started, left)
+        made._sample = weights.sample  # the weights of the rows have those of the classes in them
+        made.fit(X, labels == one, weights.whole)
         rules.append(replace(made.model_, classes=(f"not {one}", one), target=str(target)))
         paths.append(made.path_.assign(**{"class": one}))
     for name in ("n_features_in_", "feature_names_in_"):

@@ -14,6 +14,7 @@ from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.exact import EXPECTED, inexact
+from fsm_hpc.models.refused import refuse_array
 from fsm_hpc.system.numbers import counted
 
 _TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")
@@ -61,6 +62,7 @@ class Source:
 
     def _columns(self, values: Any, reading: Reading) -> list[Column]:
         values = np.asarray(values)
+        refuse_array(f"column {self.name!r}", values)
         if self.kind is RawKind.NUMERIC:
             if (found := inexact(values)) is not None:
                 reading.bad(self.name, EXPECTED, [found])
@@ -76,9 +78,8 @@ class Source:
                 reading.bad(self.name, FINITE, values[np.isinf(values)][:SHOWN].tolist())
                 reading.gap(self.name, np.isnan(values))
             return values
-        if values.dtype.kind in "bc":
-            what = "true or false" if values.dtype.kind == "b" else "complex numbers"
-            raise UserError(f"column {self.name!r}: expected numbers, found {what}")
+        if values.dtype.kind == "b":
+            raise UserError(f"column {self.name!r}: expected numbers, found true or false")
         keys, distinct = _distinct(values)
         numbers = {key: _number(value) for key, value in distinct.items()}
         bad = [distinct[key] for key, number in numbers.items() if number != number]

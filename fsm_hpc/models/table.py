@@ -13,6 +13,8 @@ from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn
 from fsm_hpc.models import exact
+from fsm_hpc.models.frames import column_names
+from fsm_hpc.models.refused import refuse_values
 from fsm_hpc.models.source import Source
 from fsm_hpc.system.numbers import listed
 
@@ -22,7 +24,8 @@ def sources_of(X: Any, keeps_missing: bool = False) -> list[Source]:  # noqa: N8
     if not hasattr(X, "iloc"):
         found = [Source(f"x{number}", RawKind.NUMERIC) for number in range(X.shape[1])]
     else:
-        found = [_source(str(name), _known(str(name), X[name])) for name in X.columns]
+        named = enumerate(column_names(X))
+        found = [_source(name, _known(name, X.iloc[:, at])) for at, name in named]
     return [replace(s, place=at, keeps_missing=keeps_missing) for at, s in enumerate(found)]
 
 
@@ -41,10 +44,10 @@ def values_of(X: Any, source: Source) -> Any:  # noqa: N803
         if source.place is None:
             raise ValueError(f"expected a DataFrame with a column {source.name!r}, found an array")
         return X[:, source.place]
-    named = {str(name): name for name in X.columns}
-    if source.name not in named:
-        raise ValueError(f"expected a column {source.name!r}, found: {listed(list(named))}")
-    series = X[named[source.name]]
+    names = column_names(X)
+    if source.name not in names:
+        raise ValueError(f"expected a column {source.name!r}, found: {listed(names)}")
+    series = X.iloc[:, names.index(source.name)]
     is_plain = series.dtype.kind == "f" or not series.isna().any()
     if is_plain and isinstance(series.dtype, np.dtype):
         return series.to_numpy()
@@ -63,17 +66,29 @@ def _refuse_rounding(name: str, series: Any) -> None:
 
 
 def _source(name: str, series: Any) -> Source:
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+    from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
-    if is_bool_dtype(series):
+    if _is_categorical(series.dtype):
+        return _categorical(name, series)
+    if all(isinstance(value, (bool, np.bool_)) for value in series):
         return Source(name, RawKind.BOOLEAN)
-    if is_complex_dtype(series):
-        raise ValueError(f"column {name!r}: expected real numbers, found complex ones")
+    if is_complex_dtype(series) or not is_numeric_dtype(series):
+        refuse_values(name, series)
     if is_numeric_dtype(series) or all(exact.is_number(value) for value in series):
         _refuse_rounding(name, series)
         return Source(name, RawKind.NUMERIC)
+    return _categorical(name, series)
+
+
+def _is_categorical(kind: Any) -> bool:
+    """Whether its user calls a column one of categories, whatever they are."""
+    return str(kind) == "category" or str(kind).startswith("dictionary<")
+
+
+def _categorical(name: str, series: Any) -> Source:
     texts = [str(value) for value in series]
     column = TextColumn(Path("X"), name, texts, list(range(len(texts))))
-    kinds.refuse_dates(column)
+    if not _is_categorical(series.dtype):
+        kinds.refuse_dates(column)
     found = kinds.categories(column, DatasetSpec(name="X", target=""))
     return Source(name, RawKind.CATEGORICAL, tuple(found))

@@ -25,6 +25,8 @@ class RowWeights:
     objective: Objective
     rows: int  # with those of weight 0
     whole: NDArray[np.float64] | None = None  # of all rows, those of weight 0 as well
+    # without weights of classes, of the rows that count; None: one each
+    sample: NDArray[np.float64] | None = None
 
     @property
     def keeps_all(self) -> bool:
@@ -62,6 +64,7 @@ def row_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) 
         weights = _check_sample_weight(
             sample_weight, X, dtype=np.float64, copy=True, ensure_non_negative=True
         )
+    sample = weights
     if isinstance(class_weight, Mapping):
         classes = np.unique(y)
         of_class = compute_class_weight(dict(class_weight), classes=classes, y=y)
@@ -72,7 +75,9 @@ def row_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) 
     objective = Objective(ObjectiveName.BALANCED) if is_balanced else ACCURACY
     is_plain = len(given) == 0 or bool((given == given[0]).all())
     whole = None if is_plain and len(kept) == len(y) else weights
-    return RowWeights(kept, None if is_plain else given, objective, len(y), whole)
+    different = None if is_plain else given
+    counted = None if is_plain and (sample == 1).all() else sample[kept]
+    return RowWeights(kept, different, objective, len(y), whole, counted)
 
 
 def paired(pairs: Iterable[Any], weights: RowWeights) -> Iterable[tuple[Any, Any]]:

@@ -58,13 +58,19 @@ class Cuts:
                     f"{shown}"
                 )
 
-    def candidates(self, name: str, values: NDArray[Any]) -> NDArray[np.float64]:
-        """The cuts of a column with these values on the fitted rows, none of which is missing."""
+    def candidates(
+        self, name: str, values: NDArray[Any], counts: NDArray[Any] | None = None
+    ) -> NDArray[np.float64]:
+        """The cuts of a column with these values on the fitted rows, none of which is missing.
+
+        `counts` says how many rows each of them is.
+        """
         import numpy as np
 
+        from fsm_hpc.data.median import quantiles
+
         if self.rule is CutRule.QUANTILES and len(values):
-            shares = np.arange(1, self.n + 1) / (self.n + 1)
-            values = np.quantile(values, shares, method="inverted_cdf")
+            values = quantiles(values, self.n, counts)
         listed = dict(self.given).get(name) if self.rule is CutRule.GIVEN else None
         return np.unique(np.asarray(values if listed is None else listed, dtype=np.float64))
 

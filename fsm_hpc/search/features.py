@@ -53,12 +53,18 @@ class NumericFeature:
 
     @staticmethod
     def of(
-        column: Column, method: Method, cuts: Cuts, constraints: Constraints = FREE
+        column: Column,
+        method: Method,
+        cuts: Cuts,
+        constraints: Constraints = FREE,
+        counts: NDArray[Any] | None = None,  # how many rows each row is
     ) -> NumericFeature | None:
         """None for a column without any cut: all of its values are missing, or none has support."""
         values, support = column.values, constraints.support
         known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
-        found = cuts.candidates(column.name, values[known])
+        found = cuts.candidates(
+            column.name, values[known], None if counts is None else counts[known]
+        )
         if support and method is Method.PIVOT:
             found = found[_has_support(found, values[known], len(values), support)]
         if not len(found):

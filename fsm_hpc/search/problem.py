@@ -16,14 +16,14 @@ from fsm_hpc.data.median import median
 from fsm_hpc.formulas.formula import Formula, Proposition, Relation, Truth
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.constraints import FREE, Constraints
-from fsm_hpc.search.cuts import OBSERVED, Cuts
+from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.distinct_rows import DistinctRows, merge
 from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.obedience import broken
 from fsm_hpc.search.objective import ACCURACY, Objective
 from fsm_hpc.search.shortest import shortest
-from fsm_hpc.search.weights import weigh
+from fsm_hpc.search.weights import RowCounts, row_counts, weigh
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Problem:
     weights: NDArray[np.int64] | None = None  # what both make of them, whole; None: one each
     weight_error: float = 0.0  # the share of all weight by which rounding may be off
     constraints: Constraints = FREE  # but for forbidden columns, which are out of it
+    sample: NDArray[np.float64] | None = None  # weights that thresholds count: none of classes
 
     @staticmethod
     def build(
@@ -55,27 +56,43 @@ class Problem:
         objective: Objective = ACCURACY,
         given: NDArray[np.float64] | None = None,
         constraints: Constraints = FREE,
+        sample: NDArray[np.float64] | None = None,
     ) -> Problem:
         """The problem on some rows of a table (all when `rows` is not given).
 
-        `given` are weights of the rows, none of them zero: such rows are left out before.
+        `given` are weights of the rows, none of them zero: such rows are left out before. `sample`
+        are those that medians and quantiles count, where `given` has weights of classes in it.
         """
+        sample = given if sample is None else sample
         cuts.check(c.name for c in columns if c.kind is Kind.NUMERIC)
         constraints.check(columns, method is Method.INTERVAL)
         columns = constraints.kept(columns)
         if rows is not None:
             columns, labels = tuple(c.take(rows) for c in columns), labels[rows]
             given = None if given is None else given[rows]
+            sample = None if sample is None else sample[rows]
         labels = np.asarray(labels, dtype=bool)
         made = weigh(objective, labels, given)
         wanted = (cuts, language, objective, given)
         left = constraints.after_forbidding
-        return Problem(method, columns, labels, *wanted, made.weights, made.error, left)
+        return Problem(method, columns, labels, *wanted, made.weights, made.error, left, sample)
 
     def on(self, rows: NDArray[np.int64]) -> Problem:
         """The same problem on some of its rows, which are weighed anew."""
         wanted = (self.cuts, self.language, self.objective, self.given, self.constraints)
-        return Problem.build(self.columns, self.labels, self.method, rows, *wanted)
+        return Problem.build(self.columns, self.labels, self.method, rows, *wanted, self.sample)
+
+    @property
+    def _counts_thresholds(self) -> bool:
+        """Whether thresholds depend on how many rows each row is."""
+        return self.method is Method.MEDIAN or self.cuts.rule is CutRule.QUANTILES
+
+    def errors_in_rows(self, formula: Formula) -> tuple[int, int]:
+        """The rows that it gets wrong as thresholds count them, and what one row is there."""
+        wrong = formula.evaluate(self.table) != self.labels
+        if self.counts is None:
+            return int(np.count_nonzero(wrong)), 1
+        return int(self.counts.counts[wrong].sum()), self.counts.one
 
     @property
     def measure(self) -> str:
@@ -90,6 +107,11 @@ class Problem:
     def weight(self) -> int:
         """Of all rows together: their number, where they have no weights."""
         return self.rows if self.weights is None else int(self.weights.sum())
+
+    @cached_property
+    def counts(self) -> RowCounts | None:
+        """How many rows each row is, for thresholds and what rounding them may cost."""
+        return None if self.sample is None else row_counts(self.sample)
 
     @cached_property
     def positives(self) -> int:
@@ -113,9 +135,11 @@ class Problem:
                 asked = self.constraints.asked_of(column)
                 features.append(BooleanFeature(column.proposition, holds, group, asked))
             elif self.method is Method.MEDIAN:
-                known = column.values[~np.isnan(column.values)]
-                if len(known):
-                    proposition = Proposition.above(column.name, median(known))
+                known = ~np.isnan(column.values)
+                if known.any():
+                    counts = None if self.counts is None else self.counts.counts[known]
+                    middle = median(column.values[known], counts)
+                    proposition = Proposition.above(column.name, middle)
                     holds, asked = (
                         proposition.evaluate(self.table),
                         self.constraints.asked_of(column),
@@ -134,7 +158,8 @@ class Problem:
         if self.method is Method.MEDIAN:
             return ()
         numeric = (column for column in self.columns if column.kind is Kind.NUMERIC)
-        wanted = (self.method, self.cuts, self.constraints)
+        counts = None if self.counts is None else self.counts.counts
+        wanted = (self.method, self.cuts, self.constraints, counts)
         found = (NumericFeature.of(column, *wanted) for column in numeric)
         return tuple(feature for feature in found if feature is not None)
 
@@ -230,6 +255,8 @@ class Problem:
         digest.update(np.packbits(self.labels).tobytes() + str(self.rows).encode())
         if self.weights is not None:
             digest.update(b"\0weights\0" + self.weights.astype(np.int64).tobytes())
+        if self.sample is not None and self._counts_thresholds:
+            digest.update(b"\0sample\0" + self.sample.tobytes())
         if self.constraints.binds:
             digest.update(f"\0constraints {self.constraints.text}\0".encode())
         return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
@@ -53,7 +54,8 @@ def within_slack(problem: Problem, formula: Formula) -> Formula:
     cuts = problem.cuts
     if cuts.rule is not CutRule.ROUNDED or not cuts.slack:
         return formula
-    most = problem.errors(formula) + cuts.slack
+    errors, one = problem.errors_in_rows(formula)
+    most = errors + cuts.slack * one
     for proposition in dict.fromkeys(formula.propositions()):
         if proposition.relation in _CUT:
             formula = _rounder(problem, formula, proposition, most)
@@ -165,7 +167,7 @@ def _first_within(
     """The formula with the first of the new propositions that is good enough, else as it was."""
     for other in new:
         tried = replaced(formula, {old: other}.get)
-        if problem.errors(tried) <= most and problem.obeys(tried):
+        if problem.errors_in_rows(tried)[0] <= most and problem.obeys(tried):
             return tried, other
     return formula, old
 
@@ -177,7 +179,8 @@ def _by_roundness(cut: float) -> Iterator[float]:
         times = (exact / step).to_integral_value(ROUND_FLOOR)
         around = (step * times, step * (times + 1))
         for number in sorted(around, key=lambda n: abs(n - exact)):
-            if number != 0 or cut == 0:  # a multiple of everything, and no rounder than 10
+            is_finite = math.isfinite(float(number))  # above 1.7e308 there is no number
+            if is_finite and (number != 0 or cut == 0):  # 0 is a multiple of everything
                 yield float(number)
         if exact in around:
             return

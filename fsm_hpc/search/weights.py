@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,37 @@ def weigh(objective: Objective, labels: Truth, given: Numbers | None = None) -> 
     by_side = [[fraction * Fraction(factor) for fraction in fractions] for factor in factors]
     whole, error = _whole(by_side, counts)
     return Weighing(np.where(labels, whole[1][codes], whole[0][codes]), error)
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """How many rows each row is, in whole numbers of which `one` is a row of weight 1."""
+
+    counts: NDArray[Any]
+    one: int
+
+
+def row_counts(weights: Numbers) -> RowCounts:
+    """Exactly the ratios of the weights, as Python's whole numbers where 64 bits are too few."""
+    values, codes = np.unique(weights, return_inverse=True)
+    fractions = [Fraction(value) for value in values.tolist()]
+    if len(values) <= _FEW:
+        simple = [as_fraction(value) for value in values.tolist()]
+        fractions = simple if _denominator(simple) <= _LARGEST else fractions
+    one = _denominator(fractions)
+    whole = [int(fraction * one) for fraction in fractions]
+    is_small = max(whole) * len(weights) < _LARGEST
+    return RowCounts(np.array(whole, np.int64 if is_small else object)[codes], one)
+
+
+def _denominator(fractions: Sequence[Fraction]) -> int:
+    """The smallest one that all have, or some number above all range."""
+    shared = 1
+    for fraction in fractions:
+        shared = math.lcm(shared, fraction.denominator)
+        if shared > _LARGEST and fraction.denominator & (fraction.denominator - 1):
+            break
+    return shared
 
 
 def as_fraction(value: float) -> Fraction:

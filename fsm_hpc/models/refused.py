@@ -1,0 +1,56 @@
+"""Values that are no numbers, texts or truth values: dates, bytes, masks and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
+_OTHERS = (bytes, bytearray, complex, np.complexfloating)
+_KINDS = {"M": "dates or times", "m": "dates or times", "S": "bytes"}
+_EXPECTED = "expected numbers, text or true/false, found"
+_ADVICE = "leave it out, or write it as a number or as text"
+
+
+def refuse_values(name: str, values: Iterable[Any]) -> None:
+    """Raise for a column that holds something else, with the first value of that kind."""
+    for value in values:
+        kind = _kind(value)
+        if kind is not None:
+            raise ValueError(f"column {name!r}: {_EXPECTED} {kind} ({value!r}); {_ADVICE}")
+
+
+def refuse_arrays(**tables: Any) -> None:
+    """Those that `refuse_array` refuses, by name."""
+    for name, table in tables.items():
+        refuse_array(name, table)
+
+
+def refuse_array(what: str, table: Any) -> None:
+    """Raise for an array with masked values, or of dates, times, durations or bytes."""
+    if np.ma.is_masked(table):
+        raise ValueError(
+            f"{what}: expected an array without a mask, found masked values; fill them in, or "
+            "make them NaN with .filled(numpy.nan) where missing values are kept"
+        )
+    kind = getattr(getattr(table, "dtype", None), "kind", None)
+    if kind == "c":  # in the words that scikit-learn asks for
+        raise ValueError(f"{what}: Complex data not supported; {_EXPECTED} complex numbers")
+    if kind in _KINDS:
+        raise ValueError(f"{what}: {_EXPECTED} {_KINDS[kind]} ({table.dtype}); {_ADVICE}")
+    if kind == "O" and isinstance(table, np.ndarray) and table.ndim == 2:
+        for number in range(table.shape[1]):
+            refuse_values(f"x{number}", table[:, number].tolist())
+
+
+def _kind(value: Any) -> str | None:
+    if isinstance(value, _TIMES) or type(value).__name__ == "Period":
+        return None if value != value else "dates or times"  # NaT is a missing value
+    if isinstance(value, _OTHERS):
+        return "bytes" if isinstance(value, (bytes, bytearray)) else "complex numbers"
+    is_signaling = isinstance(value, Decimal) and value.is_snan()
+    return "a signaling NaN, which nothing can be compared with" if is_signaling else None
