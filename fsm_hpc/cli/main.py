@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from fsm_hpc.cli import usage
-from fsm_hpc.errors import UserError
+from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.system import terminal
 
 RUN = "run"  # what a command without a verb means
@@ -76,4 +76,7 @@ def _run(words: list[str]) -> int:
     elif not words or words[0] in ("-h", "--help"):
         print(usage.overview(), end="")
         return 0 if words else 2
+    elif not words[0].startswith(("-", "~")) and "=" not in words[0]:
+        near = did_you_mean(words[0], usage.names())
+        raise UserError(f"expected key=value or a verb first, found {words[0]!r}{near}")
     return usage.verb(verb or RUN).run(words)

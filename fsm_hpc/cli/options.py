@@ -67,10 +67,12 @@ def read_study(words: Sequence[str]) -> tuple[StudyPaths, Study]:
     from fsm_hpc.study.files import StudyPaths
 
     named = selection.sort(words)
+    named.refuse_rule("a table of folds")
     if named.name_a_sweep:
         swept = selection.select(words)
         paths = swept[0].paths.study
         return paths, collect.read(paths, swept)
+    named.refuse_without_effect()
     paths = StudyPaths(named.study)
     is_part = named.filters or named.settings
     found = selection.of_settings(selection.on_disk(named), named.settings) if is_part else None

@@ -12,6 +12,7 @@ from importlib import import_module
 
 import fsm_hpc
 from fsm_hpc.cli import verbs
+from fsm_hpc.errors import UserError, did_you_mean
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
@@ -43,7 +44,10 @@ class Verb:
         parser = self._parser()
         self.add_arguments(parser)
         parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-        flags = parser.parse_intermixed_args(words)
+        flags, unknown = parser.parse_known_intermixed_args(words)
+        if unknown:
+            known = [text for action in parser._actions for text in action.option_strings]
+            raise UserError(f"{unknown[0]} is not an option{did_you_mean(unknown[0], known)}")
         return self.main(flags, list(flags.words))
 
     def _parser(self) -> argparse.ArgumentParser:

@@ -9,7 +9,7 @@ from shutil import which
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra
+from fsm_hpc.study import hydra, keys
 from fsm_hpc.study.config import ClusterKind, Config, build
 from fsm_hpc.study.hydra import key_of
 from fsm_hpc.study.resources import by_dataset_and_method
@@ -18,7 +18,7 @@ from fsm_hpc.system.machine import without_collector
 
 def compose(words: Sequence[str]) -> Config:
     """The one fold that these words name."""
-    _refuse_variant(words)
+    _check(words)
     several = [word for word in words if hydra.is_sweep(word)]
     if several:
         raise UserError(f"{several[0]} names several folds; add -m to run them all")
@@ -39,13 +39,14 @@ def show(words: Sequence[str]) -> str:
     """The composed config as YAML."""
     import yaml
 
+    keys.check(words)
     return str(yaml.safe_dump(_plain(words), allow_unicode=True, sort_keys=False))
 
 
 @without_collector()
 def expand(words: Sequence[str]) -> list[Config]:
     """All folds of a sweep: lists, ranges and globs multiply out, and folds do so by themselves."""
-    _refuse_variant(words)
+    _check(words)
     sweep = {key_of(word): word for word in _sweep_words(words)}
     sweep.setdefault("fold", "fold=range(0,folds)")
     folds = sweep.pop("fold")
@@ -61,7 +62,9 @@ def _built(words: Sequence[str]) -> Config:
     return build(Config, _plain(words))
 
 
-def _refuse_variant(words: Sequence[str]) -> None:
+def _check(words: Sequence[str]) -> None:
+    """Keys that are no settings are refused, and so is the name of a variant."""
+    keys.check(words)
     for word in words:
         if key_of(word) == "variant":
             raise UserError(

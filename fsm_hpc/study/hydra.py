@@ -21,7 +21,7 @@ from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study import slurm_lists
 from fsm_hpc.system.files import conf_dir
 
-GROUPS = ("dataset", "method", "language", "solver", "cuts", "cluster", "experiment")
+GROUPS = ("dataset", "method", "language", "solver", "cuts", "objective", "cluster", "experiment")
 
 
 def key_of(word: str) -> str:
@@ -242,6 +242,9 @@ def _explained(error: Exception, words: Sequence[str]) -> str:
     for word in words:
         if word.startswith("experiment="):
             return f"an experiment is added to the config: write +{word}"
+    for word in words:
+        if word.startswith("+") and "Could not append" in text and f"'{key_of(word)}'" in text:
+            return f"{key_of(word)} is a setting that is there: write {word.lstrip('+')}"
     for word in words:
         key, value = key_of(word), word.partition("=")[2]
         is_meant = f"{key}/{value}" in text or "Config group override must be" in text

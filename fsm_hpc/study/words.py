@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
 
 # Read here, as Hydra takes a while to load: names, paths and counts, but nothing that it takes for
@@ -30,6 +31,19 @@ class Word:
     def value(self) -> str:
         """Its value without quotes, where it has one only."""
         return self._values[0] if self._is_plain else self._text_of(self._override.value())
+
+    @property
+    def only_value(self) -> str:
+        """Its value, of a key that takes one only."""
+        several = len(self._values) > 1 if self._is_plain else self._override.is_sweep_override()
+        if several:
+            raise UserError(f"{self.key}: expected one value, found {self._right}")
+        return self.value
+
+    @property
+    def listed(self) -> list[str]:
+        """Its values where they are written one by one; none of a range or a pattern."""
+        return self._values if self._is_plain else []
 
     def names(self, value: str) -> bool:
         """Whether the value is among those that the word names."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
 
 SLACK = "0.01"
-OWN = ("slack=", "bound=", "cluster.nodes=")
+OWN = ("slack", "bound", "cluster.nodes")
 CTRL_C = 130  # the exit code that shells know it by
 MOST_FAMILIES = 100_000
 
@@ -105,8 +105,11 @@ class _Asked:
 
 def _asked(words: list[str]) -> _Asked:
     """slack=, bound= and cluster.nodes=, and the words that say where the table is."""
-    own = dict(word.split("=", 1) for word in words if word.startswith(OWN))
-    others = [word for word in words if not word.startswith(OWN)]
+    from fsm_hpc.study import keys
+
+    keys.check_used(words, [*OWN, *keys.OF_TABLE], "alternatives")
+    own = dict(word.split("=", 1) for word in words if keys.key_of(word) in OWN)
+    others = [word for word in words if keys.key_of(word) not in OWN]
     bound, count = own.get("bound"), own.get("cluster.nodes", "1")
     if bound is not None and not (bound.isdigit() and 0 < int(bound) <= 15):
         raise UserError(f"bound: expected a size from 1 to 15, found {bound}")

@@ -18,7 +18,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster.submit.cancel import cancel
     from fsm_hpc.cluster.watch.selection import select_with_rules
 
-    folds, rules = select_with_rules(words)
+    folds, rules = select_with_rules(words, is_strict=True)
     chosen = [*folds, *rules]
     if not flags.shared:
         trust.refuse_shared([ref.paths for ref in chosen], "cancel")

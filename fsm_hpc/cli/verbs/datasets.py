@@ -14,7 +14,7 @@ from fsm_hpc.data.dataset import Dataset, load
 from fsm_hpc.data.facts import Entry, columns, summary
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.text import number
-from fsm_hpc.study import hydra
+from fsm_hpc.study import hydra, keys
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import terminal
@@ -32,6 +32,7 @@ _KINDS = ("numeric", "Boolean", "categorical")
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """List the tables, show one, or fetch those that are not here."""
     overrides = [word for word in words if "=" in word]
+    keys.check_used(overrides, keys.OF_TABLE, "datasets")
     what, *names = [word for word in words if word not in overrides] or ["list"]
     if what == "list" and not names:
         _list(overrides, flags.json)

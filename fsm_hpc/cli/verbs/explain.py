@@ -17,6 +17,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the formula as a sentence and, with --row, why a row gets its answer."""
     from fsm_hpc.models import model, several
     from fsm_hpc.report import explain
+    from fsm_hpc.study import keys
 
     named = [word for word in words if "=" not in word or Path(word).exists()]
     if len(named) != 1:
@@ -24,6 +25,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         raise UserError(f"expected one result.json, or the folder of a fold, found: {found}")
     path = explain.result_path(Path(named[0]))
     overrides = [word for word in words if word not in named]
+    keys.check_used(overrides, keys.OF_TABLE, "explain")
     if several.is_several(path):
         return _explain_several(path, flags.row)
     if model.is_model(path):

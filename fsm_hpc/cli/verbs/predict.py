@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Write the table's columns, and `prediction` and `share` after them."""
     from fsm_hpc.models import model, predict, several
+    from fsm_hpc.study import keys
     from fsm_hpc.study.compose import compose_any
 
     named = [word for word in words if "=" not in word or Path(word).exists()]
@@ -27,6 +28,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         found = " ".join(named) or "none"
         raise UserError(f"expected a model.json and a table (- for standard input), found: {found}")
     overrides = [word for word in words if word not in named]
+    keys.check_used(overrides, ["dataset."], "predict")
     spec = compose_any(["dataset=csv", *overrides]).dataset
     rule = several.load(model.place(Path(named[0])))
     predicted = predict.predict(rule, named[1], spec)

@@ -9,8 +9,8 @@ from pathlib import Path
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.errors import UserError
-from fsm_hpc.study import variants
+from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.study import checks, hydra, keys, variants
 from fsm_hpc.study.config import Config, stated_default
 from fsm_hpc.study.files import RulePaths, StudyPaths
 from fsm_hpc.study.fold_id import PLAIN, FoldId, RuleId
@@ -30,15 +30,32 @@ class SortedWords:
 
     @property
     def study(self) -> Path:
-        return Path(self._place("results_dir")) / self._place("study")
+        name = self._place("study")
+        checks.one_folder("study", name)
+        return Path(self._place("results_dir")) / name
 
     def _place(self, key: str) -> str:
-        return self.places[key].value if key in self.places else str(stated_default(key))
+        return self.places[key].only_value if key in self.places else str(stated_default(key))
 
     @property
     def out(self) -> Path | None:
         """The folder of a rule."""
-        return Path(self.places["out"].value) if "out" in self.places else None
+        return Path(self.places["out"].only_value) if "out" in self.places else None
+
+    def refuse_rule(self, command: str) -> None:
+        """For a command that works on folds only."""
+        if "out" in self.places:
+            raise UserError(f"{command}: expected folds, found {self.places['out'].text}, a rule")
+
+    def refuse_without_effect(self) -> None:
+        """Refuse settings that choose no fold."""
+        for word in self.others:
+            names_table = word.key.startswith("dataset.") and self.name_a_sweep
+            if word not in self.settings and word.key != keys.EXPERIMENT and not names_table:
+                raise UserError(
+                    f"{word.key} does not choose folds: leave {word.text} out; folds are chosen by "
+                    f"{', '.join(FILTERS)} and by settings that make a variant, as seed=2"
+                )
 
     @property
     def name_a_sweep(self) -> bool:
@@ -58,13 +75,36 @@ def sort(words: Sequence[str]) -> SortedWords:
     """Sort the words of a command."""
     for word in words:
         if "=" not in word:
-            raise UserError(f"expected key=value, found {word!r}")
+            raise UserError(f"expected key=value, found {word!r}{_as_key_value(word)}")
+    keys.check(words)
     read = [Word(word) for word in words]
+    _refuse_signs(read)
+    chosen = [word.key for word in read if word.key in PLACES + FILTERS]
+    for key in chosen:
+        if chosen.count(key) > 1:
+            raise UserError(f"{key} is given twice; several values are written {key}=A,B")
     return SortedWords(
         {word.key: word for word in read if word.key in PLACES},
         {word.key: word for word in read if word.key in FILTERS},
         tuple(word for word in read if word.key not in PLACES + FILTERS),
     )
+
+
+def _as_key_value(word: str) -> str:
+    """What a word without a key may have meant."""
+    groups = [group for group in ("dataset", "method") if word in hydra.names_in(group)]
+    return f", did you mean {groups[0]}={word}?" if groups else ""
+
+
+def _refuse_signs(words: Sequence[Word]) -> None:
+    """Hydra's + adds an experiment or a name that the user gives; nothing else is added here."""
+    open_keys = tuple(f"{key}." for key in keys.open_keys())
+    for word in words:
+        may_be_added = word.key == keys.EXPERIMENT or word.key.startswith(open_keys)
+        if word.text[0] in "+~" and not (may_be_added and word.text[0] == "+"):
+            raise UserError(
+                f"expected key=value, found {word.text}: write it without {word.text[0]}"
+            )
 
 
 def select(words: Sequence[str]) -> list[FoldRef]:
@@ -73,8 +113,8 @@ def select(words: Sequence[str]) -> list[FoldRef]:
     if sorted_words.name_a_sweep:
         from fsm_hpc.study.compose import expand  # Hydra takes a while; folds on disk do without
 
-        keys = {word.key for word in sorted_words.settings}
-        return _of_sweep(expand(list(words)), keys, "fold" in sorted_words.filters)
+        telling = {word.key for word in sorted_words.settings}
+        return _of_sweep(expand(list(words)), telling, "fold" in sorted_words.filters)
     return of_settings(on_disk(sorted_words), sorted_words.settings)
 
 
@@ -136,24 +176,43 @@ def _has(settings: dict[str, str], words: Sequence[Word]) -> bool:
 
 
 def _is_named(value: str | None, word: Word) -> bool:
-    """A setting that is off is null in a name, and None to Hydra."""
-    return value is None or word.names(value) or (value == "null" and word.names("None"))
+    """A setting that is off is null in a name, and None to Hydra; one that a fold does not have
+    is not the one that the word names."""
+    if value is None:
+        return False
+    return word.names(value) or (value == "null" and word.names("None"))
 
 
-def select_with_rules(words: Sequence[str]) -> tuple[list[FoldRef], list[FoldRef]]:
-    """The folds that the words mean, and the rules; of `out=FOLDER` its rule, and no fold."""
+def select_with_rules(
+    words: Sequence[str], is_strict: bool = False
+) -> tuple[list[FoldRef], list[FoldRef]]:
+    """The folds that the words mean, and the rules; of `out=FOLDER` its rule, and no fold.
+
+    A sweep may be named by the words that submitted it; `is_strict`: by what chooses folds only.
+    """
     sorted_words = sort(words)
+    if is_strict or not sorted_words.name_a_sweep:
+        sorted_words.refuse_without_effect()
     if sorted_words.out is not None:
+        _refuse_beside_out(words)
         return [], [_rule_in(sorted_words.out)]
-    rules = [] if "fold" in sorted_words.filters else _rules_on_disk(sorted_words)
+    of_folds_only = "fold" in sorted_words.filters or sorted_words.settings
+    rules = [] if of_folds_only else _rules_on_disk(sorted_words)
     if not rules:
         return select(words), []
     if sorted_words.name_a_sweep:
         folds = select(words)
     else:
+        _refuse_unmatched(sorted_words)
         folds = of_settings(_folds_on_disk(sorted_words), sorted_words.settings)
     has_begun = any(ref.paths.folder.is_dir() for ref in folds)
     return folds if has_begun else [], rules
+
+
+def _refuse_beside_out(words: Sequence[str]) -> None:
+    others = [word for word in words if hydra.key_of(word) != "out"]
+    if others:
+        raise UserError(f"out=FOLDER names one rule: leave {others[0]} out")
 
 
 def _rules_on_disk(words: SortedWords) -> list[FoldRef]:
@@ -177,14 +236,35 @@ def _rule_in(folder: Path) -> FoldRef:
 
 def on_disk(words: SortedWords) -> list[FoldRef]:
     """The folds of a study that have left something on disk and fit the filters."""
+    _refuse_unmatched(words)
     found = _folds_on_disk(words)
     if not found and not StudyPaths(words.study).lock.exists():  # whose first fold is on its way
         which = " ".join(word.text for word in words.filters.values())
         raise UserError(
-            f"nothing in {words.study}{' for ' + which if which else ''}; "
+            f"nothing in {words.study}{' for ' + which if which else ''}{_near(words.study)}; "
             "expected study=NAME and results_dir=FOLDER of a sweep, or dataset=NAME method=NAME"
         )
     return found
+
+
+def _near(study: Path) -> str:
+    """Studies on disk whose names are like the one that was given."""
+    names = [path.name for path in study.parent.glob("*") if path.is_dir()]
+    return "" if study.name in names else did_you_mean(study.name, names)
+
+
+def _refuse_unmatched(words: SortedWords) -> None:
+    """Each dataset and method that is named has to be there, also where others of a list are."""
+    study = words.study
+    if not study.is_dir() or StudyPaths(study).lock.exists():  # whose first fold is on its way
+        return
+    there = [path.relative_to(study).parts for path in study.glob("*/*") if path.is_dir()]
+    for level, key in enumerate(("dataset", "method")):
+        names = sorted({parts[level] for parts in there})
+        for value in words.filters[key].listed if key in words.filters else ():
+            if value not in names:
+                near = did_you_mean(value, names)
+                raise UserError(f"nothing in {study} for {key}={value}{near}")
 
 
 def _fits(fold: FoldId, filters: dict[str, Word]) -> bool:

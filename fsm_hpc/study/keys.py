@@ -1,0 +1,70 @@
+"""The keys that a command may set, derived from the dataclasses of the config."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import is_dataclass
+from functools import cache
+from typing import Any
+
+from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.hydra import key_of
+
+OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it
+EXPERIMENT = "experiment"  # a config group whose files set other keys
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """Every key and group: `seed`, `scan`, `scan.budget_h`, `experiment`."""
+    return (EXPERIMENT, *(key for key, _ in _keys(Config, "")))
+
+
+@cache
+def open_keys() -> tuple[str, ...]:
+    """Keys whose value has whatever names the user gives: `cluster.sbatch`."""
+    return tuple(key for key, hint in _keys(Config, "") if _is_mapping(hint))
+
+
+def _keys(kind: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, hint in typing.get_type_hints(kind).items():
+        yield prefix + name, hint
+        if is_dataclass(hint):
+            yield from _keys(hint, f"{prefix}{name}.")
+
+
+def _is_mapping(hint: Any) -> bool:
+    return any(typing.get_origin(part) is dict for part in (hint, *typing.get_args(hint)))
+
+
+def is_known(key: str) -> bool:
+    return key in known() or key.startswith(tuple(f"{name}." for name in open_keys()))
+
+
+def check(words: Sequence[str], own: Collection[str] = ()) -> None:
+    """Refuse a word whose key is neither a setting nor one of the command's own."""
+    for word in words:
+        key = key_of(word)
+        if key not in own and not is_known(key):
+            near = suggestion(key, own)
+            raise UserError(f"{key or word} is not a setting{near}; --cfg job shows them all")
+
+
+def suggestion(key: str, own: Collection[str] = ()) -> str:
+    """`, did you mean scan.budget_h?`: the known keys that are nearest to an unknown one."""
+    name = key.lower().replace("-", "_").replace("/", ".")
+    candidates = [*known(), *(k for k in own if not k.endswith(".") and k not in known())]
+    last = [known_key for known_key in candidates if known_key.rpartition(".")[2] == name]
+    return f", did you mean {' or '.join(last)}?" if last else did_you_mean(name, candidates)
+
+
+def check_used(words: Sequence[str], used: Sequence[str], command: str) -> None:
+    """Refuse a setting that this command does not use; `used`: keys, or groups as `dataset.`."""
+    check(words, used)
+    for word in words:
+        key = key_of(word)
+        if key not in used and not key.startswith(tuple(u for u in used if u.endswith("."))):
+            uses = ", ".join(f"{name}*" if name.endswith(".") else name for name in used)
+            raise UserError(f"{key} has no effect on `{command}`, which takes: {uses}")
