@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.errors import UserError
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import records
+from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.records import NewerFormatError
 from fsm_hpc.system.typed import Matches, Moment
@@ -20,6 +24,8 @@ from fsm_hpc.system.typed import Matches, Moment
 T = TypeVar("T")
 FILE, END = "array.json", "sent.json"
 FORMAT = END_FORMAT = 2
+CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
+OTHER_BYTES = 2048  # of a member, besides its config and its paths
 
 
 class Fate(Enum):
@@ -48,22 +54,34 @@ class JobArray:
 
 
 def save(array: JobArray) -> None:
-    """Write the array down, before SLURM is told."""
-    records.write(
-        array.output / FILE,
-        FORMAT,
-        {
-            "name": array.name,
-            "is_array": array.is_array,
-            "members": [
-                {
-                    "folder": _relative(paths.folder, array.output),
-                    "submission": submission.to_dict(),
-                }
-                for paths, submission in array.members
-            ],
-        },
-    )
+    """Write the array down, before SLURM is told; one that its jobs could not read is refused."""
+    content = records.head(FORMAT) | {
+        "name": array.name,
+        "is_array": array.is_array,
+        "members": [
+            {"folder": _relative(paths.folder, array.output), "submission": submission.to_dict()}
+            for paths, submission in array.members
+        ],
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    if len(text.encode(errors="backslashreplace")) > records.MOST_BYTES:
+        raise UserError(
+            f"{array.output / FILE} would be larger than {records.MOST_BYTES:,} bytes, which no "
+            f"job reads: submit fewer than {len(array.members)} folds at a time"
+        )
+    files.write_atomically(array.output / FILE, text)
+
+
+def most_members(folds: Iterable[tuple[FoldPaths, Config]]) -> int:
+    """How many of these folds one file holds so that their jobs can read it."""
+    of_each_place = {str(paths.folder.parent): (paths, config) for paths, config in folds}
+    return max(1, records.MOST_BYTES // max(_bytes(*one) for one in of_each_place.values()))
+
+
+def _bytes(paths: FoldPaths, config: Config) -> int:
+    """More than a member takes in the file, where it is indented less."""
+    path_bytes = 12 * len(os.fsencode(paths.folder.absolute()))  # two paths, escaped
+    return len(json.dumps(config.to_dict(), indent=8)) + path_bytes + OTHER_BYTES
 
 
 def _relative(folder: Path, output: Path) -> str:
@@ -91,23 +109,28 @@ class _EndRow:
 
 
 def _read(path: Path, known: int, kind: type[T]) -> T | None:
-    """What the file holds; None where there is none, or it is damaged."""
-    try:
-        plain = records.read(path)
-        if plain is None:
-            return None
-        return records.decode(kind, records.of_format(plain, path.name, known), path.name)
-    except UnreadableError as error:
-        if error.is_newer:
-            raise
+    """What the file holds; None where there is none."""
+    plain = records.read(path)
+    if plain is None:
         return None
+    return records.decode(kind, records.of_format(plain, path.name, known), path.name)
 
 
 def load(output: Path) -> JobArray | None:
     """The array of a folder; None where there is none that can be read."""
+    try:
+        return read(output)
+    except (UnreadableError, OSError) as error:
+        if isinstance(error, NewerFormatError):
+            raise
+        return None
+
+
+def read(output: Path) -> JobArray:
+    """The array of a folder."""
     saved = _read(output / FILE, FORMAT, _SavedArray)
     if saved is None:
-        return None
+        raise UnreadableError(f"{output / FILE} is not there")
     members = tuple((_paths(output, one.folder), one.submission) for one in saved.members)
     return JobArray(output, saved.name, members, saved.is_array)
 
@@ -124,7 +147,12 @@ def end(output: Path, fate: Fate, job_id: str | None = None) -> None:
 
 def fate_of(output: Path) -> tuple[Fate, str | None, float]:
     """What has become of an array, the id that SLURM gave it, and when that was written."""
-    end_ = _read(output / END, END_FORMAT, _EndRow)
+    try:
+        end_ = _read(output / END, END_FORMAT, _EndRow)
+    except (UnreadableError, OSError) as error:
+        if isinstance(error, NewerFormatError):
+            raise
+        end_ = None
     return (Fate.OPEN, None, 0.0) if end_ is None else (end_.fate, end_.job_id, end_.at)
 
 
@@ -155,10 +183,26 @@ def understood(output: Path) -> JobArray | None:
 
 
 def member_here(output: Path) -> Submission | None:
-    """The submission that the job of this process is for; None where it must not run."""
-    array = load(output)
-    if array is None or fate_of(output)[0] is Fate.WITHDRAWN:
+    """The submission that the job of this process is for; None where the array was withdrawn.
+
+    What cannot be read does not say so: it is an error.
+    """
+    end_ = _read(output / END, END_FORMAT, _EndRow)
+    if end_ is not None and end_.fate is Fate.WITHDRAWN:
         return None
+    array = read(output)
     number = int(os.environ.get("SLURM_ARRAY_TASK_ID", "0")) if array.is_array else 0
-    members: Sequence[tuple[FoldPaths, Submission]] = array.members
-    return members[number][1] if number < len(members) else None
+    if number >= len(array.members):
+        count = len(array.members)
+        raise UnreadableError(f"{output / FILE} has {count} folds, and none for task {number}")
+    return array.members[number][1]
+
+
+@contextmanager
+def reason_in_output() -> Iterator[None]:
+    """Write why a job ends before it has claimed a fold where `status` looks for it."""
+    try:
+        yield
+    except Exception as error:
+        print(f"{CANNOT_BEGIN}: {str(error) or type(error).__name__}".splitlines()[0], flush=True)
+        raise

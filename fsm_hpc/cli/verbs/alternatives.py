@@ -106,10 +106,11 @@ class _Asked:
 def _asked(words: list[str]) -> _Asked:
     """slack=, bound= and cluster.nodes=, and the words that say where the table is."""
     from fsm_hpc.study import keys
+    from fsm_hpc.study.hydra import key_of
 
     keys.check_used(words, [*OWN, *keys.OF_TABLE], "alternatives")
-    own = dict(word.split("=", 1) for word in words if keys.key_of(word) in OWN)
-    others = [word for word in words if keys.key_of(word) not in OWN]
+    own = {key_of(word): word.partition("=")[2] for word in words if key_of(word) in OWN}
+    others = [word for word in words if key_of(word) not in OWN]
     bound, count = own.get("bound"), own.get("cluster.nodes", "1")
     if bound is not None and not (bound.isdigit() and 0 < int(bound) <= 15):
         raise UserError(f"bound: expected a size from 1 to 15, found {bound}")

@@ -72,9 +72,10 @@ class Here(FitSupervisor):
 
 def work_in_array(output: str) -> str:
     """Fit one submitted rule; this is what submitit calls on a node. Returns how it ended."""
-    submission = arrays.member_here(Path(output))
-    if submission is None:
-        print("this job was withdrawn before it began: nothing to do")
-        return AttemptEnd.SUPERSEDED.value
-    paths = fit.rule_paths(submission.config_then)
-    return begin_attempt(FitSupervisor, submission, paths).value
+    with arrays.reason_in_output():
+        submission = arrays.member_here(Path(output))
+        if submission is None:
+            print("this job was withdrawn before it began: nothing to do")
+            return AttemptEnd.SUPERSEDED.value
+        paths = fit.rule_paths(submission.config_then)
+        return begin_attempt(FitSupervisor, submission, paths).value

@@ -48,11 +48,12 @@ def work(submitted: dict[str, Any]) -> str:
 
 def work_in_array(output: str) -> str:
     """Run the fold of an array that this job is for; this is what submitit calls on a node."""
-    submission = arrays.member_here(Path(output))
-    if submission is None:
-        print("this job was withdrawn before it began: nothing to do")
-        return AttemptEnd.SUPERSEDED.value
-    return work(asdict(submission))
+    with arrays.reason_in_output():
+        submission = arrays.member_here(Path(output))
+        if submission is None:
+            print("this job was withdrawn before it began: nothing to do")
+            return AttemptEnd.SUPERSEDED.value
+        return work(asdict(submission))
 
 
 def begin_attempt(

@@ -15,7 +15,7 @@ from fsm_hpc.study.files import FoldPaths
 def main() -> int:
     """Run the fold whose submission is in the folder."""
     try:
-        submission = submissions.load(FoldPaths(Path(sys.argv[1])))
+        submission = submissions.read(FoldPaths(Path(sys.argv[1])))
         if submission is None:
             raise UserError(f"no submission in {sys.argv[1]}")
         supervise.work(asdict(submission))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster import arrays, slurm
 from fsm_hpc.cluster.slurm import Hints
 from fsm_hpc.cluster.watch import cost, evidence
 from fsm_hpc.cluster.watch.cost import Expected
@@ -143,10 +143,11 @@ def lay_out(decisions: Sequence[Decision], max_array_size: int) -> list[Array]:
         if decision.is_submitted:
             config = decision.config
             groups.setdefault(f"{config.nodes} {config.cluster!r}", []).append(decision)
-    return [array for group in groups.values() for array in _split(group, max_array_size)]
+    return [part for group in groups.values() for part in _split(group, max_array_size)]
 
 
 def _split(group: list[Decision], size: int) -> list[Array]:
+    size = min(size, arrays.most_members((d.ref.paths, d.config) for d in group))
     parts = [group[start : start + size] for start in range(0, len(group), size)]
     # the throttle is for all of them together
     at_a_time = max(1, group[0].config.cluster.max_parallel // len(parts))

@@ -22,6 +22,7 @@ from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
+from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.records import NewerFormatError
 
@@ -140,11 +141,23 @@ def recover(studies: Sequence[StudyPaths]) -> list[str]:
     The studies have to be held, so that nobody is in the middle of it now.
     """
     open_ = [output for study in studies for output in arrays.unsettled(study, LATE_S)]
+    unreadable = [text for output in open_ if (text := _complaint(output))]
     known = [array for output in open_ if (array := arrays.understood(output)) is not None]
     if not known:
-        return []
+        return unreadable
     found = slurm.named([array.name for array in known])
-    return [told for array in known if (told := _settle(array, found)) is not None]
+    return unreadable + [told for array in known if (told := _settle(array, found)) is not None]
+
+
+def _complaint(output: Path) -> str:
+    """Why the folds of an array are not known; its jobs cannot read them either."""
+    try:
+        arrays.read(output)
+    except NewerFormatError:  # a newer version looks after it
+        return ""
+    except (UnreadableError, OSError) as error:
+        return f"{output}: {error}; its jobs cannot begin, and the folder may be removed"
+    return ""
 
 
 def _settle(array: JobArray, found: dict[str, str] | None) -> str | None:

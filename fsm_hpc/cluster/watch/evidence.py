@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from fsm_hpc.cluster import attempts, submissions
+from fsm_hpc.cluster import arrays, attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study import result, scan_file
@@ -24,6 +24,7 @@ from fsm_hpc.system.files import UnreadableError
 
 T = TypeVar("T")
 SILENT_S = 300.0  # without a sign of life from another machine, ten times as long as it takes
+OUTPUT_BYTES = 32_000  # of a job's output, at its end: a traceback follows the reason
 SETUP_FAILED = "fsm_hpc: a setup line failed"  # written by the job's script
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
@@ -172,11 +173,12 @@ def job_outputs(submission: Submission) -> list[Path]:
     return sorted(Path(submission.output).glob(f"{submission.job_id}_*_log.*"))
 
 
-def failed_setup_line(submission: Submission) -> str:
-    """What the job's script wrote when one of the user's setup lines failed; else nothing."""
+def reason_not_to_begin(submission: Submission) -> str:
+    """What a job wrote that ended before it claimed its fold: a setup line of the user's failed,
+    or something could not be read; else nothing."""
     for path in job_outputs(submission):
-        for line in files.read_end(path, 4000).decode(errors="replace").splitlines():
-            if line.startswith(SETUP_FAILED):
+        for line in files.read_end(path, OUTPUT_BYTES).decode(errors="replace").splitlines():
+            if line.startswith((SETUP_FAILED, arrays.CANNOT_BEGIN)):
                 return line.removeprefix("fsm_hpc: ")
     return ""
 

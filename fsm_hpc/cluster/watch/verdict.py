@@ -260,7 +260,7 @@ def _not_begun(
     if hint is not None and hint.is_live:
         verdict = Verdict.QUEUED if hint.is_waiting else Verdict.RUNNING
         return verdict, (hint.reason + _held(hint)) if hint.is_waiting else "starts"
-    line = evidence.failed_setup_line(submission)
+    line = evidence.reason_not_to_begin(submission)
     if line:
         return Verdict.FAILED, line
     if hint is not None and hint.state not in ("CANCELLED", "NODE_FAIL", "COMPLETED", "PREEMPTED"):
