@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli import usage
+from fsm_hpc.cli.verbs import alternatives
 from fsm_hpc.cluster.watch import selection
+from fsm_hpc.study import keys
 from fsm_hpc.study.compose import compose, expand
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +55,8 @@ def test_a_command_of_the_product_is_understood(
     assert all(flag in described for flag in flags), f"{page}: {text}: unknown flag"
     if verb == "run" and "-m" not in flags:
         compose(overrides)
+    elif verb == "alternatives":  # which has words of its own
+        keys.check(overrides, alternatives.OWN)
     elif verb == "run" or (overrides and selection.sort(overrides).name_a_sweep):
         expand(overrides)
 
