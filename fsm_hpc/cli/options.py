@@ -36,7 +36,7 @@ def table_flags(parser: argparse.ArgumentParser) -> None:
         "--metric",
         choices=MEASURES,
         default="accuracy",
-        help="what the table of dataset x method shows (accuracy)",
+        help="what tables, figures and comparisons show (accuracy)",
     )
     parser.add_argument(
         "--letters", action="store_false", dest="names", help="with letters and a legend (default)"

@@ -74,6 +74,7 @@ class Ranks:
     datasets: int
     p: float  # Friedman: whether any method differs
     critical: float  # Nemenyi: two methods differ where their ranks do by more than this
+    metric: str = "accuracy"  # that they are ranked by
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
@@ -171,7 +172,7 @@ def ranks(study: Study, metric: str) -> Ranks | None:
     p = float(friedmanchisquare(*zip(*table, strict=True)).pvalue) if count > 2 else math.nan
     quantile = float(studentized_range.ppf(1 - LEVEL, count, math.inf)) / math.sqrt(2)
     critical = quantile * math.sqrt(count * (count + 1) / (6 * len(table)))
-    return Ranks(tuple(ordered), len(table), p, critical)
+    return Ranks(tuple(ordered), len(table), p, critical, metric)
 
 
 def _means(study: Study, place: DatasetVariant, metric: str) -> list[float] | None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from fsm_hpc.report import collect
+from fsm_hpc.report import collect, significance
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.figures import drawings as figures
 from fsm_hpc.report.figures import files as plots
 from fsm_hpc.report.figures.pgfplots import accuracy_source
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.measures import Confusion
+from fsm_hpc.study.result import Accuracy
 from tests.support.command_line import place_of, run_verb
 from tests.support.latex import compile_latex, has_style, needs_latex
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +184,52 @@ def test_the_pgfplots_source_compiles(study: Study, tmp_path: Path) -> None:
         "\\pgfplotsset{compat=1.16}\\begin{document}\\input{bars}\\end{document}"
     )
     compile_latex(tmp_path / "main.tex")
+
+
+# ------------------------------------------------------------------------------------- --metric
+
+
+LOUD = Confusion(9, 10, 90, 1)  # right on 99 of 110, balanced accuracy 90 %
+QUIET = Confusion(0, 0, 100, 10)  # right on 100 of 110, balanced accuracy 50 %
+
+
+@pytest.fixture(scope="module")
+def by_balance(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Figures by balanced accuracy, of methods that accuracy puts in the other order."""
+    paths = StudyPaths(tmp_path_factory.mktemp("metric") / "metric")
+    matrices = {"pivot": LOUD, "xgboost": QUIET}
+    for dataset in ("bank", "hepatitis"):
+        for method, matrix in matrices.items():
+            right = Accuracy(0.9, 0.9, matrix.accuracy or 0.0)
+            folds = (fold_result(dataset, method, f, confusion=matrix) for f in (0, 1))
+            put(paths, *(replace(done, accuracy=right) for done in folds))
+    assert run_verb("collect", *place_of(paths), "--plots", "--metric", "balanced_accuracy") == 0
+    return paths.plots
+
+
+def test_the_critical_difference_diagram_ranks_by_the_chosen_metric(by_balance: Path) -> None:
+    source = (by_balance / "ranks.tex").read_text()
+    assert "pivot (1.00)" in source
+    assert "XGBoost (2.00)" in source
+    assert "test balanced accuracy" in source
+
+
+def test_bars_and_sizes_show_the_chosen_metric(by_balance: Path) -> None:
+    names = {path.name for path in by_balance.glob("*.svg")}
+    assert {"balanced_accuracy.svg", "balanced_accuracy_size.svg"} <= names
+    assert not {"accuracy.svg", "accuracy_size.svg"} & names
+    source = (by_balance / "balanced_accuracy.tex").read_text()
+    assert "test balanced accuracy" in source
+    assert "        90.00 " in source
+    assert "        50.00 " in source
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy"])
+def test_the_diagram_of_the_kept_study_ranks_by_the_chosen_metric(metric: str) -> None:
+    study = collect.read(StudyPaths(ROOT / "results" / "paper"))
+    ranked = significance.ranks(study, metric)
+    assert ranked is not None
+    diagram = next(figure for name, figure in plots.draw(study, metric=metric) if name == "ranks")
+    texts = " ".join(text.get_text() for text in diagram.axes[0].texts)
+    assert all(f"{rank:.2f}" in texts for _, rank in ranked.ranks)
+    assert f"test {metric.replace('_', ' ')}" in texts

@@ -54,7 +54,7 @@ def _write(paths: StudyPaths, study: Study, tables: Maker, flags: argparse.Names
     if flags.plots:
         from fsm_hpc.report.figures import files as figure_files
 
-        figure_files.write(paths.plots, study, paper=flags.paper)
+        figure_files.write(paths.plots, study, flags.paper, flags.metric)
         told.append(f"{paths.plots}/")
     return told
 

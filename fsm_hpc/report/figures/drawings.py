@@ -25,21 +25,21 @@ SHAPES = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "p", "h")  # of data
 OTHER = "#777777"
 
 
-def accuracy(study: Study, paper_beside: bool = False) -> Any:
-    """The paper's grouped bars: mean test accuracy with its deviation, dataset by dataset."""
+def accuracy(study: Study, paper_beside: bool = False, metric: str = "accuracy") -> Any:
+    """The paper's grouped bars: a mean measure with its deviation, dataset by dataset."""
     methods, datasets = study.methods, study.places
     thickness = 0.8 / len(methods)
     figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
-    places = places_of(study, thickness)
+    places = places_of(study, thickness, metric)
     for method, there in places.items():
-        _bars(axes, there, thickness, method)
-    if paper_beside:
+        _bars(axes, there, thickness, method, metric)
+    if paper_beside and metric == "accuracy":
         _paper_marks(axes, places)
     axes.set_yticks(range(len(datasets)), [_plain(str(name)) for name in datasets])
     axes.set_ylim(len(datasets) - 0.5, -0.5)
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
-    text = "test accuracy (%), mean and standard deviation over folds"
+    text = f"test {words_of(metric)} (%), mean and standard deviation over folds"
     is_whole = study.counts[Verdict.DONE] == len(study.rows)
     hint = "" if is_whole else "\n* some folds are missing, unproved or timed out"
     axes.set_xlabel(text + hint)
@@ -48,12 +48,19 @@ def accuracy(study: Study, paper_beside: bool = False) -> Any:
     return figure
 
 
-def places_of(study: Study, step: float) -> dict[str, list[tuple[float, FoldGroup]]]:
+def words_of(metric: str) -> str:
+    """A measure as axes name it."""
+    return metric.replace("_", " ").replace("f1", "F1")
+
+
+def places_of(
+    study: Study, step: float, metric: str = "accuracy"
+) -> dict[str, list[tuple[float, FoldGroup]]]:
     """Where each method stands: what a dataset has, a step apart, is centred on its label."""
     places: dict[str, list[tuple[float, FoldGroup]]] = {method: [] for method in study.methods}
     for row, at in enumerate(study.places):
         groups = [study.group(at, method) for method in study.methods]
-        there = [group for group in groups if group is not None and group.results]
+        there = [group for group in groups if group is not None and percents(group, metric)]
         for number, group in enumerate(there):
             place = row + (number - (len(there) - 1) / 2) * step
             places[group.method].append((place, group))
@@ -61,9 +68,14 @@ def places_of(study: Study, step: float) -> dict[str, list[tuple[float, FoldGrou
 
 
 def _bars(
-    axes: Any, there: Sequence[tuple[float, FoldGroup]], thickness: float, method: str
+    axes: Any,
+    there: Sequence[tuple[float, FoldGroup]],
+    thickness: float,
+    method: str,
+    metric: str,
 ) -> None:
-    values = [_percent(group) for _, group in there]
+    shares = [percents(group, metric) for _, group in there]
+    values = [(fmean(found), pstdev(found)) for found in shares]
     for (place, group), value in zip(there, values, strict=True):
         _say_value(axes, place, value, group)
     axes.barh(
@@ -104,16 +116,16 @@ def _paper_marks(axes: Any, places: Mapping[str, Sequence[tuple[float, FoldGroup
     )
 
 
-def accuracy_against_size(study: Study) -> Any:
-    """Every fold: how large its model is, and how often it is right."""
+def accuracy_against_size(study: Study, metric: str = "accuracy") -> Any:
+    """Every fold: how large its model is, and how good it is by the measure."""
     figure, axes = _axes(6.4, 4.4)
     shapes = dict(zip(study.places, cycle(SHAPES), strict=False))
     for number, method in enumerate(study.methods):
         apart = 1.08 ** (number - len(study.methods) / 2)  # or the last method hides the others
-        for place, rows in _sized(study, method):
+        for place, sizes, shares in _sized(study, method, metric):
             axes.scatter(
-                [(row.model_size or 0) * apart for row in rows],
-                [100 * row.result.accuracy.test for row in rows if row.result],
+                [size * apart for size in sizes],
+                shares,
                 s=22,
                 marker=shapes[place],
                 color=COLOURS.get(method, OTHER),
@@ -123,7 +135,7 @@ def accuracy_against_size(study: Study) -> Any:
     axes.set_xscale("log")
     _plain_numbers(axes.xaxis)
     axes.set_xlabel("size: symbols of a formula, nodes of an ensemble (methods set slightly apart)")
-    axes.set_ylabel("test accuracy of a fold (%)")
+    axes.set_ylabel(f"test {words_of(metric)} of a fold (%)")
     colours = {label(method): ("o", COLOURS.get(method, OTHER)) for method in study.methods}
     names = {_plain(str(place)): (shape, OTHER) for place, shape in shapes.items()}
     figure.legend(handles=_keys(colours), loc="outside upper center", ncols=len(colours))
@@ -131,13 +143,19 @@ def accuracy_against_size(study: Study) -> Any:
     return figure
 
 
-def _sized(study: Study, method: str) -> Iterator[tuple[DatasetVariant, list[Row]]]:
-    """The folds of a method that have a size, dataset by dataset."""
+def _sized(
+    study: Study, method: str, metric: str
+) -> Iterator[tuple[DatasetVariant, list[int], list[float]]]:
+    """The sizes of a method's models and their measure, dataset by dataset."""
     for place in study.places:
         group = study.group(place, method)
-        rows = [row for row in group.rows if row.result and row.model_size] if group else []
-        if rows:
-            yield place, rows
+        if group is None:
+            continue
+        shares = group.shares(metric)
+        known = [(row.model_size, shares.get(row.id.fold)) for row in group.rows]
+        points = [(size, 100 * share) for size, share in known if size and share is not None]
+        if points:
+            yield place, [size for size, _ in points], [share for _, share in points]
 
 
 def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
@@ -283,9 +301,9 @@ def _length_panel(axes: Any, row: Row) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
-def _percent(group: FoldGroup) -> tuple[float, float]:
-    values = [100 * done.accuracy.test for done in group.results]
-    return fmean(values), pstdev(values)
+def percents(group: FoldGroup, metric: str) -> list[float]:
+    """A measure of every fold in which it is defined."""
+    return [100 * share for share in group.shares(metric).values() if share is not None]
 
 
 def _plain(text: str) -> str:

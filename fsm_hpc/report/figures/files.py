@@ -35,32 +35,32 @@ _NO_DATES: dict[str, dict[str, Any]] = {
 }
 
 
-def draw(study: Study, paper: bool = False) -> Iterator[tuple[str, Any]]:
+def draw(study: Study, paper: bool = False, metric: str = "accuracy") -> Iterator[tuple[str, Any]]:
     """The name and the matplotlib figure of everything that there is data for."""
     if any(group.results for group in study.groups.values()):
-        yield "accuracy", figures.accuracy(study, paper)
-        yield "accuracy_size", figures.accuracy_against_size(study)
+        yield metric, figures.accuracy(study, paper, metric)
+        yield f"{metric}_size", figures.accuracy_against_size(study, metric)
         yield "runtime", figures.runtime(study, paper)
     if any(row.lengths for row in study.rows):
         yield "cactus", figures.cactus(study)
-    if ranked := significance.ranks(study, "accuracy"):
+    if ranked := significance.ranks(study, metric):
         yield "ranks", ranks.diagram(ranked)
     for group in study.groups.values():
         if any(row.lengths for row in group.rows):
             yield f"lengths/{group.name.replace('/', '-')}", figures.lengths(group)
 
 
-def write(folder: Path, study: Study, paper: bool = False) -> list[Path]:
-    """Draw every figure into files, and the bars of accuracy as pgfplots source too."""
+def write(folder: Path, study: Study, paper: bool = False, metric: str = "accuracy") -> list[Path]:
+    """Draw every figure into files, and the bars of the measure as pgfplots source too."""
     written = []
     with _styled():
-        for name, figure in draw(study, paper):
+        for name, figure in draw(study, paper, metric):
             for kind in _NO_DATES:
                 written.append(folder / f"{name}.{kind}")
                 _save(figure, written[-1], kind)
             _close(figure)
-    sources = {"accuracy": accuracy_source(study, figures.COLOURS)}
-    if ranked := significance.ranks(study, "accuracy"):
+    sources = {metric: accuracy_source(study, figures.COLOURS, metric)}
+    if ranked := significance.ranks(study, metric):
         sources["ranks"] = ranks.source(ranked)
     for name, text in sources.items():
         written.append(folder / f"{name}.tex")

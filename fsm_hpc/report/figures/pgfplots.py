@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 
 from fsm_hpc.report.collect import FoldGroup, Study, label
-from fsm_hpc.report.figures.drawings import places_of
+from fsm_hpc.report.figures.drawings import percents, places_of, words_of
 from fsm_hpc.report.tables.latex import latex_text
 
-_HEAD = r"""% Bars of test accuracy: \input this; needs \usepackage{pgfplots}
+_HEAD = r"""% Bars of test <measure>: \input this; needs \usepackage{pgfplots}
 \begin{tikzpicture}
   \begin{axis}[
     xbar, bar shift=0pt, bar width=<width>pt, y dir=reverse, axis on top,
     width=0.8\textwidth, y=<dataset>pt, ymin=-0.5, ymax=<last>.5,
-    xmin=0, xmax=108, xlabel={test accuracy (\%), mean and standard deviation over folds},
+    xmin=0, xmax=108, xlabel={test <measure> (\%), mean and standard deviation over folds},
     ytick={<ticks>}, yticklabels={<labels>}, y tick style={draw=none},
     legend style={at={(0.5,1.02)}, anchor=south, draw=none, legend columns=3,
       legend cell align=left, /tikz/column sep=4pt},
@@ -31,7 +31,7 @@ _PLOT = r"""    \addplot[draw=<name>, fill=<name>!75]
 _BAR_PT = 5.0  # from one bar to the next
 
 
-def accuracy_source(study: Study, colours: Mapping[str, str]) -> str:
+def accuracy_source(study: Study, colours: Mapping[str, str], metric: str = "accuracy") -> str:
     """A tikzpicture with one series of bars for each method."""
     names = "".join(
         f"\\definecolor{{fsm{m.replace('_', '')}}}{{HTML}}{{{colours.get(m, '#777777')[1:]}}}\n"
@@ -39,21 +39,21 @@ def accuracy_source(study: Study, colours: Mapping[str, str]) -> str:
     )
     datasets = [str(place) for place in study.places]
     step = 1 / (len(study.methods) + 1)  # of a dataset's share of the axis
-    head = _HEAD.replace("<width>", f"{0.8 * _BAR_PT:g}")
+    head = _HEAD.replace("<width>", f"{0.8 * _BAR_PT:g}").replace("<measure>", words_of(metric))
     head = head.replace("<dataset>", f"{_BAR_PT / step:g}").replace(
         "<last>", f"{len(datasets) - 1}"
     )
     head = head.replace("<ticks>", ",".join(str(n) for n in range(len(datasets))))
     head = head.replace("<labels>", ",".join(f"{{{latex_text(name)}}}" for name in datasets))
-    places = places_of(study, step).items()
-    plots = "".join(_series(there, method) for method, there in places if there)
+    places = places_of(study, step, metric).items()
+    plots = "".join(_series(there, method, metric) for method, there in places if there)
     return names + head + plots + "  \\end{axis}\n\\end{tikzpicture}\n"
 
 
-def _series(there: Sequence[tuple[float, FoldGroup]], method: str) -> str:
+def _series(there: Sequence[tuple[float, FoldGroup]], method: str, metric: str) -> str:
     rows = ""
     for place, group in there:
-        values = [100 * done.accuracy.test for done in group.results]
+        values = percents(group, metric)
         rows += f"        {fmean(values):.2f} {place:.3f} {pstdev(values):.2f}\n"
     plot = _PLOT.replace("<name>", f"fsm{method.replace('_', '')}").replace("<rows>", rows)
     return plot.replace("<label>", latex_text(label(method)))

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from fsm_hpc.report.collect import label
-from fsm_hpc.report.figures.drawings import COLOURS, OTHER
+from fsm_hpc.report.figures.drawings import COLOURS, OTHER, words_of
 from fsm_hpc.report.significance import Ranks
 from fsm_hpc.report.tables.latex import latex_text
 
@@ -28,7 +28,7 @@ def diagram(ranked: Ranks) -> Any:
         axes.vlines(rank, 0, 0.12, color="black", linewidth=1)
         axes.text(rank, 0.2, str(rank), ha="center", va="bottom")
     axes.hlines(0.85, 1, 1 + ranked.critical, color="black", linewidth=1)
-    critical = f"critical difference {ranked.critical:.2f}"
+    critical = f"critical difference {ranked.critical:.2f}, test {words_of(ranked.metric)}"
     axes.text(1 + ranked.critical + 0.05, 0.85, critical, va="center", fontsize=8)
     for number, low, high in _bars(ranked):
         axes.hlines(_bar_height(number), low, high, color="black", linewidth=3)
@@ -69,13 +69,13 @@ def _name(axes: Any, ranked: Ranks, number: int) -> None:
 
 def source(ranked: Ranks) -> str:
     """The same diagram as TikZ source, to be set in a paper's own fonts."""
-    count, end = len(ranked.ranks), 1 + ranked.critical
+    count, end, measure = len(ranked.ranks), 1 + ranked.critical, words_of(ranked.metric)
     width = round(5 / max(1, count - 1), 2)  # so that names have room beside the line
     ticks = [f"({r},0) -- ++(0,0.12) node[above] {{{r}}}" for r in range(1, count + 1)]
     paths = [
         f"(1,0) -- ({count},0)",
         *ticks,
-        f"(1,0.85) -- ({end:.3f},0.85) node[right] {{CD {ranked.critical:.2f}}}",
+        f"(1,0.85) -- ({end:.3f},0.85) node[right] {{CD {ranked.critical:.2f}, test {measure}}}",
         *(_tikz_name(ranked, number) for number in range(count)),
     ]
     drawn = [f"  \\draw {path};" for path in paths]

@@ -58,8 +58,12 @@ def render(study: Study, choices: Choices) -> str:
 
 def _figures(study: Study, choices: Choices) -> Iterable[tuple[str, str]]:
     if any(row.result for row in study.rows):
-        yield "Test accuracy", plots.svg(partial(figures.accuracy, study, choices.paper))
-        yield "Accuracy against size", plots.svg(partial(figures.accuracy_against_size, study))
+        metric = choices.metric
+        name = figures.words_of(metric)
+        bars = partial(figures.accuracy, study, choices.paper, metric)
+        yield f"Test {name}", plots.svg(bars)
+        sizes = partial(figures.accuracy_against_size, study, metric)
+        yield f"{name[0].upper()}{name[1:]} against size", plots.svg(sizes)
         yield "Runtime", plots.svg(partial(figures.runtime, study, choices.paper))
     if choices.compare and (ranked := significance.ranks(study, choices.metric)):
         yield "Average ranks", plots.svg(partial(ranks.diagram, ranked))
