@@ -34,6 +34,8 @@ HOSTILE_NAMES = (
     *("a", "a_b", "a_b_c", "a_", " "),
 )
 HOSTILE_CATEGORIES = (
+    *(" ", "  ", " a", "a ", "\ta", "\xa0a", "A ", "a\u3000", "1 ", " yes"),
+    *("B", "straße", "STRASSE", "a b", "ß", "a;--", "# c", "\\' OR 1=1 --", "x\\", "\\'"),
     *("it's", '"quoted"', "a,b", "a;b", "'; DROP TABLE t; --", "naïve", "年", "🙂", "=1+1"),
     *("=cmd|' /C calc'!A0", "@x", "-x", "1", "2", "01", "1.0", "2.50", "-3", "1e5", "True"),
     *("false", "TRUE", "yes", "line\nbreak", "tab\tinside", "back\\slash", "\\n", "${x}", "`"),
@@ -199,6 +201,7 @@ class _Maker:
                 lambda: rng.gauss(0, 1),
                 lambda: rng.uniform(0, 1e-7),
                 lambda: rng.uniform(-1e17, 1e17),
+                lambda: rng.choice((0.1, 0.2, 0.1 + 0.2, -0.0, 0.0, 1e300, -1e300, 5e-300, 2.5)),
             )
         )
         values = [make() for _ in range(ROWS)]

@@ -11,8 +11,14 @@ from fsm_hpc.errors import UserError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from fsm_hpc.models.exporters import FORMATS
+    from fsm_hpc.models.exporters.dialects import DIALECTS
 
     parser.add_argument("--to", choices=FORMATS, required=True, help="what the rule is written in")
+    parser.add_argument(
+        "--dialect",
+        choices=DIALECTS,
+        help="of --to sql; ansi, the default, is for SQLite, DuckDB and PostgreSQL",
+    )
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
@@ -22,15 +28,16 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 
     if len(words) != 1:
         raise UserError(f"expected one model.json, found: {' '.join(words) or 'none'}")
-    print(export(several.load(model.place(Path(words[0]))), flags.to).rstrip("\n"))
+    rule = several.load(model.place(Path(words[0])))
+    print(export(rule, flags.to, flags.dialect).rstrip("\n"))
     return 0
 
 
 VERB = Verb(
     Group.MODELS,
     "A rule as code that stands alone: SQL, Python, Excel, JavaScript, JSON, LaTeX, text.",
-    "MODEL --to LANGUAGE",
-    ("export my_rule/model.json --to sql",),
+    "MODEL --to LANGUAGE [--dialect NAME]",
+    ("export my_rule/model.json --to sql --dialect mysql",),
     main,
     add_arguments,
 )

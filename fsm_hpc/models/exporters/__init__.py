@@ -28,10 +28,13 @@ class Format(Enum):
 FORMATS = tuple(one.value for one in Format)
 
 
-def export(model: Model | Several, to: str) -> str:
-    """The rule in that format, without a line break at its end."""
+def export(model: Model | Several, to: str, dialect: str | None = None) -> str:
+    """The rule in that format, without a line break at its end; `dialect` is of SQL."""
     if to not in FORMATS:
         known = ", ".join(FORMATS)
         raise UserError(f"export: expected one of {known}, found {to!r}")
-    written: str = import_module(f"{__name__}.{to}").export(model)
+    if dialect is not None and to != Format.SQL.value:
+        raise UserError(f"dialect: expected it with the format sql, found it with {to}")
+    options = {} if dialect is None else {"dialect": dialect}
+    written: str = import_module(f"{__name__}.{to}").export(model, **options)
     return written

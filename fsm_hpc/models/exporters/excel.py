@@ -10,7 +10,14 @@ from typing import Any
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Words, Writer, one_line, plain, write
+from fsm_hpc.models.exporters.conditions import (
+    Words,
+    Writer,
+    keeps_missing,
+    one_line,
+    plain,
+    write,
+)
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.several import Several
 
@@ -29,10 +36,17 @@ def export(model: Model | Several) -> str:
 
 
 def export_excel(model: Model | Several, header: Sequence[str], row: int = FIRST_ROW) -> str:
-    """`=IF(...,"yes","no")` for a row of a sheet that has this header."""
+    """`=IF(...,"yes","no")` for a row of a sheet that has this header.
+
+    It is an empty text where a cell that the rule needs is empty.
+    """
+    writer = _Excel(header, row)
     answer = _literal(plain(model.otherwise))
     for yes, rule in reversed(model.branches):
-        answer = f"IF({write(rule, _Excel(header, row))},{_literal(plain(yes))},{answer})"
+        answer = f"IF({write(rule, writer)},{_literal(plain(yes))},{answer})"
+    if not keeps_missing(model):
+        missing = _any([writer.missing(source.name) for source in model.sources])
+        answer = f'IF({missing},"",{answer})'
     return f"={answer}"
 
 
@@ -51,7 +65,7 @@ class _Excel(Writer[str]):
         return f"{found}{proposition.relation.value}{low}"
 
     def missing(self, column: str) -> str:
-        return f'TRIM({self._cell(column)})=""'
+        return f"ISBLANK({self._cell(column)})"
 
     def present(self, column: str, part: str) -> str:
         return f"IF({self.missing(column)},FALSE,{part})"

@@ -27,8 +27,7 @@ def export(model: Model | Several) -> str:
     else:
         rules = [{"class": plain(c), "formula": write(m, _Json())} for c, m in model.branches]
         tree |= {"rules": rules, "otherwise": plain(model.otherwise)}
-    if keeps_missing(model):
-        tree["missing values"] = "no comparison holds"
+    tree["missing values"] = "no comparison holds" if keeps_missing(model) else "no answer"
     return json.dumps(tree, indent=1, ensure_ascii=False)
 
 
