@@ -24,7 +24,7 @@ from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.near_optimal.kept import Bookmark, Means
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
-from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.scan import ScanState, is_proved
 from fsm_hpc.search.shortest import lengths_without
 from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.stop_reason import StopReason
@@ -221,7 +221,7 @@ def describe(
         measure=fitted.measure,
         weight=None if fitted.weights is None else fitted.weight,
         length=state.final.length,
-        proved=state.final.end is End.PROVED,
+        proved=is_proved(fitted, state.final),
         stop_reason=state.stop_reason.value,
         cut=state.stop_reason in (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY),
         lengths=tuple(length_rows(state, splits)),
@@ -239,7 +239,10 @@ def describe(
     doubts = [note for note in dataset.notes if note.startswith(WARNING)]
     alike = _one_answer(model, fitted)
     rounded = measures.rounding_in_words(fitted.weight_error)
-    told = (*_imitation(model, dataset, config), *_notes(model, results))
+    told = (
+        *_imitation(model, dataset, config),
+        *_notes(model, state.final.end is End.PROVED, results),
+    )
     notes = (*doubts, *rounded, *lengths_without(fitted), *alike, *told)
     return replace(model, notes=notes)
 
@@ -304,9 +307,9 @@ def _imitation(model: Model, dataset: Dataset, config: Config) -> Iterator[str]:
     )
 
 
-def _notes(model: Model, results: Sequence[FoldResult]) -> Iterator[str]:
+def _notes(model: Model, is_complete: bool, results: Sequence[FoldResult]) -> Iterator[str]:
     """What a user of the rule has to know."""
-    if not model.proved:
+    if not is_complete:
         yield (
             f"the time was spent before the rule was proved to be the best of length "
             f"{model.length}: a larger fit.budget_h goes on"
@@ -314,7 +317,7 @@ def _notes(model: Model, results: Sequence[FoldResult]) -> Iterator[str]:
     if model.cut:
         yield "the time ended the choice of the length: a larger fit.budget_h goes on"
     cut = [one.fold for one in results if one.stop_reason == StopReason.TIMEOUT.value]
-    unproved = [one.fold for one in results if not one.proved]
+    unproved = [one.fold for one in results if not one.proved and not one.weight_error]
     if cut or unproved:
         these = len({*cut, *unproved})
         were = "was" if these == 1 else "were"

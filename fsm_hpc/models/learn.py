@@ -12,7 +12,7 @@ import numpy as np
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.ladder import Length, Split
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
+from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_proved, scan
 from fsm_hpc.search.solvers.base import End, Solver
 from fsm_hpc.search.stop_reason import StopReason
 
@@ -83,17 +83,16 @@ def learn(
     state = latest[0]
     if state.final is None or state.final.best.formula is None:
         state = list(finish(fitted, solver, state, _final(0.0, lambda _: None), length))[-1]
-    return _described(state, length, interrupted)
+    return _described(fitted, state, length, interrupted)
 
 
 def _final(budget_s: float | None, watch: Watch) -> Limits:
     return Limits(final_budget_s=budget_s, watch=watch)
 
 
-def _described(state: ScanState, length: int | None, interrupted: bool) -> Learnt:
+def _described(fitted: Problem, state: ScanState, length: int | None, interrupted: bool) -> Learnt:
     assert state.final is not None
     assert state.final.best.formula is not None
-    proved = state.final.end is End.PROVED
     reason = "" if length is not None else "interrupted"
     if state.stop_reason is not None:
         reason = state.stop_reason.value
@@ -106,7 +105,7 @@ def _described(state: ScanState, length: int | None, interrupted: bool) -> Learn
             f"{by} ended the choice of the length after length "
             f"{state.lengths[-1].length if state.lengths else 0}; the best so far is taken"
         )
-    if not proved:
+    if state.final.end is not End.PROVED:
         told.append(
             f"{by} ended the search for the best formula of length {state.final.length}; the best "
             "so far is taken, and is not proved"
@@ -114,7 +113,7 @@ def _described(state: ScanState, length: int | None, interrupted: bool) -> Learn
     return Learnt(
         state.final.best.formula,
         state.final.length,
-        proved,
+        is_proved(fitted, state.final),
         reason,
         cut,
         state.lengths,

@@ -130,7 +130,7 @@ def describe_length(
         errors=errors,
         train_accuracy=1.0 - errors / split.train.weight,
         validation_accuracy=split.validation.accuracy(formula),
-        proved=proved,
+        proved=proved and split.train.has_exact_weights,
         seconds=attempt.seconds,
         solver=attempt.solver,
     )

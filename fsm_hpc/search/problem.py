@@ -95,6 +95,11 @@ class Problem:
         return int(self.counts.counts[wrong].sum()), self.counts.one
 
     @property
+    def has_exact_weights(self) -> bool:
+        """Whether the best formula for the whole weights is the best for the given ones."""
+        return self.weight_error == 0.0
+
+    @property
     def measure(self) -> str:
         """What the share of all weight that is right is called."""
         return self.objective.measure(self.given is not None)

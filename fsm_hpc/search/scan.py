@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from numpy.typing import NDArray
+
+from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.checking import checked
 from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split, describe_length, means
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import snapped, written
 from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
+from fsm_hpc.search.solvers.simple import LITERAL_SIZE, best_literal, worth_of
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
 
@@ -124,7 +129,7 @@ def finish(
     problem: Problem, solver: Solver, state: ScanState, limits: Limits, length: int | None = None
 ) -> Iterator[ScanState]:
     """The states of the final solve, on all rows that are not held out, for the chosen length."""
-    length = length or max(state.chosen_length, shortest_length(problem))
+    length = length or _final_length(problem, state, limits.rule)
     before = state.final
     if before is None or before.length != length:
         before = LengthAttempt(length, _seed(problem, state, length))
@@ -137,8 +142,44 @@ def finish(
     after, outcome = _attempt(
         problem, solver, before, limits, limits.final_budget_s, lambda a: limits.watch(keep(a))
     )
-    end = None if outcome.end is End.STOPPED else outcome.end
-    yield keep(replace(after, end=end))
+    if outcome.end is End.STOPPED:  # to be taken up again
+        yield keep(replace(after, end=None))
+    else:
+        yield keep(with_a_literal(problem, replace(after, end=outcome.end)))
+
+
+def _final_length(problem: Problem, state: ScanState, rule: StoppingRule) -> int:
+    """The chosen length; where time ended the choice, one with room for any literal."""
+    chosen = max(state.chosen_length, shortest_length(problem))
+    if state.stop_reason not in (None, *_FORCED.values()):
+        return chosen
+    return max(chosen, min(LITERAL_SIZE, rule.max_length or LITERAL_SIZE))
+
+
+def with_a_literal(problem: Problem, final: LengthAttempt) -> LengthAttempt:
+    """The same, or the best single literal where the best formula so far is worse.
+
+    What a solver proves is at least as good, unless weights were rounded for it.
+    """
+    best = final.best
+    if best.formula is None or (best.proved_length >= LITERAL_SIZE and problem.has_exact_weights):
+        return final
+    worth = worth_of(problem)
+    literal = best_literal(problem, final.length, worth)
+    if literal is None or _sum(problem, literal, worth) <= _sum(problem, best.formula, worth):
+        return final
+    made = written(problem, literal)
+    better = replace(best, formula=made, errors=problem.errors(made), proved_length=0)
+    return replace(final, best=better)
+
+
+def _sum(problem: Problem, formula: Formula, worth: NDArray[Any]) -> float:
+    return float(worth[formula.evaluate(problem.table)].sum())
+
+
+def is_proved(problem: Problem, final: LengthAttempt) -> bool:
+    """Whether the final formula is the best one; for rounded weights nothing is proved."""
+    return final.end is End.PROVED and problem.has_exact_weights
 
 
 def shortest_length(problem: Problem) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +28,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """A whole weight for each row, and the share of all weight by which a formula may be off."""
+    """A whole weight for each row, and the share of all weight by which a formula may be off.
+
+    The share is 0 only where the whole weights are exactly in the given ratios.
+    """
 
     weights: Counts | None = None  # None: one each
     error: float = 0.0
@@ -37,6 +41,8 @@ def weigh(objective: Objective, labels: Truth, given: Numbers | None = None) -> 
     """What an error on each row counts; `given` weights are positive."""
     if given is None and objective.name is ObjectiveName.ACCURACY:
         return Weighing()
+    if given is not None and not np.isfinite(given).all():
+        raise UserError("the weights of the rows: expected finite numbers, found infinity or NaN")
     values, codes = (
         (np.ones(1), np.zeros(len(labels), np.int64))
         if given is None
@@ -45,8 +51,10 @@ def weigh(objective: Objective, labels: Truth, given: Numbers | None = None) -> 
     is_simple = len(values) <= _FEW or bool((values == np.rint(values)).all())
     counts = [np.bincount(codes[labels == side], minlength=len(values)) for side in (False, True)]
     if not is_simple:
+        values = values / values.max()
         factors = _factors(objective, [float((values * side).sum()) for side in counts])
-        made, error = _nearly([values * float(factor) for factor in factors], counts)
+        largest = max(factors)
+        made, error = _nearly([values * float(factor / largest) for factor in factors], counts)
         return Weighing(np.where(labels, made[1][codes], made[0][codes]), error)
     fractions = [as_fraction(value) for value in values.tolist()]
     factors = _factors(objective, [_total(fractions, side) for side in counts])
@@ -84,6 +92,14 @@ def _denominator(fractions: Sequence[Fraction]) -> int:
         if shared > _LARGEST and fraction.denominator & (fraction.denominator - 1):
             break
     return shared
+
+
+def as_given(objective: Objective, labels: Truth, given: Numbers | None) -> Numbers:
+    """The same as floats, in the given ratios as far as floats go."""
+    base = np.ones(len(labels)) if given is None else given / given.max()
+    factors = _factors(objective, [float(base[labels == side].sum()) for side in (False, True)])
+    of_class = [float(factor / max(factors)) for factor in factors]
+    return np.asarray(base * np.where(labels, of_class[1], of_class[0]))
 
 
 def as_fraction(value: float) -> Fraction:
@@ -126,7 +142,9 @@ def _whole(
         totals = [_total(w, c) for w, c in zip(by_side, counts, strict=True)]
         if max(totals) / unit <= MOST:
             return [_rounded(weights, unit) for weights in by_side], 0.0
-    return _nearly([np.array([float(w) for w in side]) for side in by_side], counts)
+    largest = max(used)
+    shares = [np.array([float(min(Fraction(1), w / largest)) for w in side]) for side in by_side]
+    return _nearly(shares, counts)
 
 
 def _nearly(by_side: Sequence[Numbers], counts: Sequence[Counts]) -> tuple[list[Counts], float]:
@@ -139,7 +157,7 @@ def _nearly(by_side: Sequence[Numbers], counts: Sequence[Counts]) -> tuple[list[
         float((np.abs(made * unit - weights) * count).sum())
         for made, weights, count in zip(whole, by_side, counts, strict=True)
     )
-    error = moved / sum(totals)
+    error = max(moved / sum(totals), sys.float_info.min)  # floats cannot show that it is none
     if error > _TOLERATED or rows >= MOST:
         raise UserError(
             f"the weights of the rows: expected whole numbers of {MOST:,} in all in each class, or "

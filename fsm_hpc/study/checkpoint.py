@@ -155,7 +155,8 @@ def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str
 def _wrong_in(state: ScanState, splits: Sequence[Split], fitted: Problem) -> Iterator[str]:
     for ladder, split in zip(state.ladders, splits, strict=False):
         for number, entry in enumerate(ladder.whole.lengths, first_length(splits)):
-            if entry.length != number or not entry.proved or entry.size > number:
+            is_proved = entry.proved == split.train.has_exact_weights
+            if entry.length != number or not is_proved or entry.size > number:
                 yield f"scan.json: length {number} is not the one that stands in its place"
             if errors_of(split.train, entry.formula) != entry.errors:
                 yield f"scan.json: {entry.formula} does not make {entry.errors} errors"

@@ -104,7 +104,8 @@ def unfinished_business(config: Config, done: FoldResult) -> str | None:
     scan_h, final_h = done.seconds.scan / 3600, done.seconds.final / 3600
     if done.stop_reason == StopReason.TIMEOUT.value and scan_h < config.scan.budget_h:
         return f"timed out in the scan; {config.scan.budget_h:g} h budget lets it go on"
-    if not done.proved and done.formula and final_h < config.final.budget_h:
+    can_be_proved = done.weight_error == 0.0  # weights that were rounded stay so
+    if not done.proved and can_be_proved and done.formula and final_h < config.final.budget_h:
         return f"not proved; {config.final.budget_h:g} h budget lets it go on"
     return None
 

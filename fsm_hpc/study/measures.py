@@ -141,6 +141,7 @@ def rounding_in_words(error: float) -> Iterator[str]:
     """Where weights could not be made whole numbers exactly: by how much they are off."""
     if error:
         yield (
-            f"the weights of rows were rounded, which moves at most {100 * error:.2g} % of all "
-            "weight"
+            f"the weights of rows were rounded to whole numbers, which moves at most "
+            f"{max(100 * error, 1e-9):.2g} % of all weight: the formula is the best found for the "
+            "rounded weights, and is not proved to be the best for the given ones"
         )

@@ -18,9 +18,9 @@ from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split, describe_length
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
-from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
+from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_proved, scan
 from fsm_hpc.search.solvers import make_solver
-from fsm_hpc.search.solvers.base import Control, End, Solver
+from fsm_hpc.search.solvers.base import Control, Solver
 from fsm_hpc.study import alternatives, checkpoint, result
 from fsm_hpc.study.checkpoint import Keeper, MayWrite, Watch
 from fsm_hpc.study.config import Config
@@ -165,7 +165,7 @@ def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResu
         if fitted.weights is None
         else Accuracy(fitted.accuracy(formula), validation, test.accuracy(formula)),
         stop_reason=state.stop_reason.value,
-        proved=final.end is End.PROVED,
+        proved=is_proved(fitted, final),
         final_end=final.end.value if final.end else None,
         formula=str(formula),
         latex=formula.latex(),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
+from fsm_hpc import FormulaClassifier
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
@@ -191,3 +196,62 @@ def test_weights_are_in_the_fingerprint_only_where_they_are_given() -> None:
     )
     assert plain.weights is None
     assert len({plain.fingerprint, same.fingerprint, other.fingerprint}) == 3
+
+
+# ------------------------------------------------------------------ proofs only for exact weights
+
+OUT_OF_RANGE = {
+    "beyond 24 bits": [5e9, 60, 1, 5e9],
+    "a huge ratio": [1e300, 1, 1, 1e300],
+    "a product of floats": [0.1 * 3, 0.3, 0.7, 0.2],
+    "an irrational number": [2**0.5, 1, 1, 2],
+}
+IN_RANGE = {"whole": [3, 1, 2, 1], "decimal": [0.1, 0.3, 0.2, 0.1], "zero": [3, 0, 2, 1]}
+
+
+def four_rows(weights: list[float], **wanted: Any) -> FormulaClassifier:
+    table = pd.DataFrame({"a": [True, False, False, False], "b": [True, True, True, False]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return FormulaClassifier(**wanted).fit(table, [1, 1, 0, 0], sample_weight=weights)
+
+
+@pytest.mark.parametrize("solver", ["native", "clingo_dl", "portfolio"])
+@pytest.mark.parametrize("weights", OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
+def test_nothing_is_proved_for_weights_that_had_to_be_rounded(
+    weights: list[float], solver: str
+) -> None:
+    made = four_rows(weights, solver=solver, length=3)
+    assert not made.proved_
+    assert any("not proved to be the best for the given" in note for note in made.model_.notes)
+
+
+@pytest.mark.parametrize("weights", IN_RANGE.values(), ids=IN_RANGE)
+def test_exact_weights_are_proved_as_before(weights: list[float]) -> None:
+    made = four_rows(weights, length=3)
+    assert (made.proved_, made.model_.notes) == (True, ())
+
+
+def test_rounded_weights_leave_no_length_of_a_scan_proved() -> None:
+    table = pd.DataFrame({"a": [True, False, False, False] * 5, "b": [True, True, True, False] * 5})
+    with pytest.warns(ConvergenceWarning, match="were rounded"):
+        made = FormulaClassifier(splits=2).fit(table, [1, 1, 0, 0] * 5, [5e9, 60, 1, 5e9] * 5)
+    assert not made.path_.proved.any()
+
+
+def test_a_literal_that_is_better_by_the_given_weights_wins_over_a_tie_of_rounded_ones() -> None:
+    assert str(four_rows([5e9, 60, 1, 5e9], length=1).formula_) == "b"
+
+
+@pytest.mark.parametrize(
+    ("objective", "given"),
+    [(ACCURACY, [5e9, 60, 1, 5e9]), (BALANCED, [5e9, 60, 1, 5e9]), (costs(1e308, 1e-308), None)],
+)
+def test_weights_that_are_not_exact_have_an_error(objective: Objective, given: Any) -> None:
+    labels = np.array([True, True, False, False])
+    assert weigh(objective, labels, given and np.array(given)).error > 0.0
+
+
+def test_balanced_classes_whose_sizes_have_a_large_product_are_not_exact() -> None:
+    labels = np.arange(10_001) < 5_000
+    assert weigh(BALANCED, labels).error > 0.0

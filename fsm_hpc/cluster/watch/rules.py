@@ -141,5 +141,5 @@ def _of_model(model: dict[str, Any]) -> tuple[Verdict, str]:
     if reason in _CUT:
         return _CUT[reason], "this ended the choice of the length; a larger fit.budget_h goes on"
     if not model.get("proved"):
-        return Verdict.UNPROVED, "the time was spent before it was proved to be the best"
+        return Verdict.UNPROVED, "it is not proved to be the best; the notes in model.json say why"
     return Verdict.DONE, reason.replace("_", " ")

@@ -228,6 +228,8 @@ def of_result(done: FoldResult) -> tuple[Verdict, str]:
     errors = counted(done.errors or 0, "error")
     if is_unproved and done.final_end == StopReason.OUT_OF_MEMORY.value:
         return Verdict.OUT_OF_MEMORY, f"the final solve ran out of it at {errors}"
+    if is_unproved and done.weight_error:
+        return Verdict.UNPROVED, f"weights were rounded, so nothing is proved; {errors}"
     if is_unproved:
         are = "is" if done.lower_bound == 1 else "are"
         bound = "" if done.lower_bound is None else f", of which {done.lower_bound} {are} proved"

@@ -1,28 +1,48 @@
-"""Formulas that need no search: the best single proposition, and the constants."""
+"""Formulas that need no search: the best single literal, and the constants."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.formulas.connectives import AtLeast
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Truth
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.features import BELOW, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.weights import as_given
 
-Worth = NDArray[np.int_]  # of each row: 1 where its label is true, else -1
+Worth = NDArray[Any]  # of each row: what it weighs where its label is true, else minus that
+LITERAL_SIZE = 2  # of `not p`
 
 
-def best_proposition(problem: Problem) -> Formula:
-    """The formula of size 1 with the fewest errors."""
-    fixed = [boolean.proposition for boolean in problem.booleans]
-    cut = [_best_cut(problem, numeric) for numeric in problem.numerics]
-    formulas = [Atom(proposition) for proposition in fixed + cut]
-    return min(formulas, key=problem.errors)
+def best_literal(problem: Problem, length: int, worth: Worth) -> Formula | None:
+    """The proposition, or its negation, that is worth most; None where none may be used."""
+    found = [*_plain(problem, worth), *(_negated(problem, worth) if length > 1 else ())]
+    allowed = [one for one in found if problem.obeys(one)]
+    values = [float(worth[one.evaluate(problem.table)].sum()) for one in allowed]
+    return allowed[int(np.argmax(values))] if allowed else None
+
+
+def worth_of(problem: Problem) -> Worth:
+    """By the weights that were given, also where those for solvers had to be rounded."""
+    weights: Worth = problem.weights if problem.weights is not None else np.ones(problem.rows, int)
+    if not problem.has_exact_weights:
+        weights = as_given(problem.objective, problem.labels, problem.given)
+    return np.where(problem.labels, weights, -weights)
+
+
+def _plain(problem: Problem, worth: Worth) -> Iterator[Formula]:
+    yield from (Atom(boolean.proposition) for boolean in problem.booleans)
+    yield from (Atom(_best_cut(numeric, worth)) for numeric in problem.numerics)
+
+
+def _negated(problem: Problem, worth: Worth) -> Iterator[Formula]:
+    return (Not(one) for one in _plain(problem, -worth))
 
 
 def constants(problem: Problem, size: int) -> Iterator[Formula]:
@@ -56,33 +76,35 @@ def _joined(language: Language, parts: tuple[Atom, Atom]) -> tuple[Formula, Form
     return And(*parts), Or(*parts)
 
 
-def _best_cut(problem: Problem, feature: NumericFeature) -> Proposition:
-    """The cut that agrees with most labels: a suffix of the ranks, or a run of them."""
-    worth = np.where(problem.labels, 1, -1)
-    if problem.weights is not None:
-        worth = worth * problem.weights
-    gains = _by_rank(feature, worth)
+def _best_cut(feature: NumericFeature, worth: Worth) -> Proposition:
+    """The cut, or the interval, whose rows are worth most."""
+    between = np.zeros(len(worth), bool) if feature.between is None else feature.between
+    at, after = (_by_rank(feature, np.where(rows, worth, 0)) for rows in (~between, between))
     if feature.method is Method.PIVOT:
-        return feature.proposition(int(np.argmax(np.cumsum(gains[::-1])[::-1])))
-    if feature.between is not None:
-        return feature.proposition(*_best_reach(feature, feature.between, worth))
-    sums = np.concatenate([[0], np.cumsum(gains)])
-    lowest = np.minimum.accumulate(sums[:-1])
-    high = int(np.argmax(sums[1:] - lowest))
-    return feature.proposition(int(np.argmin(sums[: high + 1])), high)
+        return feature.proposition(int(np.argmax(np.cumsum((at + after)[::-1])[::-1])))
+    # what rows up to a cut are worth, and those before it
+    upto = np.cumsum(at) + np.cumsum(after) - after
+    before = np.cumsum(at + after) - at - after
+    first, last = feature.reach.T
+    low = int(np.argmax(_greatest(upto, first, last) - before))
+    high = int(first[low] + np.argmax(upto[first[low] : last[low] + 1]))
+    return feature.proposition(low, high)
 
 
-def _best_reach(feature: NumericFeature, between: Truth, worth: Worth) -> tuple[int, int]:
-    """The same where rows lie between cuts: an interval has them if it reaches the upper one."""
-    at = _by_rank(feature, np.where(between, 0, worth)).tolist()
-    after = [0.0, *_by_rank(feature, np.where(between, worth, 0)).tolist()]
-    best, chosen = -np.inf, (0, 0)
-    run, low = -np.inf, 0
-    for rank, (gain, gap) in enumerate(zip(at, after, strict=False)):
-        run, low = (run + gap + gain, low) if run + gap > 0 else (gain, rank)
-        if run > best:
-            best, chosen = run, (low, rank)
-    return chosen
+def _greatest(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any]) -> NDArray[Any]:
+    """The greatest of the values from `first` to `last`, for each pair; -inf where none is."""
+    found = np.full(len(first), -np.inf)
+    width = last - first + 1
+    block = 1  # `values`: the greatest of so many from each place on
+    while block <= len(found):
+        is_next = (width >= block) & (width < 2 * block)
+        starts, ends = first[is_next], last[is_next] - block + 1
+        found[is_next] = np.maximum(values[starts], values[ends])
+        values = np.maximum(
+            values, np.append(values[block:], np.full(block, -np.inf))[: len(values)]
+        )
+        block *= 2
+    return found
 
 
 def _by_rank(feature: NumericFeature, worth: Worth) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from fsm_hpc.search.solvers.clingo.facts import Instance
 from fsm_hpc.search.solvers.clingo.process import ClingoProcess
 from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Failed, Job
 from fsm_hpc.search.solvers.names import Encoding
-from fsm_hpc.search.solvers.simple import best_proposition, constants
+from fsm_hpc.search.solvers.simple import best_literal, constants, worth_of
 
 LOOK_S = 0.05  # how often to look whether to go on
 
@@ -178,8 +178,8 @@ class _Search:
 
 def _first(problem: Problem, length: int, start: Incumbent) -> tuple[_Best, int]:
     """A formula to beat, and the size up to which it is proved to be the best."""
-    # the best single proposition need not meet the constraints
-    single = problem.shortest if problem.constraints.binds else best_proposition(problem)
+    # no single literal may meet the constraints
+    single = best_literal(problem, length, worth_of(problem)) or problem.shortest
     best = _Best(single, problem.errors(single))
     if start.formula is None or start.formula.size > length or not problem.obeys(start.formula):
         return best, 0
