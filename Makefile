@@ -9,7 +9,7 @@ VERSION = $(shell $(SYSTEM_PYTHON) -c 'import sys; print("%d.%d" % sys.version_i
 PINS = $(shell grep -qs "Python $(VERSION)$$" $(LOCK) && echo "--constraint $(LOCK)")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper test check audit docs faults lock system-packages wheel clean
+.PHONY: help demo paper test test-full check audit docs faults lock system-packages wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,8 +54,8 @@ lock: $(READY)  ## requirements/ci.txt: the versions that are installed now
 	$(PYTHON) -m pip freeze --exclude-editable --disable-pip-version-check >> $(LOCK)
 	@touch $(READY)
 
-test-slow: $(READY)  ## everything that takes minutes, but for the cluster's
-	$(PYTHON) -m pytest -m "slow and not slurm"
+test-full: $(READY) system-packages check docs  ## all tests, the slow ones too, with a fresh seed; the oldest and newest Python; SEED=N goes on
+	$(PYTHON) -m scripts.run_full_tests $(if $(SEED),--seed $(SEED))
 
 faults: $(READY)  ## kills, damaged files, full disks, races, code in data, a SLURM that lies: an hour or two, and a table
 	$(PYTHON) -m tests.faults

@@ -1,36 +1,43 @@
-"""Run all tests but the slow ones: those of SLURM, which mostly wait, beside all others."""
+"""Run all tests but the slow ones: those of SLURM, which mostly wait, parallel to all others."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 from typing import IO
 
-BESIDE = "slurm and not slow"
+SLURM = "slurm and not slow"
 OTHERS = "not slurm and not slow"
+
+
+def parallel() -> tuple[str, ...]:
+    """Options that spread test files over processes; the tests of one file stay together."""
+    processes = min(4, max(2, len(os.sched_getaffinity(0))))
+    return ("-n", str(processes), "--dist", "loadfile")
 
 
 def main() -> int:
     """The exit code of the part that failed; the tests of SLURM are shown after the others."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         # two processes that write one cache of what failed last would lose each other's
-        beside = _start(BESIDE, "-p", "no:cacheprovider", output=said)
+        slurm = _start(SLURM, "-p", "no:cacheprovider", "-p", "no:xdist", output=output)
         try:
-            code = _start(OTHERS).wait()
-            print(f"\nand the tests of SLURM (pytest -m {BESIDE!r}):", flush=True)
-            codes = (code, beside.wait())
+            code = _start(OTHERS, *parallel()).wait()
+            print(f"\nand the tests of SLURM (pytest -m {SLURM!r}):", flush=True)
+            codes = (code, slurm.wait())
         finally:
-            if beside.poll() is None:
-                beside.terminate()
-                beside.wait()
-            said.seek(0)
-            print(said.read(), flush=True)
+            if slurm.poll() is None:
+                slurm.terminate()
+                slurm.wait()
+            output.seek(0)
+            print(output.read(), flush=True)
     return next(filter(None, codes), 0)
 
 
-def _start(which: str, *options: str, output: IO[str] | None = None) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "pytest", "-m", which, *options]
+def _start(marker: str, *options: str, output: IO[str] | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "pytest", "-m", marker, *options]
     error = subprocess.STDOUT if output else None
     return subprocess.Popen(command, stdout=output, stderr=error, text=True)
 

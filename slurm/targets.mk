@@ -1,5 +1,5 @@
 # The one-machine SLURM; included by the Makefile.
-.PHONY: cluster-install cluster-up cluster-down cluster-env test-cluster-slow
+.PHONY: cluster-install cluster-up cluster-down cluster-env
 
 cluster-install: $(READY)  ## install SLURM's packages (apt, root)
 	@$(PYTHON) -m slurm.trial install
@@ -12,6 +12,3 @@ cluster-down: $(READY)  ## stop it; nothing is left behind
 
 cluster-env: $(READY)  ## eval "$(make -s cluster-env)" points a shell at it
 	@$(PYTHON) -m slurm.trial env
-
-test-cluster-slow: $(READY)  ## time limits, node failures, preemption: several minutes
-	$(PYTHON) -m pytest tests/cluster/slurm -m slow

@@ -29,7 +29,6 @@ FEW = settings(
     max_examples=ledger.pick(4, 80),
     deadline=None,
     database=None,
-    derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
 FOLD = ["dataset=hepatitis", "method=pivot", "fold=0"]

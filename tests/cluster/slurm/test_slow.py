@@ -1,4 +1,4 @@
-"""Time limits, dying nodes and preemption on a real SLURM; `make test-cluster-slow`."""
+"""Time limits, dying nodes and preemption on a real SLURM; `make test-full`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,96 @@
+"""Run every test, the slow ones too, with a fresh seed, and the package on other Pythons.
+
+What each part prints goes to build/test-full/SEED/. The same seed goes on: parts that have passed
+are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.run_tests import parallel
+
+ROOT = Path(__file__).parents[1]
+LOGS = ROOT / "build" / "test-full"
+NO_TESTS = 5  # pytest's exit code where a folder has none of these
+
+
+@dataclass(frozen=True)
+class Part:
+    """One command of the full run, and the file that its output goes to."""
+
+    name: str
+    module: str
+    options: tuple[str, ...] = ()
+
+    def log(self, folder: Path) -> Path:
+        return folder / f"{self.name}.txt"
+
+    def passed(self, folder: Path) -> Path:
+        return folder / f"{self.name}.passed"
+
+
+def parts(seed: int) -> list[Part]:
+    """Each folder of tests, then those on a real SLURM, then the oldest and newest Python."""
+    fresh = (f"--hypothesis-seed={seed}", "-p", "no:cacheprovider")
+    folders = sorted({path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")})
+    tests = [
+        Part(name, "pytest", ("-m", "not slurm", *fresh, *parallel(), f"tests/{name}"))
+        for name in folders
+    ]
+    slurm = Part("slurm", "pytest", ("-m", "slurm", *fresh, "-p", "no:xdist"))
+    return [*tests, slurm, Part("pythons", "scripts.other_pythons")]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
+    seed = parser.parse_args().seed
+    folder = LOGS / str(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"seed {seed}: `make test-full SEED={seed}` repeats it, and goes on where it stopped")
+    print(f"output of every part: {folder.relative_to(ROOT)}/", flush=True)
+    outcomes = {part.name: _run(part, folder) for part in parts(seed)}
+    failed = [name for name, has_passed in outcomes.items() if not has_passed]
+    print(f"{len(outcomes) - len(failed)} of {len(outcomes)} parts passed with seed {seed}")
+    for name in failed:
+        print(f"failed: {name}, see {folder.relative_to(ROOT)}/{name}.txt")
+    return 1 if failed else 0
+
+
+def _run(part: Part, folder: Path) -> bool:
+    """Whether a part passed, now or in an earlier run with the same seed."""
+    if part.passed(folder).exists():
+        print(f"{part.name:10} passed before", flush=True)
+        return True
+    started = time.monotonic()
+    with part.log(folder).open("w", encoding="utf-8") as log:
+        command = [sys.executable, "-m", part.module, *part.options]
+        environment = {**os.environ, "HYPOTHESIS_PROFILE": "full"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    has_passed = done.returncode in (0, NO_TESTS)
+    if has_passed:
+        part.passed(folder).touch()
+    word = "passed" if has_passed else "FAILED"
+    print(
+        f"{part.name:10} {word} in {time.monotonic() - started:.0f} s: {_last_line(part, folder)}"
+    )
+    sys.stdout.flush()
+    return has_passed
+
+
+def _last_line(part: Part, folder: Path) -> str:
+    """Pytest's summary."""
+    lines = part.log(folder).read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip("= ") for line in reversed(lines) if line.strip()), "no output")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
