@@ -77,6 +77,20 @@ def test_jobs_find_what_they_need_however_soon_they_start(tmp_path: Path, slurm:
     assert [one["job_id"] for one in folds(tmp_path).values()] == ["1000_0", "1000_1"]
 
 
+def test_an_array_that_is_one_too_many_waits_for_another_to_end(
+    tmp_path: Path, slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["method=median,pivot", "cluster.by.pivot.cpus=2", "cluster.max_parallel=1"]
+    assert main(["dataset=hepatitis", "cluster=slurm", "fold=0,1", *words, "-m"]) == 0
+    first, second = sorted(tmp_path.rglob("jobs.sh"), key=lambda path: path.stat().st_mtime_ns)
+    assert "--array=0-1%1" in first.read_text()
+    assert "dependency" not in first.read_text()
+    assert "--dependency=afterany:1000" in second.read_text()
+    assert "1 at a time, after job 1000 has ended" in capsys.readouterr().out
+    stored = [one["config"]["cluster"]["sbatch"] for one in folds(tmp_path).values()]
+    assert stored == [None, None]
+
+
 @pytest.mark.parametrize("mode", ["garbled", "error"])
 def test_jobs_of_an_unclear_answer_are_found_by_their_name(
     tmp_path: Path, slurm: FakeSlurm, mode: str

@@ -53,7 +53,43 @@ def test_arrays_hold_equal_resources_and_share_one_throttle() -> None:
     decisions = [decision(config, n) for n in range(10)] + [decision(big, 11)]
     arrays = plan.lay_out(decisions, 4)
     assert [len(array.folds) for array in arrays] == [4, 4, 2, 1]
-    assert [array.at_a_time for array in arrays] == [2, 2, 2, 1]
+    assert [array.at_a_time for array in arrays] == [2, 2, 1, 1]
+
+
+def most_at_once(arrays: list[plan.Array]) -> int:
+    """How many jobs run at most, if every array runs as long as it may."""
+    waiting, ended, most = dict(enumerate(arrays)), set[int](), 0
+    while waiting:
+        now = [n for n, array in waiting.items() if ended.issuperset(array.after)]
+        most = max(most, sum(waiting[n].at_a_time for n in now))
+        first = now[0]  # the longer the others last, the more run together
+        del waiting[first]
+        ended.add(first)
+    return most
+
+
+@pytest.mark.parametrize("max_parallel", [1, 2, 3, 4, 6, 40])
+@pytest.mark.parametrize("size", [2, 4, 1000])
+def test_all_arrays_of_a_submission_together_keep_to_max_parallel(
+    max_parallel: int, size: int
+) -> None:
+    configs = [some_config(max_parallel=max_parallel, cpus=cpus) for cpus in (1, 2, 3, 4)]
+    decisions = [
+        decision(one, n)
+        for one, count in zip(configs, (1, 2, 5, 9), strict=True)
+        for n in range(count)
+    ]
+    arrays = plan.lay_out(decisions, size)
+    assert sum(len(array.folds) for array in arrays) == 17
+    assert min(array.at_a_time for array in arrays) >= 1
+    assert most_at_once(arrays) <= max_parallel
+
+
+def test_a_group_with_a_smaller_limit_of_its_own_keeps_to_it() -> None:
+    small, rest = some_config(max_parallel=1, cpus=1), some_config(max_parallel=9, cpus=2)
+    decisions = [decision(rest, 9), *(decision(small, n) for n in range(4))]
+    _, *parts = plan.lay_out(decisions, 2)
+    assert [(array.at_a_time, array.after) for array in parts] == [(1, ()), (1, (1,))]
 
 
 def test_core_hours_are_cores_times_hours_times_jobs() -> None:

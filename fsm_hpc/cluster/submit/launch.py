@@ -95,7 +95,9 @@ def _submit(console: Console, decisions: Sequence[Decision]) -> None:
         count += len(sent.job_ids)
         first = sent.job_ids[0].split("_")[0]
         jobs = counted(len(sent.job_ids), "job")
-        console.print(f"job {first}: {jobs}, {sent.array.at_a_time} at a time", style="bold")
+        after = f", after job {', '.join(sent.after)} has ended" if sent.after else ""
+        line = f"job {first}: {jobs}, {sent.array.at_a_time} at a time{after}"
+        console.print(line, style="bold")
     show.decisions(console, decisions, "submitted")
     console.print(f"{count} submitted, {len(decisions) - count} skipped")
 

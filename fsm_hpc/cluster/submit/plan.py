@@ -39,6 +39,7 @@ class Array:
 
     folds: tuple[Decision, ...]
     at_a_time: int
+    after: tuple[int, ...] = ()  # positions of arrays that have to end before it begins
 
     @property
     def core_hours(self) -> float:
@@ -137,21 +138,51 @@ def _other_settings(config: Config, found: FoldVerdict) -> str:
 
 
 def lay_out(decisions: Sequence[Decision], max_array_size: int) -> list[Array]:
-    """The folds as arrays of equal resources, none larger than the site allows."""
+    """The folds as arrays of equal resources, none larger than the site allows; together they run
+    no more jobs at a time than `cluster.max_parallel`."""
     groups: dict[str, list[Decision]] = {}
     for decision in decisions:
         if decision.is_submitted:
             config = decision.config
             groups.setdefault(f"{config.nodes} {config.cluster!r}", []).append(decision)
-    return [part for group in groups.values() for part in _split(group, max_array_size)]
+    most = max((group[0].config.cluster.max_parallel for group in groups.values()), default=1)
+    parts: list[Array] = []
+    for group in groups.values():
+        parts += _split(group, max_array_size, len(parts))
+    return _share(parts, most)
 
 
-def _split(group: list[Decision], size: int) -> list[Array]:
+def _split(group: list[Decision], size: int, first: int) -> list[Array]:
+    """Parts of a group, which by `cluster.by` may have a smaller limit of its own; `first`: the
+    position of the first of them among all arrays."""
     size = min(size, arrays.most_members((d.ref.paths, d.config) for d in group))
     parts = [group[start : start + size] for start in range(0, len(group), size)]
-    # the throttle is for all of them together
-    at_a_time = max(1, group[0].config.cluster.max_parallel // len(parts))
-    return [Array(tuple(part), min(at_a_time, len(part))) for part in parts]
+    most = group[0].config.cluster.max_parallel
+    at_a_time = max(1, most // len(parts))
+    return [
+        Array(tuple(part), min(at_a_time, len(part)), _before(number, most, first))
+        for number, part in enumerate(parts)
+    ]
+
+
+def _before(number: int, most: int, first: int = 0) -> tuple[int, ...]:
+    """The array that has to end first, so that no more than so many run at once."""
+    return (first + number - most,) if number >= most else ()
+
+
+def _share(parts: list[Array], most: int) -> list[Array]:
+    """The arrays with what each may run at a time, so many jobs in all; where there are more arrays
+    than that, each runs one, and some wait for others to end."""
+    jobs = [1] * len(parts)
+    for _ in range(most - len(parts)):
+        open_ = [n for n, array in enumerate(parts) if jobs[n] < array.at_a_time]
+        if not open_:
+            break
+        jobs[max(open_, key=lambda n: len(parts[n].folds) / jobs[n])] += 1
+    return [
+        replace(array, at_a_time=count, after=tuple({*array.after, *_before(number, most)}))
+        for number, (array, count) in enumerate(zip(parts, jobs, strict=True))
+    ]
 
 
 def kind_of(config: Config) -> ClusterKind:
@@ -182,6 +213,7 @@ def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str,
             {
                 "jobs": len(a.folds),
                 "at_a_time": a.at_a_time,
+                "after": list(a.after),
                 "nodes": a.folds[0].config.nodes,
                 "core_hours": a.core_hours,
             }

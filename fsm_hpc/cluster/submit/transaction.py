@@ -36,16 +36,32 @@ class Submitted:
 
     array: Array
     job_ids: tuple[str, ...]
+    after: tuple[str, ...] = ()  # jobs that have to end before these begin
 
 
 def to_slurm(decisions: Sequence[Decision]) -> Iterator[Submitted]:
     """Submit what is to be submitted, array by array; the study has to be held."""
+    sent: list[str] = []
     for array in lay_out(decisions, slurm.max_array_size()):
         first = array.folds[0]
+        after = tuple(sent[position] for position in array.after)
         members = [(d.ref.paths, d.config, d.ref.data_digest) for d in array.folds]
         made = _new(first.ref.paths.study, members, is_array=len(members) > 1)
-        task = supervise.work_in_array
-        yield Submitted(array, tuple(_send(made, first.config, task, array.at_a_time)))
+        config = _after(first.config, after)
+        job_ids = tuple(_send(made, config, supervise.work_in_array, array.at_a_time))
+        sent.append(job_ids[0].split("_")[0])
+        yield Submitted(array, job_ids, after)
+
+
+def _after(config: Config, job_ids: Sequence[str]) -> Config:
+    """The config with a job that begins when these have ended, and as its own options say."""
+    if not job_ids:
+        return config
+    options = dict(config.cluster.sbatch or {})
+    given = options.get("dependency")
+    waits = f"afterany:{':'.join(job_ids)}"
+    options["dependency"] = f"{given},{waits}" if given else waits
+    return replace(config, cluster=replace(config.cluster, sbatch=options))
 
 
 def send_fit(config: Config) -> tuple[str, Path]:

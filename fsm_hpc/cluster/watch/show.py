@@ -85,7 +85,7 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
         table.add_row(
             str(number),
             str(len(array.folds)),
-            str(array.at_a_time),
+            f"{array.at_a_time}{_after(array)}",
             str(array.folds[0].config.nodes),
             str(cluster.cpus),
             f"{cluster.mem_gb:g} GB",
@@ -103,6 +103,11 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
             f"expected {likely.core_hours:,.2f} core-hours for {counted(likely.folds, 'fold')}, "
             f"going by those of their dataset and method that have ended{rest}"
         )
+
+
+def _after(array: Array) -> str:
+    """` after array 1`, where it waits for one."""
+    return "".join(f" after array {position + 1}" for position in array.after)
 
 
 def folds(console: Console, verdicts: Sequence[FoldVerdict]) -> None:
