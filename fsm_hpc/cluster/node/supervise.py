@@ -125,7 +125,8 @@ class Supervisor:
                 self.finish(AttemptEnd.STOPPED, "at once")
                 raise
             except Exception as error:
-                self.log(traceback.format_exc())
+                with suppress(OSError):  # a full disk is often the error
+                    self.log(traceback.format_exc())
                 self.finish(AttemptEnd.ERROR, f"{type(error).__name__}: {error}")
                 raise
             return self.finish(AttemptEnd.FINISHED) if done else self.after_interrupt(config)
@@ -238,7 +239,8 @@ class Supervisor:
         return end
 
     def finish(self, end: AttemptEnd, message: str = "") -> AttemptEnd:
-        self.log(f"ends: {end.value} {message}".rstrip())
+        with suppress(OSError):  # attempt.json says so as well
+            self.log(f"ends: {end.value} {message}".rstrip())
         self.attempt = replace(
             self.attempt,
             end=end,

@@ -12,7 +12,7 @@ from typing import Any
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.slurm import Hint, Hints, ask
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.watch import evidence, pace, under_way
+from fsm_hpc.cluster.watch import evidence, pace, reasons, under_way
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
@@ -154,7 +154,7 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
             submission=found.submission,
         )
     hint = hints.jobs.get(found.job_id or "")
-    verdict, why = _without_result(found, hint, hints)
+    verdict, why = _explained(found, *_without_result(found, hint, hints))
     if found.result is not None and verdict not in LIVE:
         return _with_result(found, found.result)
     warnings = found.attempt.warnings if found.attempt else ()
@@ -246,6 +246,24 @@ def _without_result(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[V
     if attempt.end is None:
         return _open(found, submission, attempt, hint, hints)
     return _ended(found, submission, attempt, hint, hints)
+
+
+def _explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
+    """A job that recorded no end may have left the reason in its log, or in its output."""
+    attempt, submission = found.attempt, found.submission
+    has_begun = attempt and submission and attempt.token == submission.token
+    is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not (has_begun and attempt.end)
+    if submission and verdict is Verdict.FAILED and why == evidence.failed_setup_line(submission):
+        return verdict, why
+    if not is_open and (has_begun or verdict not in (Verdict.MISSING, Verdict.PARTIAL)):
+        return verdict, why
+    error = reasons.of_error(found)
+    if error and reasons.is_of_memory(error):
+        return Verdict.OUT_OF_MEMORY, f"{error}, {found.resumes}"
+    if error:
+        return Verdict.FAILED, error
+    ended = reasons.of_slurm(found)
+    return verdict, f"{ended}; {why}" if ended else why
 
 
 def _not_begun(

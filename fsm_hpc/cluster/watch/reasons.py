@@ -1,0 +1,91 @@
+"""Why a job ended that recorded no end: from its log, and from what SLURM wrote of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from fsm_hpc.cluster.watch import evidence
+from fsm_hpc.cluster.watch.evidence import Evidence
+from fsm_hpc.system import files
+
+MOST_BYTES = 16_000  # of the end of a file that are read
+MOST_LETTERS = 500  # of a reason
+_LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (\S+\.\d+) (.*)")  # a line of joblog.Log
+# what a system says of a file, a program or memory, whoever prints it
+_SYSTEM = re.compile(
+    r"No space left on device|[Qq]uota exceeded|Permission denied|Read-only file system"
+    r"|Input/output error|Stale file handle|No such file or directory|bad interpreter"
+    r"|command not found|[Cc]annot execute|Exec format error|Cannot allocate memory"
+    r"|Illegal instruction|Segmentation fault|Bus error|File too large|Too many open files"
+    r"|error while loading shared libraries|Operation not permitted"
+)
+_MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory|oom.kill")
+_SLURM = re.compile(r"(?:slurmstepd|srun|slurmd): error: (?:\*\*\* )?(.*DUE TO [A-Z ]*[A-Z])")
+
+
+def of_error(found: Evidence) -> str:
+    """The error that ended the job; empty where nothing tells of one."""
+    errors = [error for lines in _texts(found) for error in _errors(lines)]
+    return errors[-1][:MOST_LETTERS] if errors else ""
+
+
+def is_of_memory(reason: str) -> bool:
+    return _MEMORY.search(reason) is not None
+
+
+def of_slurm(found: Evidence) -> str:
+    """Why SLURM says that it ended the job, such as its time limit."""
+    told = [match[1] for lines in _texts(found) for line in lines if (match := _SLURM.match(line))]
+    return told[-1] if told else ""
+
+
+def _texts(found: Evidence) -> Iterator[list[str]]:
+    """The lines that the last attempt has left, file by file; its own log comes last."""
+    submission, attempt = found.submission, found.attempt
+    if submission is None:
+        return
+    has_begun = attempt is not None and attempt.token == submission.token
+    who = f"{attempt.job_id}.{attempt.restart}" if attempt and has_begun else ""
+    for path in evidence.job_outputs(submission):
+        yield _lines(path, who)
+    log = found.ref.paths.log
+    if has_begun or _is_older(found.ref.paths.submission, log):
+        yield _lines(log, who)
+
+
+def _is_older(path: Path, other: Path) -> bool:
+    try:
+        return path.stat().st_mtime_ns <= other.stat().st_mtime_ns
+    except OSError:
+        return False
+
+
+def _lines(path: Path, who: str) -> list[str]:
+    """What is in the file from the first line of this attempt on, without the times; where it has
+    none, what comes after the lines of others."""
+    texts = files.read_end(path, MOST_BYTES).decode(errors="replace").splitlines()
+    logged = [_LOGGED.fullmatch(text) for text in texts]
+    of_others = [n for n, match in enumerate(logged) if match and match[1] != who]
+    own = [n for n, match in enumerate(logged) if match and match[1] == who]
+    first = own[0] if own else of_others[-1] + 1 if of_others else 0
+    pairs = zip(texts[first:], logged[first:], strict=True)
+    return [match[2] if match else text for text, match in pairs]
+
+
+def _errors(lines: Iterable[str]) -> Iterator[str]:
+    """The last line of every traceback, and every line in which the system complains."""
+    in_traceback, is_ignored = False, False
+    for line in lines:
+        if line.startswith("Exception ignored in"):
+            is_ignored = True
+        elif line.startswith("Traceback (most recent call last)"):
+            in_traceback = True
+        elif in_traceback and line and not line[0].isspace():
+            in_traceback = False
+            if not is_ignored:
+                yield line
+            is_ignored = False
+        elif not in_traceback and _SYSTEM.search(line):
+            yield line.strip()
