@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,29 @@ def test_open_folds_are_expected_to_take_what_finished_ones_took() -> None:
     assert found.core_hours == pytest.approx(13 * 8 / 3600)
     assert (found.folds, found.others) == (1, 0)
     assert cost.expected([verdict(3, False)], [verdict(3, False)]).others == 1
+
+
+def test_the_time_that_open_folds_have_had_counts_in_what_is_expected() -> None:
+    """The quick folds are done first: two took 12 and 14 s, and one has been searched for hours."""
+    done = [verdict(fold, True) for fold in (0, 2)]
+    slow = replace(verdict(3, False), verdict=Verdict.RUNNING, elapsed_s=7200.0)
+    found = cost.expected([*done, slow], [slow])
+    assert found.core_hours == pytest.approx((12 + 14 + 7200) * 8 / 2 / 3600)
+    assert (found.folds, found.done) == (1, 2)
+
+
+def test_the_cost_line_sums_the_rows_and_says_what_an_estimate_is_based_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slurm, "usage", lambda jobs: None)
+    done = [verdict(fold, True) for fold in (0, 2)]
+    line = cost.told([*done, verdict(3, False)])
+    assert line == (
+        "elapsed x cores of 2 done folds: 0.058 core-hours, 0.029 each on average; about 0.029 "
+        "more for 1 open fold (from 2 done folds of the same dataset and method, and the time that "
+        "open ones have had)"
+    )
+    assert cost.told(done[:1]) == "elapsed x cores of 1 done fold: 0.027 core-hours"
 
 
 def test_slurm_counts_restarts_and_no_steps(

@@ -88,8 +88,8 @@ def _once(standing: Standing, flags: argparse.Namespace) -> None:
     show.rules(console, rules)
     if folds or not rules:
         show.folds(console, folds)
-    if hours := cost.told(standing.verdicts):
-        console.print(hours)
+    if hours := cost.told(folds):
+        console.print(hours, soft_wrap=True)
 
 
 def _watch(standing: Standing, flags: argparse.Namespace) -> None:

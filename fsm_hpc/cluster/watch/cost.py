@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -15,23 +15,60 @@ MOST_ARRAYS = 300  # that SLURM's accounts are asked about
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What folds without a final result may take, going by finished folds like them."""
+    """What folds without a final result may take, and what that is based on."""
 
     core_hours: float
     folds: int  # that this is said of
     others: int  # of whose dataset and method no fold has ended
+    done: int  # folds that have ended, of the dataset and method of one of them
+
+    @property
+    def basis(self) -> str:
+        """In words."""
+        same = counted(self.done, "done fold")
+        return f"from {same} of the same dataset and method, and the time that open ones have had"
 
 
 def expected(all_: Sequence[FoldVerdict], open_: Sequence[FoldVerdict]) -> Expected:
-    """The mean of the finished folds of the same dataset and method, for every open one."""
-    hours: dict[tuple[str, str], list[float]] = {}
+    """The hours of all folds of a dataset and method, for each of them that is done.
+
+    The mean of the done ones alone is too small: the quick folds are done first. Those that are
+    open have had their time without an end, which counts as well.
+    """
+    open_ids = {one.ref.id for one in open_}
+    done: dict[tuple[str, str], list[FoldVerdict]] = {}
     for one in all_:
-        if one.result is not None:
-            threads = one.result.provenance.get("threads") or 1
-            spent = one.result.seconds.total * threads / 3600
-            hours.setdefault(one.ref.id[:2], []).append(spent)
-    known = [fmean(hours[one.ref.id[:2]]) for one in open_ if one.ref.id[:2] in hours]
-    return Expected(sum(known), len(known), len(open_) - len(known))
+        if one.result is not None and one.ref.id not in open_ids:
+            done.setdefault(one.ref.id[:2], []).append(one)
+    groups: dict[tuple[str, str], list[FoldVerdict]] = {}
+    for one in open_:
+        groups.setdefault(one.ref.id[:2], []).append(one)
+    known = {place: (done[place], folds) for place, folds in groups.items() if place in done}
+    return Expected(
+        sum(len(folds) * _each(ended, folds) for ended, folds in known.values()),
+        sum(len(folds) for _, folds in known.values()),
+        sum(len(folds) for place, folds in groups.items() if place not in done),
+        sum(len(ended) for ended, _ in known.values()),
+    )
+
+
+def _each(done: Sequence[FoldVerdict], open_: Sequence[FoldVerdict]) -> float:
+    """Core-hours for each end that has come."""
+    cores = fmean(map(_cores, done))
+    had = sum(_core_hours(one, cores) for one in open_)
+    return (sum(_core_hours(one, cores) for one in done) + had) / len(done)
+
+
+def _cores(one: FoldVerdict) -> int:
+    told = one.result.provenance if one.result else {}
+    return int(told.get("nodes") or 1) * int(told.get("threads") or 1)
+
+
+def _core_hours(one: FoldVerdict, cores: float) -> float:
+    """What it was searched for, as its row shows it; `cores`: where its own are not known."""
+    if one.result is not None:
+        return one.result.seconds.total * _cores(one) / 3600
+    return (one.elapsed_s or 0.0) * cores / 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +97,31 @@ def _jobs(one: FoldVerdict) -> list[str]:
 
 
 def told(verdicts: Sequence[FoldVerdict]) -> str:
-    """A line for `status`; empty where there is nothing to tell."""
+    """A line for `status` on the folds that it shows; empty where there is nothing to tell."""
+    return "; ".join(filter(None, (_counted_by_slurm(verdicts), *_of_rows(verdicts))))
+
+
+def _counted_by_slurm(verdicts: Sequence[FoldVerdict]) -> str:
     found = spent(verdicts)
+    if found is None:
+        return ""
+    used = f"{_hours(found.used_h)} used of " if found.used_h else ""
+    not_counted = "" if used else " (what was used SLURM has not counted yet)"
+    return f"core-hours: {used}{_hours(found.allocated_h)} allocated{not_counted}"
+
+
+def _of_rows(verdicts: Sequence[FoldVerdict]) -> Iterator[str]:
+    done = [one for one in verdicts if one.is_done]
+    if done:
+        hours = sum(_core_hours(one, 1) for one in done)
+        each = f", {_hours(hours / len(done))} each on average" if len(done) > 1 else ""
+        folds = counted(len(done), "done fold")
+        yield f"elapsed x cores of {folds}: {_hours(hours)} core-hours{each}"
     more = expected(verdicts, [one for one in verdicts if not one.is_done])
-    parts = []
-    if found is not None:
-        used = f"{_hours(found.used_h)} used of " if found.used_h else ""
-        not_counted = "" if used else " (what was used SLURM has not counted yet)"
-        parts.append(f"{used}{_hours(found.allocated_h)} allocated{not_counted}")
     if more.folds:
-        parts.append(f"about {_hours(more.core_hours)} more for {counted(more.folds, 'open fold')}")
-    return f"core-hours: {', '.join(parts)}" if parts else ""
+        open_ = counted(more.folds, "open fold")
+        unknown = f"; nothing to go by for {more.others}" if more.others else ""
+        yield f"about {_hours(more.core_hours)} more for {open_} ({more.basis}{unknown})"
 
 
 def _hours(value: float) -> str:

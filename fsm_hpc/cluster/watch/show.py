@@ -101,7 +101,7 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
         )
         console.print(
             f"expected {likely.core_hours:,.2f} core-hours for {counted(likely.folds, 'fold')}, "
-            f"going by those of their dataset and method that have ended{rest}"
+            f"{likely.basis}{rest}"
         )
 
 

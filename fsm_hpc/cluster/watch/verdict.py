@@ -251,8 +251,9 @@ def _without_result(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[V
 def _explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
     """A job that recorded no end may have left the reason in its log, or in its output."""
     attempt, submission = found.attempt, found.submission
-    has_begun = attempt and submission and attempt.token == submission.token
-    is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not (has_begun and attempt.end)
+    has_begun = attempt is not None and submission is not None and attempt.token == submission.token
+    has_ended = has_begun and attempt is not None and attempt.end is not None
+    is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not has_ended
     if submission and verdict is Verdict.FAILED and why == evidence.failed_setup_line(submission):
         return verdict, why
     if not is_open and (has_begun or verdict not in (Verdict.MISSING, Verdict.PARTIAL)):
