@@ -157,8 +157,7 @@ class ClusterSettings:
         for name, value in (self.sbatch or {}).items():
             one_line(f"cluster.sbatch.{name}", f"{name}{value}")
         if not 0 < self.memory_share <= 1:
-            found = self.memory_share
-            raise UserError(f"cluster.memory_share: expected between 0 and 1, found {found}")
+            raise UserError(f"cluster.memory_share: expected 0 to 1, found {self.memory_share}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,15 +303,13 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     options = typing.get_args(hint)
     origin = typing.get_origin(hint)
     if origin in (types.UnionType, typing.Union):
-        if value is None:
-            return None
-        return _typed(next(o for o in options if o is not type(None)), value, where)
-    if origin is tuple and isinstance(value, (str, int, float)):
-        return (_typed(options[0], value, where),)  # `dataset.drop=id` is a list of one
-    if origin is tuple and isinstance(value, (list, tuple)):
-        return tuple(_typed(options[0], item, where) for item in value)
+        inner = next(option for option in options if option is not type(None))
+        return None if value is None else _typed(inner, value, where)
+    if origin is tuple and isinstance(value, (list, tuple, str, int, float)):
+        items = value if isinstance(value, (list, tuple)) else [value]  # `dataset.drop=id`: of one
+        return tuple(_typed(options[0], item, where) for item in items)
     if hint is str and isinstance(value, (list, tuple)) and slurm_lists.is_list(where):
-        return ",".join(str(_typed(str, item, where)) for item in value) or None
+        return ",".join(map(str, value)) or None
     if origin is dict and isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(hint) and isinstance(value, Mapping):

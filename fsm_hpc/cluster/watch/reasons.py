@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence
+from fsm_hpc.cluster.watch.states import Verdict
 from fsm_hpc.system import files
 
 MOST_BYTES = 16_000  # of the end of a file that are read
@@ -23,6 +24,25 @@ _SYSTEM = re.compile(
 )
 _MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory|oom.kill")
 _SLURM = re.compile(r"(?:slurmstepd|srun|slurmd): error: (?:\*\*\* )?(.*DUE TO [A-Z ]*[A-Z])")
+
+
+def explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
+    """A job that recorded no end may have left the reason in its log, or in its output."""
+    attempt, submission = found.attempt, found.submission
+    has_begun = attempt is not None and submission is not None and attempt.token == submission.token
+    has_ended = has_begun and attempt is not None and attempt.end is not None
+    is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not has_ended
+    if submission and verdict is Verdict.FAILED and why == evidence.reason_not_to_begin(submission):
+        return verdict, why
+    if not is_open and (has_begun or verdict not in (Verdict.MISSING, Verdict.PARTIAL)):
+        return verdict, why
+    error = of_error(found)
+    if error and is_of_memory(error):
+        return Verdict.OUT_OF_MEMORY, f"{error}, {found.resumes}"
+    if error:
+        return Verdict.FAILED, error
+    ended = of_slurm(found)
+    return verdict, f"{ended}; {why}" if ended else why
 
 
 def of_error(found: Evidence) -> str:

@@ -6,7 +6,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
@@ -14,6 +13,10 @@ from fsm_hpc.cluster.slurm import Hint, Hints, ask
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.watch import evidence, pace, reasons, under_way
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
+from fsm_hpc.cluster.watch.states import ENDED as ENDED
+from fsm_hpc.cluster.watch.states import LIVE as LIVE
+from fsm_hpc.cluster.watch.states import STUCK as STUCK
+from fsm_hpc.cluster.watch.states import Verdict as Verdict
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.result import FoldResult
@@ -21,29 +24,6 @@ from fsm_hpc.system.machine import without_collector
 from fsm_hpc.system.numbers import counted
 
 BEING_SUBMITTED_S = 300.0  # how long sbatch may take to answer
-
-
-class Verdict(Enum):
-    """What a fold has come to; docs/cluster.md explains each word."""
-
-    DONE = "done"
-    UNPROVED = "unproved"  # done: the final formula is the best found, not the best there is
-    TIMEOUT = "timeout"  # done with what the scan's budget allowed; a larger one goes on
-    OUT_OF_MEMORY = "out of memory"  # likewise, or killed without a result
-    RUNNING = "running"
-    QUEUED = "queued"
-    UNKNOWN = "unknown"  # SLURM does not say
-    PARTIAL = "partial"  # begun, and nobody works on it
-    LOST = "lost"  # its job is gone without a word
-    CANCELLED = "cancelled"
-    FAILED = "failed"
-    CHANGED = "changed"  # the result is of other settings
-    MISSING = "missing"  # never begun
-
-
-LIVE = frozenset([Verdict.RUNNING, Verdict.QUEUED, Verdict.UNKNOWN])
-ENDED = frozenset([Verdict.DONE, Verdict.UNPROVED, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY])
-STUCK = frozenset([Verdict.FAILED, Verdict.LOST, Verdict.CANCELLED, Verdict.OUT_OF_MEMORY])
 
 
 class Judged(ABC):
@@ -154,7 +134,7 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
             submission=found.submission,
         )
     hint = hints.jobs.get(found.job_id or "")
-    verdict, why = _explained(found, *_without_result(found, hint, hints))
+    verdict, why = reasons.explained(found, *_without_result(found, hint, hints))
     if found.result is not None and verdict not in LIVE:
         return _with_result(found, found.result)
     warnings = found.attempt.warnings if found.attempt else ()
@@ -246,25 +226,6 @@ def _without_result(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[V
     if attempt.end is None:
         return _open(found, submission, attempt, hint, hints)
     return _ended(found, submission, attempt, hint, hints)
-
-
-def _explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
-    """A job that recorded no end may have left the reason in its log, or in its output."""
-    attempt, submission = found.attempt, found.submission
-    has_begun = attempt is not None and submission is not None and attempt.token == submission.token
-    has_ended = has_begun and attempt is not None and attempt.end is not None
-    is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not has_ended
-    if submission and verdict is Verdict.FAILED and why == evidence.failed_setup_line(submission):
-        return verdict, why
-    if not is_open and (has_begun or verdict not in (Verdict.MISSING, Verdict.PARTIAL)):
-        return verdict, why
-    error = reasons.of_error(found)
-    if error and reasons.is_of_memory(error):
-        return Verdict.OUT_OF_MEMORY, f"{error}, {found.resumes}"
-    if error:
-        return Verdict.FAILED, error
-    ended = reasons.of_slurm(found)
-    return verdict, f"{ended}; {why}" if ended else why
 
 
 def _not_begun(

@@ -1,0 +1,28 @@
+"""The states of a fold, and what they have in common."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Verdict(Enum):
+    """What a fold has come to; docs/cluster.md explains each word."""
+
+    DONE = "done"
+    UNPROVED = "unproved"  # done: the final formula is the best found, not the best there is
+    TIMEOUT = "timeout"  # done with what the scan's budget allowed; a larger one goes on
+    OUT_OF_MEMORY = "out of memory"  # likewise, or killed without a result
+    RUNNING = "running"
+    QUEUED = "queued"
+    UNKNOWN = "unknown"  # SLURM does not say
+    PARTIAL = "partial"  # begun, and nobody works on it
+    LOST = "lost"  # its job is gone without a word
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    CHANGED = "changed"  # the result is of other settings
+    MISSING = "missing"  # never begun
+
+
+LIVE = frozenset([Verdict.RUNNING, Verdict.QUEUED, Verdict.UNKNOWN])
+ENDED = frozenset([Verdict.DONE, Verdict.UNPROVED, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY])
+STUCK = frozenset([Verdict.FAILED, Verdict.LOST, Verdict.CANCELLED, Verdict.OUT_OF_MEMORY])
