@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from fsm_hpc.cli import usage
-from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.errors import UserError, did_you_mean, shortened
 from fsm_hpc.system import terminal
 
 RUN = "run"  # what a command without a verb means
@@ -56,7 +56,7 @@ def _is_of_ctrl_c(error: BaseException | None) -> bool:
 
 def _tell(text: str) -> None:
     """An error in one line; what a file or a table put into it cannot steer a terminal."""
-    is_seen = sys.stderr.isatty()
+    is_seen, text = sys.stderr.isatty(), shortened(text)
     print(f"fsm_hpc: {terminal.visible(text) if is_seen else text}", file=sys.stderr)
 
 

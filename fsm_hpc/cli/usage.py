@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from importlib import import_module
+from typing import NoReturn
 
 import fsm_hpc
 from fsm_hpc.cli import verbs
-from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.errors import UserError, did_you_mean, shortened
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
@@ -53,7 +54,7 @@ class Verb:
     def _parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(f"  python -m fsm_hpc {example}" for example in self.examples)
         verb = "" if self.name == "run" else f" {self.name}"
-        return argparse.ArgumentParser(
+        return _VerbParser(
             prog=f"python -m fsm_hpc{verb}",
             usage=f"%(prog)s {self.call}",
             description=self.help,
@@ -61,6 +62,11 @@ class Verb:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+
+
+class _VerbParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(shortened(message))
 
 
 @cache

@@ -21,6 +21,7 @@ from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn, setting
 from fsm_hpc.data.typed_columns import columns_of, groups_of, kind_of, truth_words, with_gaps
+from fsm_hpc.errors import shortened
 from fsm_hpc.system.numbers import counted, listed
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     told = tuple(_notes(table, spec, texts, cleaner.worst_first(missing), sign))
     if complete > table.rows:
         told = (*told, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
-    return replace(table, notes=(*raw.notes, *told))
+    return replace(table, notes=(*raw.notes, *map(shortened, told)))
 
 
 # ------------------------------------------------------------------------------------ columns

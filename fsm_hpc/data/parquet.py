@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fsm_hpc.data import limits
 from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.text_column import setting
 from fsm_hpc.errors import UserError
@@ -35,6 +36,7 @@ def read(content: bytes, path: Path, drop: Collection[str], complaints: Complain
             f"{path}: Parquet needs pyarrow; install fsm_hpc[parquet] or save the table as CSV"
         ) from error
     try:
+        _check_size(content, path)
         table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(
@@ -57,12 +59,45 @@ def read(content: bytes, path: Path, drop: Collection[str], complaints: Complain
     return ParquetCells(header, list(zip(*columns, strict=True)), numbers, categories, unreadable)
 
 
+def _check_size(content: bytes, path: Path) -> None:
+    """Refuse what a few bytes can state: any number of rows, or one long text in each of them."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    stated = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content))
+    rows, columns = stated.metadata.num_rows, len(stated.schema_arrow)
+    limits.check_names([str(name) for name in stated.schema_arrow.names], path)
+    if rows * columns > limits.MOST_CELLS:
+        raise UserError(
+            f"{path}: expected at most {limits.MOST_CELLS:,} cells, found {rows:,} rows of "
+            f"{columns:,} columns; keep the rows and columns that matter"
+        )
+    texts = [field.name for field in stated.schema_arrow if _is_text(_inner(field.type))]
+    kept = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content), read_dictionary=texts)
+    for batch in kept.iter_batches(columns=texts) if texts else ():
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            values = getattr(column, "dictionary", column)
+            longest = pyarrow.compute.max(pyarrow.compute.binary_length(values)).as_py()
+            if (longest or 0) > limits.MOST_CELL:
+                raise limits.cell_too_long(path, f"column {name!r}")
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
 def _categories(schema: Any) -> list[int]:
     """Places of categories: Arrow types those of text as such, pandas notes those of numbers."""
     import pyarrow.types as types
 
-    noted = (schema.pandas_metadata or {}).get("columns", ())
-    names = {column["field_name"] for column in noted if column["pandas_type"] == "categorical"}
+    try:
+        noted = (schema.pandas_metadata or {}).get("columns", ())
+        names = {column["field_name"] for column in noted if column["pandas_type"] == "categorical"}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        names = set()  # what pandas notes is not needed
     fields = enumerate(schema)
     return [at for at, field in fields if types.is_dictionary(field.type) or field.name in names]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fsm_hpc.data import parquet
+from fsm_hpc.data import limits, parquet
 from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -196,10 +196,7 @@ def _records(
             numbers.append(len(records) + len(misfits))
             records.append([cell.strip() for cell in record])
     except csv.Error as error:
-        damage = UserError(
-            f"{path}: line {reader.line_num} cannot be read as CSV ({error}); expected quotes in "
-            'pairs, with a quote inside a quoted cell written as ""'
-        )
+        damage = _damage(error, path, reader.line_num)
     if misfits:
         complaints.add(_wrong_width(path, records[0], misfits, separator))
     elif len(records) == 1 and damage is None:
@@ -211,6 +208,15 @@ def _records(
     if len(misfits) >= len(records):  # too few rows fit to say more of them
         records, numbers = records[:1], numbers[:1]
     return records[0], records[1:], numbers[1:]
+
+
+def _damage(error: csv.Error, path: Path, line: int) -> UserError:
+    if "field limit" in str(error):
+        return limits.cell_too_long(path, f"line {line}")
+    return UserError(
+        f"{path}: line {line} cannot be read as CSV ({error}); expected quotes in pairs, with a "
+        'quote inside a quoted cell written as ""'
+    )
 
 
 def _wrong_width(
@@ -250,6 +256,7 @@ def _table(
     least: int,
 ) -> RawTable:
     names = _names(header)
+    limits.check_names(names, path)
     if len(names) < least:
         found = f"one column {names[0]!r}" if names else "none"
         raise UserError(

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from fsm_hpc.data import limits
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.files import shipped_data_dir
@@ -122,17 +123,22 @@ def decompress(content: bytes, path: Path, member: str | None = None) -> bytes:
     damages = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
     try:
         return _unpacked(content, path, member)
+    except UserError:
+        raise
     except damages as error:
         raise UserError(f"{path}: the compressed file is damaged or cut off ({error})") from error
 
 
 def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
     if content[:2] == b"\x1f\x8b":
-        return gzip.decompress(content)
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+            return limits.read_decompressed(stream.read, path)
     if content[:3] == b"BZh":
-        return bz2.decompress(content)
+        with bz2.BZ2File(io.BytesIO(content)) as stream:
+            return limits.read_decompressed(stream.read, path)
     if content[:6] == b"\xfd7zXZ\x00":
-        return lzma.decompress(content)
+        with lzma.LZMAFile(io.BytesIO(content)) as stream:
+            return limits.read_decompressed(stream.read, path)
     if content[:4] == b"\x28\xb5\x2f\xfd":
         return _unzstd(content, path)
     if content[:4] == b"PK\x03\x04":
@@ -153,7 +159,8 @@ def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
             found = ", ".join(members[:5]) or "nothing"
             raise UserError(f"{path}: expected {expected} in the zip archive, found: {found}")
         try:
-            return archive.read(wanted[0])
+            with archive.open(wanted[0]) as stream:
+                return limits.read_decompressed(stream.read, path)
         except (RuntimeError, NotImplementedError) as error:
             raise UserError(f"{path}: cannot unpack {wanted[0]} ({error})") from error
 
@@ -166,7 +173,7 @@ def _unzstd(content: bytes, path: Path) -> bytes:
             f"{path}: Zstandard needs pyarrow; install fsm_hpc[parquet] or decompress the file"
         ) from error
     with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd") as stream:
-        return bytes(stream.read())
+        return limits.read_decompressed(stream.read, path)
 
 
 def digest(content: bytes) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
+from fsm_hpc.errors import shortened
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.text import KEYWORDS
@@ -43,7 +44,8 @@ class _Parser:
         while at < end:
             match = _TOKEN.match(self._text, at)
             if match is None:
-                raise ValueError(f"cannot read formula {self._text!r} from character {at + 1}")
+                text = f"cannot read formula {self._text!r} from character {at + 1}"
+                raise ValueError(shortened(text))
             kind = str(match.lastgroup)
             word = match[kind]
             if kind == "name" and word in KEYWORDS:
@@ -170,4 +172,5 @@ class _Parser:
 
     def _error(self, expected: str) -> ValueError:
         found = f"'{self._tokens[self._at][1]}'" if self._at < len(self._tokens) else "the end"
-        return ValueError(f"expected {expected} in formula {self._text!r}, found {found}")
+        text = f"expected {expected} in formula {self._text!r}, found {found}"
+        return ValueError(shortened(text))

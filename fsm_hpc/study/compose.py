@@ -9,7 +9,7 @@ from shutil import which
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra, keys
+from fsm_hpc.study import hydra, keys, word_limits
 from fsm_hpc.study.config import ClusterKind, Config, build
 from fsm_hpc.study.hydra import key_of
 from fsm_hpc.study.resources import by_dataset_and_method
@@ -51,11 +51,17 @@ def expand(words: Sequence[str]) -> list[Config]:
     sweep.setdefault("fold", "fold=range(0,folds)")
     folds = sweep.pop("fold")
     configs: list[Config] = []
-    composed = _compose_all(hydra.batches(list(sweep.values())))
-    for first in map(by_dataset_and_method, composed):
-        values = folds.replace("range(0,folds)", f"range(0,{first.folds})")
-        configs += (_with_fold(first, fold) for (fold,) in hydra.batches([values]))
+    batches = hydra.batches(list(sweep.values()))
+    word_limits.check_sweep(hydra.parse([_fold_word(folds, _built(batches[0]))]), len(batches))
+    for first in map(by_dataset_and_method, _compose_all(batches)):
+        values = hydra.batches([_fold_word(folds, first)])
+        word_limits.check_sweep([], len(configs) + len(values))
+        configs += (_with_fold(first, fold) for (fold,) in values)
     return configs
+
+
+def _fold_word(folds: str, config: Config) -> str:
+    return folds.replace("range(0,folds)", f"range(0,{config.folds})")
 
 
 def _built(words: Sequence[str]) -> Config:

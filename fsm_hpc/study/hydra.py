@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
-from fsm_hpc.study import slurm_lists
+from fsm_hpc.study import slurm_lists, word_limits
 from fsm_hpc.system.files import conf_dir
 
 GROUPS = ("dataset", "method", "language", "solver", "cuts", "objective", "cluster", "experiment")
@@ -42,10 +42,11 @@ def parse(words: Sequence[str]) -> list[Any]:
     with _loader() as loader:
         try:
             overrides = OverridesParser.create(config_loader=loader).parse_overrides(joined)
-        except (HydraException, ValueError, ArithmeticError) as error:
+        except (HydraException, ValueError, ArithmeticError, RecursionError) as error:
             raise UserError(_why_unreadable(error, words)) from None
     for override in overrides:
         _check_sweep(override)
+        word_limits.check_sweep([override])
     return list(overrides)
 
 
@@ -79,6 +80,7 @@ def quoted(value: str) -> str:
 
 def _literal(word: str) -> str:
     """The word with `${` as that text: a file may be called so, and interpolation is for conf/."""
+    word_limits.check_word(word)
     if re.match(r"[^=]*=[^\"']*\$\{", word):
         raise UserError(_how_to_quote([word]))
     return re.sub(r"(?<!\\)\$\{", r"\\${", word)
@@ -105,6 +107,7 @@ def batches(words: Sequence[str]) -> list[list[str]]:
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 
     parsed = parse(words)
+    word_limits.check_sweep(parsed)
     for override in parsed:
         if override.is_sweep_override() and next(override.sweep_iterator(), None) is None:
             raise UserError(f"{override.input_line} names no value")
@@ -128,6 +131,8 @@ def composed(words: Sequence[str]) -> Any:
     except YAMLError as error:
         told = " ".join(str(error).split())
         raise UserError(f"a config file is not YAML: {told}") from None
+    except RecursionError:
+        raise UserError("a config file is nested too deeply: lists in lists, or itself") from None
     except UnicodeDecodeError:
         raise UserError(f"a config file is not UTF-8: {', '.join(_no_text())}") from None
     except UserError:
