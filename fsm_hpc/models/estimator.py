@@ -39,7 +39,7 @@ from fsm_hpc.search.solvers.base import Solver
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.checkpoint import length_to_dict
 from fsm_hpc.study.measures import rounding_in_words
-from fsm_hpc.system import machine
+from fsm_hpc.system import clock, machine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,6 +135,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         A row of `sample_weight` two counts like two rows, one of weight zero like none. Ctrl-C
         ends the search and keeps the best so far.
         """
+        started = clock.monotonic()
         parameters.check(self)
         labels, weights = self._labels(X, y, sample_weight)
         self._fitted = self._good = None
@@ -149,17 +150,20 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
             columns, labels, Method(self.method), None, *wanted, *weighed, constraints, sample
         )
         splits = [] if self.length is not None else splits_of(self, X, fitted, weights)
-        solver = self.solver
+        solver, prepared = self.solver, clock.monotonic()
         if isinstance(solver, str):
             solver = make_solver(SolverName(solver), self.threads or machine.available_cores())
+        started += clock.monotonic() - prepared  # compiling is outside of the time limit
         rule = StoppingRule(self.patience, self.max_length, self.plateau)
         with closing(solver), learn.shown(self.verbose, "formula") as watch:
             length = None if self.length is None else int(self.length)
-            learnt = learn.learn(fitted, splits, solver, rule, length, self.time_limit_s, watch)
+            limit = (self.time_limit_s, watch, started)
+            learnt = learn.learn(fitted, splits, solver, rule, length, *limit)
         self._keep(fitted, learnt, _name_of(y))
         self._fitted = fitted
         for told in self.model_.notes:
-            self._warn(told)
+            if not told.startswith(learn.NOTE):
+                self._warn(told)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -254,7 +258,11 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 cut=learnt.cut,
                 lengths=tuple(map(length_to_dict, learnt.lengths)),
                 figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
-                notes=(*rounding_in_words(fitted.weight_error), *learnt.told),
+                notes=(
+                    *rounding_in_words(fitted.weight_error),
+                    *learnt.told,
+                    *learn.notes_on(fitted, formula, classes, "class_weight='balanced'"),
+                ),
             )
         )
         self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, learnt.lengths))

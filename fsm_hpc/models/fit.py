@@ -16,7 +16,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import choice, several, source
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models.learn import SHARE_OF_SCAN, shares
+from fsm_hpc.models.learn import SHARE_OF_SCAN, notes_on, shares
 from fsm_hpc.models.model import Model
 from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split
@@ -80,8 +80,14 @@ def fit(
     history: History = dict,
     solver_of: SolverOf = configured_solver,
     helpers: Helpers | None = None,
+    started: float | None = None,
 ) -> Model | None:
-    """The rule; None when `stop` was set, and the next call goes on from there."""
+    """The rule; None when `stop` was set, and the next call goes on from there.
+
+    The budget counts from `started`, on the clock of clock.monotonic(), so that it has reading and
+    preparing the table in it; compiling is not.
+    """
+    began = clock.monotonic() if started is None else started
     stop, steps = stop or threading.Event(), steps or Steps()
     dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
     paths = rule_paths(config)
@@ -89,12 +95,13 @@ def fit(
     _refuse_too_many_folds(config, dataset)
     budget_s = config.fit.budget_h * 3600
     steps.begin("the rule, on all rows")
-    rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1.0)
-    own = _with_budget(config, rule_s)
     rows = all_rows(dataset.labels, dataset.groups, config.folding)
-    splits = [Split(*(problem_of(dataset, own, part) for part in two)) for two in rows.splits]
-    fitted = problem_of(dataset, own, rows.fitted)
+    splits = [Split(*(problem_of(dataset, config, part) for part in two)) for two in rows.splits]
+    fitted = problem_of(dataset, config, rows.fitted)
     choice.check(fitted, config.fit)
+    preparation_s = clock.monotonic() - began
+    rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1.0)
+    own = _with_budget(config, max(0.0, rule_s - preparation_s))
     state = search_formula(
         paths.scan,
         splits,
@@ -108,17 +115,17 @@ def fit(
     if not state.is_finished:
         return None
     assert state.final is not None
-    used_s = state.scan_s + state.final.seconds
+    used_s = preparation_s + state.scan_s + state.final.seconds
     results = []
     run = partial(run_fold, stop=stop, watch=steps.watch, may_write=may_write, say=steps.say)
     for one in _fold_configs(config):
         steps.begin(f"fold {one.fold + 1} of {one.folds}, to tell what to expect")
         left_s = max(0.0, budget_s - used_s) / (one.folds - one.fold)
-        one = _with_budget(one, left_s)
+        one, began = _with_budget(one, left_s), clock.monotonic()
         done = run(one, solver_of=solver_of, helpers=helpers)
         if done is None:
             return None
-        used_s += done.seconds.total
+        used_s += max(done.seconds.total, clock.monotonic() - began)
         results.append(done)
     model = describe(dataset, config, state, splits, fitted, results)
     deadline = clock.monotonic() + max(LEAST_OF_CHOICE_S, budget_s - used_s)
@@ -243,7 +250,8 @@ def describe(
         *_imitation(model, dataset, config),
         *_notes(model, state.final.end is End.PROVED, results),
     )
-    notes = (*doubts, *rounded, *lengths_without(fitted), *alike, *told)
+    more = notes_on(fitted, formula, model.classes, "objective=balanced")
+    notes = (*doubts, *rounded, *lengths_without(fitted), *alike, *told, *more)
     return replace(model, notes=notes)
 
 

@@ -35,20 +35,27 @@ def classes_of(config: Config) -> list[str]:
     return values if 2 < len(values) <= MOST else []
 
 
-def against_rest(config: Config, one: str, count: int) -> Config:
-    """The config of one class's rule, with its part of the time."""
+def against_rest(config: Config, one: str, share: float) -> Config:
+    """The config of one class's rule, with its share of the time."""
     folder = fit.rule_paths(config).folder / FOLDER / quote(one, safe=" ")
     return replace(
         config,
         dataset=replace(config.dataset, positive=one, negative="rest"),
         out=folder,
-        fit=replace(config.fit, budget_h=config.fit.budget_h / count),
+        fit=replace(config.fit, budget_h=config.fit.budget_h * share),
     )
+
+
+def share_of_time(config: Config, spent_s: float, done: int, count: int) -> float:
+    """An equal part of the budget, and less where the classes before took more than theirs."""
+    budget_s = config.fit.budget_h * 3600
+    left_s = max(0.0, budget_s - spent_s)
+    return min(1 / count, left_s / (count - done) / budget_s) if budget_s else 0.0
 
 
 def put_together(config: Config, classes: Sequence[str], rules: Sequence[Model]) -> Several:
     """All rules as one, with what their folds tell of all together."""
-    configs = [against_rest(config, one, len(classes)) for one in classes]
+    configs = [against_rest(config, one, 1 / len(classes)) for one in classes]
     tables = [_table(one) for one in configs]
     labels = _labels(classes, tables)
     columns = {c.name: c.values for c in tables[0].columns}

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.ladder import Length, Split
+from fsm_hpc.search.objective import ACCURACY
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_proved, scan
+from fsm_hpc.search.scan import (
+    Limits,
+    ScanState,
+    StoppingRule,
+    finish,
+    is_proved,
+    scan,
+    with_a_literal,
+)
 from fsm_hpc.search.solvers.base import End, Solver
 from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.system import clock
+from fsm_hpc.system.numbers import percent
 
 SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
+IMBALANCED = 0.1  # share of the rarer class below which balanced classes are suggested
+NOTE = "note: "  # for the reader of the rule, and no reason for a warning
 Watch = Callable[[ScanState], None]
 
 
@@ -33,6 +46,23 @@ def shares(fitted: Problem, formula: Formula) -> tuple[float, float]:
         for said, right in parts
     )
     return no, yes
+
+
+def notes_on(fitted: Problem, formula: Formula, classes: Sequence[Any], advice: str) -> list[str]:
+    """Where a constant is as good on the fitted rows, or one class is so rare that it may be."""
+    positives, negatives = fitted.positives, fitted.weight - fitted.positives
+    rare, frequent = classes if positives > negatives else (classes[1], classes[0])
+    told = []
+    if fitted.errors(formula) >= min(positives, negatives):
+        told.append(f"{NOTE}on the fitted rows it does not beat always saying {frequent}")
+    share = min(positives, negatives) / fitted.weight
+    if share < IMBALANCED and fitted.objective == ACCURACY:
+        of = "rows" if fitted.weights is None else "weight"
+        told.append(
+            f"{NOTE}the class {rare} has only {percent(share)} of the {of}; with {advice} both "
+            "classes count the same"
+        )
+    return told
 
 
 @dataclass(frozen=True)
@@ -56,9 +86,13 @@ def learn(
     length: int | None,
     time_limit_s: float | None,
     watch: Watch = lambda state: None,
+    started: float | None = None,
 ) -> Learnt:
-    """The best formula of the chosen length, or of the given one; Ctrl-C keeps the best so far."""
-    started = time.monotonic()
+    """The best formula of the chosen length, or of the given one; Ctrl-C keeps the best so far.
+
+    The time limit counts from `started`, on the clock of clock.monotonic().
+    """
+    began = clock.monotonic() if started is None else started
     latest = [ScanState()]
 
     def see(state: ScanState) -> None:
@@ -68,7 +102,7 @@ def learn(
     def left(share: float = 1.0) -> float | None:
         if time_limit_s is None:
             return None
-        return max(0.0, share * time_limit_s - (time.monotonic() - started))
+        return max(0.0, share * time_limit_s - (clock.monotonic() - began))
 
     interrupted = False
     try:
@@ -76,18 +110,20 @@ def learn(
             limits = Limits(rule, scan_budget_s=left(SHARE_OF_SCAN), watch=see)
             for state in scan(splits, solver, ScanState(), limits):
                 see(state)
-        for state in finish(fitted, solver, latest[0], _final(left(), see), length):
+        for state in finish(fitted, solver, latest[0], _final(rule, left(), see), length):
             see(state)
     except KeyboardInterrupt:
         interrupted = True
     state = latest[0]
     if state.final is None or state.final.best.formula is None:
-        state = list(finish(fitted, solver, state, _final(0.0, lambda _: None), length))[-1]
+        state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
+    elif interrupted:
+        state = replace(state, final=with_a_literal(fitted, state.final))
     return _described(fitted, state, length, interrupted)
 
 
-def _final(budget_s: float | None, watch: Watch) -> Limits:
-    return Limits(final_budget_s=budget_s, watch=watch)
+def _final(rule: StoppingRule, budget_s: float | None, watch: Watch) -> Limits:
+    return Limits(rule, final_budget_s=budget_s, watch=watch)
 
 
 def _described(fitted: Problem, state: ScanState, length: int | None, interrupted: bool) -> Learnt:

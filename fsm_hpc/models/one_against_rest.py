@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -16,6 +15,7 @@ from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.several import Several, combine
 from fsm_hpc.models.weighing import RowWeights
+from fsm_hpc.system import clock
 
 
 def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> None:  # noqa: N803
@@ -25,7 +25,7 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
     labels = np.ravel(np.asarray(y))
     rules: list[Model] = []
     paths = []
-    started = time.monotonic()
+    started = clock.monotonic()
     for place, one in enumerate(estimator.classes_.tolist()):
         left = len(estimator.classes_) - place
         made = _against_rest(estimator, started, left)
@@ -81,7 +81,7 @@ def _against_rest(estimator: Any, started: float, left: int) -> Any:
     parameters = estimator.get_params(deep=False)
     limit, splits = parameters["time_limit_s"], parameters["splits"]
     if limit is not None:
-        spent = time.monotonic() - started
+        spent = clock.monotonic() - started
         parameters["time_limit_s"] = max(0.01, (limit - spent) / left)
     if not hasattr(splits, "split") and not isinstance(splits, Integral):
         parameters["splits"] = estimator.splits = list(splits)  # each class needs them again

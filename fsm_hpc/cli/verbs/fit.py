@@ -36,8 +36,9 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.study.compose import compose
     from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.study.hydra import key_of
-    from fsm_hpc.system import terminal
+    from fsm_hpc.system import clock, terminal
 
+    started = clock.monotonic()
     words = [_labels(word) for word in words]
     given = {key_of(word) for word in words}
     config = compose([*words, *(f"{k}={v}" for k, v in DEFAULTS.items() if k not in given)])
@@ -52,7 +53,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
             "a job of one against the rest add dataset.positive=CLASS dataset.negative=rest"
         )
     if classes:
-        return _fit_several(config, classes, console, fitting.Here)
+        return _fit_several(config, classes, console, fitting.Here, started)
     if flags.multirun and kind_of(config) is ClusterKind.SLURM:
         from fsm_hpc.cluster import study_lock, trust
         from fsm_hpc.cluster.submit.transaction import send_fit
@@ -67,7 +68,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         told = f"job {job_id} fits the rule; it will be in {out}"
         console.print(f"{told}; `status out={out}` tells how far it is", soft_wrap=True)
         return 0
-    return _fit_here(config, console, fitting.Here)
+    return _fit_here(config, console, fitting.Here, started)
 
 
 def _labels(word: str) -> str:
@@ -77,7 +78,7 @@ def _labels(word: str) -> str:
     return f"++dataset.{word}" if word.startswith("labels=") else word
 
 
-def _fit_here(config: Config, console: Console, here: type) -> int:
+def _fit_here(config: Config, console: Console, here: type, started: float) -> int:
     from fsm_hpc.models import fit
     from fsm_hpc.models.progress import FoldProgress
     from fsm_hpc.study import fold
@@ -86,7 +87,7 @@ def _fit_here(config: Config, console: Console, here: type) -> int:
     for note in dataset.notes:
         console.print(note, soft_wrap=True)
     with FoldProgress(console, str(config.id.dataset)) as shown:
-        model = here(config, shown).result()
+        model = here(config, shown, started).result()
     paths = fit.rule_paths(config)
     if model is None:
         console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
@@ -95,11 +96,15 @@ def _fit_here(config: Config, console: Console, here: type) -> int:
     return 0
 
 
-def _fit_several(config: Config, classes: Sequence[str], console: Console, here: type) -> int:
+def _fit_several(
+    config: Config, classes: Sequence[str], console: Console, here: type, started: float
+) -> int:
     """A rule for each class against the rest, then all of them in one file."""
     from fsm_hpc.models import card, exporters, fit, fit_several, several
     from fsm_hpc.models.progress import FoldProgress
-    from fsm_hpc.system import files
+    from fsm_hpc.search.solvers.names import SolverName
+    from fsm_hpc.search.solvers.native.compiling import ensure_compiled
+    from fsm_hpc.system import clock, files
     from fsm_hpc.system.numbers import percent
 
     console.print(
@@ -110,9 +115,13 @@ def _fit_several(config: Config, classes: Sequence[str], console: Console, here:
     paths = fit.rule_paths(config)
     fit.refuse_other_rules(paths.model, config)
     rules = []
-    for one in classes:
+    if config.solver.name is not SolverName.CLINGO_DL:
+        started += ensure_compiled()  # which no budget has in it
+    for done, one in enumerate(classes):
+        spent_s = clock.monotonic() - started
+        share = fit_several.share_of_time(config, spent_s, done, len(classes))
         with FoldProgress(console, f"{config.id.dataset} {one}") as shown:
-            made = here(fit_several.against_rest(config, one, len(classes)), shown).result()
+            made = here(fit_several.against_rest(config, one, share), shown).result()
         if made is None:
             console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
             return 130

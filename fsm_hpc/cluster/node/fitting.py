@@ -25,11 +25,13 @@ class FitSupervisor(Supervisor):
     """Watches over one attempt at a rule."""
 
     made: Model | None = None
+    started: float | None = None  # when the command began, where it read the table itself
 
     def fold(self, config: Config, helpers: Team | None) -> Model | None:  # type: ignore[override]
         self.log(f"starts: {config.id.dataset}, {self.size(config)}")
         steps = Steps(self.begin, self.watch, self.warn)
-        made = fit.fit(config, self.stop, steps, self.may_write, self.history, helpers=helpers)
+        told = (self.stop, steps, self.may_write, self.history)
+        made = fit.fit(config, *told, helpers=helpers, started=self.started)
         if made is None or not self.may_write():
             return None
         paths = fit.rule_paths(config)
@@ -48,11 +50,12 @@ class Here(FitSupervisor):
 
     follows_parent = False
 
-    def __init__(self, config: Config, shown: FoldProgress) -> None:
+    def __init__(self, config: Config, shown: FoldProgress, started: float | None = None) -> None:
         paths = fit.rule_paths(config)
         super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
         self.shown = shown
+        self.started = started
 
     def result(self) -> Model | None:
         """The rule; None when it was stopped."""

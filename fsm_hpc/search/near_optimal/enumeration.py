@@ -147,15 +147,19 @@ def enumerate_families(
     for worker in workers:
         worker.start()
     end, began, teller = End.STOPPED, time.monotonic(), Teller(told)
-    while any(worker.is_alive() for worker in workers):
-        workers[0].join(LOOK_S)
-        reason = control.reason_to_end()
-        if reason is not None and not shared.flag[DROP]:
-            end = reason
-            shared.flag[DROP] = True
-        if shared.has_begun and time.monotonic() - began >= pause_s:
-            shared.flag[PAUSE] = True
-        teller.look(lambda: _snapshot(shared, End.STOPPED))
+    try:
+        while any(worker.is_alive() for worker in workers):
+            workers[0].join(LOOK_S)
+            reason = control.reason_to_end()
+            if reason is not None and not shared.flag[DROP]:
+                end = reason
+                shared.flag[DROP] = True
+            if shared.has_begun and time.monotonic() - began >= pause_s:
+                shared.flag[PAUSE] = True
+            teller.look(lambda: _snapshot(shared, End.STOPPED))
+    except BaseException:  # Ctrl-C, say: no thread goes on alone
+        shared.flag[DROP] = True
+        raise
     if shared.failure:
         raise shared.failure[0]
     return _snapshot(shared, end)

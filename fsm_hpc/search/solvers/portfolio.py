@@ -108,7 +108,7 @@ class _Race:
         if self._control.stop.is_set():
             runner.stop.set()
         control = replace(self._control, stop=runner.stop, report=self._hear)
-        runner.thread = threading.Thread(target=self._run, args=(runner, control), daemon=True)
+        runner.thread = threading.Thread(target=self._run, args=(runner, control))
         self._runners.append(runner)
         runner.thread.start()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import threading
 import time
@@ -34,6 +35,7 @@ QUICK_SIZE = 10  # up to here the functions of a size are listed within millisec
 QUICK_ROWS = 10_000  # up to here a unit takes milliseconds
 LOWEST = -MAX_SCORE  # below every score
 PART_S = 0.05  # how long threads are waited for once they are told to stop
+LAST_WAIT_S = 10.0  # how long at the end of the process, in which none of them may go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,9 @@ class Run:
         until = time.monotonic() + PART_S
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
-        if any(thread.is_alive() for thread in threads):
+        alive = [thread for thread in threads if thread.is_alive()]
+        if alive:
+            _unfinished.extend(alive)
             self._search.renew()
             with self._voice:
                 self._improved = lambda leader: None
@@ -326,6 +330,16 @@ class Run:
         with self._voice:
             if self.best[slot] == self.best.max():
                 self._improved(leader)
+
+
+_unfinished: list[Thread] = []  # threads that were still in a kernel when their run had ended
+
+
+@atexit.register
+def _join_unfinished() -> None:
+    until = time.monotonic() + LAST_WAIT_S
+    for thread in _unfinished:
+        thread.join(max(0.0, until - time.monotonic()))
 
 
 def _rank(leader: Leader) -> int:

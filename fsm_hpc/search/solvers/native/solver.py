@@ -131,19 +131,25 @@ class Native:
         self._known.clear()
 
     def _prepare(self, problem: Problem, control: Control) -> End | None:
-        """Get to know the problem; on a large one, even that may have to be given up."""
+        """Get to know the problem, unless the time is over; a request to stop is met at once.
+
+        A deadline that passes meanwhile is not: the best literal needs the same columns, and a
+        thread that is left behind would end the interpreter with an error.
+        """
         if problem.fingerprint in self._known:
             self._known.move_to_end(problem.fingerprint)
             return None
+        if (end := control.reason_to_end()) is not None:
+            return end
         self._forget(problem)
         if problem.rows < SMALL:
             self._known[problem.fingerprint] = Knowledge.of(problem, self._threads)
             return None
         made: Future[Knowledge] = Future()
-        threading.Thread(target=self._fulfil, args=(made, problem), daemon=True).start()
+        threading.Thread(target=self._fulfil, args=(made, problem)).start()
         while not made.done():
             wait([made], timeout=LOOK_S)
-            if (end := control.reason_to_end()) is not None:
+            if (end := control.reason_to_end()) not in (None, End.TIMEOUT):
                 return end
         self._known[problem.fingerprint] = made.result()
         return None
