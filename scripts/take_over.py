@@ -19,7 +19,7 @@ from pathlib import Path
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system.files import UnreadableError, write_atomically
+from fsm_hpc.system.files import UnreadableError, quarantine, write_atomically
 
 RESULTS = Path("results")
 Reach = tuple[int, float]  # lengths that are proved, and the share of the next
@@ -33,9 +33,17 @@ def take_over(others: Sequence[Path], study: Path) -> int:
             ours = StudyPaths(study).fold(fold)
             path = _of_use(theirs, ours)
             if path is not None:
+                _keep_other(theirs, ours)
                 write_atomically(ours.folder / path.name, path.read_bytes())
                 gained.add(fold)
     return len(gained)
+
+
+def _keep_other(theirs: FoldPaths, ours: FoldPaths) -> None:
+    """A scan of other rows or settings is kept under another name before it is replaced."""
+    mine, other = scan_file.load(ours.scan), scan_file.load(theirs.scan)
+    if mine and other and mine["fingerprint"] != other["fingerprint"]:
+        print(f"{ours.scan} is of other rows or settings; kept as {quarantine(ours.scan)}")
 
 
 def _of_use(theirs: FoldPaths, ours: FoldPaths) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -18,7 +18,7 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.constraints import named_in_words, of_named
 from fsm_hpc.study.files import RulePaths
-from fsm_hpc.study.result import Origin, Rounded
+from fsm_hpc.study.result import Origin, Rounded, fingerprint
 from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Count, Length, Like, Parsed, Readable, Share
@@ -167,6 +167,18 @@ def constraints_in_words(model: Model) -> str:
 
 def save(path: Path, model: Model) -> None:
     files.write_json(path, model.to_dict())
+
+
+def quarantine_outdated(path: Path, settings: dict[str, Any], say: Callable[[str], None]) -> None:
+    """Before model.json is written: keep, under a name that is told, one of other rows or
+    settings."""
+    told = files.make_room(path, records.read)
+    saved = records.read(path)
+    before = None if saved is None else saved.get("settings")
+    if before is not None and fingerprint(before) != fingerprint(settings):
+        told = f"{path.name} is of other rows or settings; kept as {files.quarantine(path)}"
+    if told:
+        say(told)
 
 
 def is_model(path: Path) -> bool:

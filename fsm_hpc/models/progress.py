@@ -36,6 +36,10 @@ class FoldProgress(LiveDisplay):
         self._name = part
         self._state = ScanState()
 
+    def say(self, text: str) -> None:
+        """A line above the progress."""
+        self.console.print(text, soft_wrap=True)
+
     def watch(self, state: ScanState) -> None:
         self._state = state
         if not self.console.is_terminal:

@@ -18,6 +18,7 @@ from fsm_hpc.study import alternatives
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult, exceeds
+from fsm_hpc.system import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Row:
     result: FoldResult | None = None
     lengths: tuple[Mapping[str, Any], ...] = ()  # of an unfinished fold those on disk so far
     without_set: str = ""  # why the alternatives that its result counts are not in their file
+    outdated: int = 0  # files of other rows or settings that are kept beside
 
     @property
     def dataset(self) -> str:
@@ -204,7 +206,8 @@ def _row(found: FoldVerdict) -> Row:
     reason = "" if found.verdict is Verdict.DONE else found.why
     done = found.result
     without = "" if done is None else alternatives.complaint(found.ref.paths, done)
-    return Row(found.ref.id, found.verdict, reason, done, found.lengths, without)
+    outdated = len(files.quarantined(found.ref.paths.folder))
+    return Row(found.ref.id, found.verdict, reason, done, found.lengths, without, outdated)
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.mixture import Mixture, fold_list
+from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.numbers import counted
 
 
@@ -53,4 +54,17 @@ def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
         if row.without_set:
             where = f"{'/'.join(row.id.place)} {fold_list([row.fold])}"
             found.append(Finding("alternatives", where, row.without_set))
-    return sorted(found, key=lambda finding: finding.kind != Verdict.FAILED.value)
+    return sorted(
+        (*found, *_outdated(study)), key=lambda finding: finding.kind != Verdict.FAILED.value
+    )
+
+
+def _outdated(study: Study) -> Iterator[Finding]:
+    """Cells with files of other rows or settings, which were kept before others were written."""
+    for group in study.groups.values():
+        rows = [row for row in group.rows if row.outdated]
+        if rows:
+            files = counted(sum(row.outdated for row in rows), "file")
+            where = f"{group.name} {fold_list([row.fold for row in rows])}"
+            text = f"{files} of other rows or settings kept as *.{OUTDATED}-*, to be removed by you"
+            yield Finding(OUTDATED, where, text)

@@ -68,8 +68,10 @@ def beside(
     if stop.is_set() and not good.is_complete:
         return None
     _write(fold.paths, good, say)
-    with suppress(OSError):  # what time cut short is told as such, and not gone on with
-        mark.path.unlink(missing_ok=True)
+    mark.remove(good)
+    if not good.is_complete:
+        with suppress(OSError):  # what time cut short is told as such, and not gone on with
+            mark.path.unlink(missing_ok=True)
     return _said(good)
 
 

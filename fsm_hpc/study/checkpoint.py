@@ -21,6 +21,7 @@ from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import scan_file
 from fsm_hpc.system import clock, records
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.numbers import counted
 
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
@@ -38,11 +39,19 @@ def save(path: Path, state: ScanState, fingerprint: str) -> None:
     records.write(path, scan_file.FORMAT, {"fingerprint": fingerprint} | to_dict(state))
 
 
+class OutdatedError(UnreadableError):
+    """A state that belongs to other rows or settings."""
+
+
 def load(path: Path, fingerprint: str) -> ScanState:
-    """The state on disk; a fresh one where there is none, or it belongs to another problem."""
+    """The state on disk; a fresh one where there is none."""
     saved = scan_file.read(path)
-    if saved is None or saved["fingerprint"] != fingerprint:
+    if saved is None:
         return ScanState()
+    if saved["fingerprint"] != fingerprint:
+        count = len(saved["lengths"]) + len(saved["spare"])
+        lengths = counted(count, "proved length")
+        raise OutdatedError(f"{path.name} is of other rows or settings, with {lengths}")
     try:
         return from_dict(saved)
     except ValueError as error:  # a formula that cannot be read

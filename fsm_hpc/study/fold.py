@@ -20,7 +20,6 @@ from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import files, machine
 
@@ -118,11 +117,19 @@ def final_result(fold: Fold) -> FoldResult | None:
     return None if unfinished_business(fold.config, done) else done
 
 
-def make_room(paths: FoldPaths, fold: FoldId, say: Callable[[str], None]) -> None:
-    """Before a fold is computed: keep aside, and name, what is in the place of its result."""
-    told = files.make_room(paths.result, lambda path: result.read(path, fold))
+def make_room(fold: Fold, say: Callable[[str], None]) -> None:
+    """Before a fold is computed: keep, under a name that is told, what is not its result."""
+    paths = fold.paths
+    told = files.make_room(paths.result, lambda path: result.read(path, fold.config.id))
     if told:
         say(told)
+    done = result.load(paths.result, fold.config.id)
+    if done is None or done.fingerprint == result.fingerprint(fold.settings):
+        return
+    changed = ", ".join(result.differences(done.settings, fold.settings)) or "its fingerprint"
+    for path in (paths.result, paths.alternatives):
+        if path.exists() and (kept := files.quarantine(path)):
+            say(f"{path.name} is of other rows or settings ({changed}); kept as {kept}")
 
 
 def tell_change(fold: Fold, say: Callable[[str], None]) -> None:

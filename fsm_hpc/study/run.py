@@ -22,7 +22,7 @@ from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_prov
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, Solver
 from fsm_hpc.study import alternatives, checkpoint, result
-from fsm_hpc.study.checkpoint import Keeper, MayWrite, Watch
+from fsm_hpc.study.checkpoint import Keeper, MayWrite, OutdatedError, Watch
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import Fold, final_result, make_room, memory_mb, prepare, threads
 from fsm_hpc.study.measures import Confusion
@@ -64,7 +64,9 @@ def run_fold(
     done = final_result(fold)
     if done is not None:
         return done
-    make_room(fold.paths, config.id, say)
+    if not may_write():
+        return None
+    make_room(fold, say)
     stop = stop or threading.Event()
     if not config.method.name.finds_formula:
         made = _run_baseline(fold, stop, on_trial, say)
@@ -113,7 +115,7 @@ def search_formula(
 ) -> ScanState:
     """Scan the lengths, then find the final formula, from and to the state in the file."""
     rows = checkpoint.key(splits)
-    state = _state_on_disk(path, rows, splits, fitted, say)
+    state = _state_on_disk(path, rows, splits, fitted, say, may_write)
     with Keeper(path, rows, watch, may_write) as keep, closing(solver):
         limits = replace(limits, watch=keep.note)
         for state in scan(splits, solver, state, limits):  # noqa: B020
@@ -125,19 +127,28 @@ def search_formula(
 
 
 def _state_on_disk(
-    path: Path, rows: str, splits: Sequence[Split], fitted: Problem, say: Say
+    path: Path,
+    rows: str,
+    splits: Sequence[Split],
+    fitted: Problem,
+    say: Say,
+    may_write: MayWrite,
 ) -> ScanState:
-    """Where to go on from; a file that is not understood, or says what is not so, is kept aside."""
+    """Where to go on from; a file that is not understood, says what is not so, or is of other
+    rows or settings, is kept under another name."""
+    is_outdated = False
     try:
         state = checkpoint.load(path, rows)
         wrong = checkpoint.complaint(state, splits, fitted)
     except UnreadableError as error:
         if error.is_newer:
             raise
-        wrong = str(error)
+        wrong, is_outdated = str(error), isinstance(error, OutdatedError)
     if not wrong:
         return state
-    say(f"{wrong}; begins anew, and what was there is kept as {files.keep_aside(path).name}")
+    if may_write():
+        kept = files.quarantine(path) if is_outdated else files.keep_aside(path).name
+        say(f"{wrong}; begins anew, and what was there is kept as {kept}")
     return ScanState()
 
 

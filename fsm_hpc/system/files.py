@@ -19,6 +19,7 @@ from fsm_hpc.system import ownership
 from fsm_hpc.system.drafts import draft_of
 
 PACKAGE = Path(__file__).parent.parent
+OUTDATED = "outdated"  # in the name of a file that is of other rows or settings
 WRITERS = 16  # threads that write files side by side
 SOURCE = PACKAGE.parent  # the checkout, or the folder that packages are installed in
 
@@ -101,11 +102,33 @@ def open_to_append(path: Path) -> BinaryIO:
 
 def keep_aside(path: Path) -> Path:
     """Move what is not understood out of the way; where it is now."""
-    now = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-    kept = path.with_name(f".damaged-{path.name}-{now}")
+    kept = path.with_name(f".damaged-{path.name}-{_stamp()}")
     with naming(path):
         os.rename(path, kept)  # noqa: PTH104 - a link itself, not what it leads to
     return kept
+
+
+def quarantine(path: Path) -> str:
+    """Rename a file that is whole but of other rows or settings, so that another can be written.
+
+    Its new name, which no other file has; nothing where another process has moved it before.
+    """
+    kept = path.with_name(f"{path.stem}.{OUTDATED}-{_stamp()}{path.suffix}")
+    with naming(path):
+        try:
+            os.rename(path, kept)  # noqa: PTH104 - a link itself, not what it leads to
+        except FileNotFoundError:
+            return ""
+    return kept.name
+
+
+def quarantined(folder: Path) -> list[str]:
+    """The names of such files in a folder."""
+    return sorted(path.name for path in folder.glob(f"*.{OUTDATED}-*"))
+
+
+def _stamp() -> str:
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(6)}"
 
 
 def make_room(path: Path, read: Callable[[Path], object]) -> str:

@@ -163,6 +163,20 @@ def test_a_set_that_was_cut_short_says_so_and_goes_on(
     assert not state.exists()
 
 
+def test_a_search_that_was_cut_is_kept_when_another_is_cut(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = find.state_path(rule.read_rule(model, []))
+    assert run_verb("alternatives", str(model), "slack=3", "bound=5", "--most", "5") == 1
+    before = state.read_text()
+    assert run_verb("alternatives", str(model), "slack=2", "bound=5", "--most", "5") == 1
+    (kept,) = state.parent.glob(f"{state.stem}.outdated-*")
+    assert kept.read_text() == before
+    assert kept.name in capsys.readouterr().err
+    state.unlink()
+    kept.unlink()
+
+
 def test_what_was_kept_is_taken_for_the_same_question_only(said: told.Told, tmp_path: Path) -> None:
     mark = Bookmark(tmp_path / "state.json")
     assert mark.load("asked") is None

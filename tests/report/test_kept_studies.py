@@ -145,6 +145,21 @@ def test_a_scan_of_other_rows_that_is_taken_over_is_not_gone_on_from(tmp_path: P
     assert made.lengths[0]["train_accuracy"] != proved["lengths"][0]["train_accuracy"]
 
 
+def test_a_scan_of_other_rows_is_kept_before_another_takes_its_place(tmp_path: Path) -> None:
+    fold = "hepatitis/median/fold-4"
+    laid_out(tmp_path, "paper", fold)
+    ours = tmp_path / "other" / fold / "scan.json"
+    state = json.loads((tmp_path / "paper" / fold / "scan.json").read_text())
+    ours.parent.mkdir(parents=True)
+    ours.write_text(
+        json.dumps(state | {"fingerprint": "of other rows", "lengths": [], "spare": []})
+    )
+    before = ours.read_text()
+    assert take_over.take_over([tmp_path / "paper"], tmp_path / "other") == 1
+    (kept,) = ours.parent.glob("scan.outdated-*.json")
+    assert kept.read_text() == before
+
+
 def test_a_fold_whose_files_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
     whole, cut = "hepatitis/median/fold-4", "hepatitis/median/fold-5"
     laid_out(tmp_path, "paper", whole, cut)

@@ -37,7 +37,8 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path, state: ScanState) -> None:
 
 def test_a_state_of_another_problem_is_not_taken_up(tmp_path: Path) -> None:
     checkpoint.save(tmp_path / "scan.json", STATES[2], "f")
-    assert checkpoint.load(tmp_path / "scan.json", "g") == ScanState()
+    with pytest.raises(checkpoint.OutdatedError, match="of other rows or settings"):
+        checkpoint.load(tmp_path / "scan.json", "g")
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40, 200])

@@ -100,7 +100,7 @@ def _fit_several(
     config: Config, classes: Sequence[str], console: Console, here: type, started: float
 ) -> int:
     """A rule for each class against the rest, then all of them in one file."""
-    from fsm_hpc.models import card, exporters, fit, fit_several, several
+    from fsm_hpc.models import card, exporters, fit, fit_several, model, several
     from fsm_hpc.models.progress import FoldProgress
     from fsm_hpc.search.solvers.names import SolverName
     from fsm_hpc.search.solvers.native.compiling import ensure_compiled
@@ -127,6 +127,7 @@ def _fit_several(
             return 130
         rules.append(made)
     whole = fit_several.put_together(config, classes, rules)
+    model.quarantine_outdated(paths.model, whole.settings, console.print)
     several.save(paths.model, whole)
     files.write_atomically(paths.card, card.page(whole))
     console.print(exporters.export(whole, "text"), soft_wrap=True)

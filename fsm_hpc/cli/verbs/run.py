@@ -68,7 +68,7 @@ def _run_here(config: Config) -> int:
             (config,) = variants.placed([config])  # another command may have begun the study
             plan.ensure_free(config)
             variants.remember([config])
-            attempt = foreground.Foreground(config, shown.watch, shown.on_trial)
+            attempt = foreground.Foreground(config, shown.watch, shown.on_trial, shown.say)
         with shown:
             done = attempt.result()
     if done is None:

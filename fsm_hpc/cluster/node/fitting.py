@@ -35,6 +35,7 @@ class FitSupervisor(Supervisor):
         if made is None or not self.may_write():
             return None
         paths = fit.rule_paths(config)
+        model.quarantine_outdated(paths.model, made.settings, self.warn)
         model.save(paths.model, made)
         files.write_atomically(paths.card, card.page(made))
         self.made = made
@@ -63,6 +64,10 @@ class Here(FitSupervisor):
         if end is AttemptEnd.SUPERSEDED:
             raise UserError(f"another run has taken {self.paths.folder} over")
         return self.made
+
+    def warn(self, text: str) -> None:
+        super().warn(text)
+        self.shown.say(text)
 
     def begin(self, part: str) -> None:
         super().begin(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from fsm_hpc.baselines import OnTrial
@@ -27,11 +28,17 @@ class Foreground(Supervisor):
 
     follows_parent = False
 
-    def __init__(self, config: Config, watch: Watch, on_trial: OnTrial) -> None:
+    def __init__(
+        self,
+        config: Config,
+        watch: Watch,
+        on_trial: OnTrial,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
         paths = fold.fold_paths(config)
         super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
-        self.shown, self.shown_trial = watch, on_trial
+        self.shown, self.shown_trial, self.say = watch, on_trial, say
 
     def result(self) -> FoldResult | None:
         """Run to the end; None when it was stopped."""
@@ -45,6 +52,10 @@ class Foreground(Supervisor):
         """The config as it is: nobody else has a share of this machine."""
         config = self.submission.config_then
         return replace(config, solver=replace(config.solver, threads=fold.threads(config)))
+
+    def warn(self, text: str) -> None:
+        super().warn(text)
+        self.say(text)
 
     def watch(self, state: ScanState) -> None:
         super().watch(state)

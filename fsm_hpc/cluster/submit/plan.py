@@ -16,6 +16,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, resources, result, variants
 from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import without_collector
 
 
@@ -112,6 +113,7 @@ def _by_verdict(config: Config, found: FoldVerdict) -> Decision:
         return Decision(config, found, False, told + _other_settings(config, found))
     if found.verdict is Verdict.CHANGED:
         fold.refuse_other_table(config, found.ref.data_digest or "")
+        told = f"{told}; the result is kept as result.{OUTDATED}-*.json"
     if found.result is None or not found.is_done:
         return Decision(config, found, True, told)
     if found.verdict is Verdict.DONE:

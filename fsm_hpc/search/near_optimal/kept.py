@@ -65,6 +65,12 @@ class Bookmark:
                 self.say(f"{error}; begins anew, and what was there is kept as {kept}")
         return None
 
+    def make_room(self) -> None:
+        """Keep what is there of another question, before this one is saved."""
+        with self._excused():
+            if self.may_write() and self.path.exists() and (kept := files.quarantine(self.path)):
+                self.say(f"{self.path.name} is of another search; kept as {kept}")
+
     def save(self, asked: str, progress: Progress) -> None:
         if not self.may_write():
             return
@@ -110,6 +116,16 @@ def go_on(
     It stays there until it is removed, so that nothing is lost before somebody has told the set.
     """
     asked = question(problem, bound, optimum + slack)
+    begun = mark.load(asked)
+    is_other = begun is None  # whatever the file has is of another question
+
+    def save(progress: Progress) -> None:
+        nonlocal is_other
+        if is_other:
+            mark.make_room()
+        is_other = False
+        mark.save(asked, progress)
+
     good = near_optimal(
         problem,
         bound,
@@ -117,13 +133,13 @@ def go_on(
         slack,
         means.threads,
         means.control,
-        mark.load(asked),
+        begun,
         most,
-        lambda progress: mark.save(asked, progress),
+        save,
         means.helpers,
     )
     if not good.is_complete:
-        mark.save(asked, good.progress)
+        save(good.progress)
     return good
 
 
