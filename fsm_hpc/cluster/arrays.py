@@ -46,6 +46,11 @@ class JobArray:
     members: tuple[tuple[FoldPaths, Submission], ...]
     is_array: bool = True  # several jobs under one id
 
+    @property
+    def study(self) -> StudyPaths:
+        """The study that it was submitted from, which the command holds."""
+        return StudyPaths(self.output.parent.parent)
+
     def job_ids(self, job_id: str) -> list[str]:
         """The id of every member."""
         if not self.is_array:
@@ -163,7 +168,7 @@ def unsettled(study: StudyPaths, withdrawn_s: float) -> Iterator[Path]:
             fate, _, at = fate_of(path.parent)
         except NewerFormatError:  # a newer version submits there, and looks after it
             continue
-        is_recent = time.time() - at < withdrawn_s
+        is_recent = abs(time.time() - at) < withdrawn_s  # of a host whose clock may be ahead
         if fate in (Fate.OPEN, Fate.SENT) or (fate is Fate.WITHDRAWN and is_recent):
             yield path.parent
 

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Annotated, Any, TypedDict
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import generations, submissions
 from fsm_hpc.cluster.submissions import JobId, Submission, job_id_here
+from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import drafts, files, records
+from fsm_hpc.system import drafts, files, process_identity, records
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.records import NewerFormatError
 from fsm_hpc.system.typed import Between, Count, Like, Moment, SpentSeconds
 
@@ -60,10 +62,21 @@ class Attempt:
     progress_s: SpentSeconds = 0.0  # solver seconds on disk when it ended
     progress: str = ""  # a digest of the state on disk when it ended, without its times
     earlier: tuple[Annotated[dict[str, Any], Like(Earlier)], ...] = field(default=())
+    generation: Count = 0  # larger than that of its submission and of all attempts before
+    process: Identity = ""
 
     @property
-    def identity(self) -> tuple[str, str, int]:
-        return self.token, self.job_id, self.restart
+    def identity(self) -> tuple[str, str, int, int, str]:
+        return self.token, self.job_id, self.restart, self.pid, self.process
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Of two attempts of one submission the one with the larger order owns the fold."""
+        return self.restart, self.generation
+
+
+class SupersededError(UserError):
+    """A newer attempt of the same submission has the fold."""
 
 
 def save(paths: FoldPaths, attempt: Attempt) -> None:
@@ -91,7 +104,10 @@ def load(paths: FoldPaths) -> Attempt | None:
 
 
 def claim(paths: FoldPaths, submission: Submission) -> Attempt:
-    """Take the fold over for this process; whoever had it finds out and stops."""
+    """Take the fold over for this process; whoever had it finds out and stops.
+
+    A copy of a job that SLURM has restarted elsewhere may begin late: it is superseded.
+    """
     drafts.clear(paths.folder)
     files.make_room(paths.attempt, lambda _: read(paths))
     before = load(paths)
@@ -104,20 +120,41 @@ def claim(paths: FoldPaths, submission: Submission) -> Attempt:
         pid=os.getpid(),
         started_at=time.time(),
         earlier=() if before is None else (*before.earlier[-99:], _brief(before)),
+        generation=max(generations.next_of(paths), submission.generation + 1),
+        process=process_identity.of(),
     )
+    if before is not None and before.token == attempt.token and before.order > attempt.order:
+        raise SupersededError(
+            f"job {before.job_id} has been restarted {before.restart} times, and this is restart "
+            f"{attempt.restart}: nothing to do"
+        )
     save(paths, attempt)
     return attempt
 
 
 def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
-    """Whether the fold is still this attempt's to write; a file that cannot be read says yes."""
+    """Whether the fold is still this attempt's to write; a file that cannot be read says yes.
+
+    An older attempt that has written attempt.json late, at the same moment, is overwritten again.
+    """
     try:
         submission, current = submissions.load(paths), load(paths)
     except NewerFormatError:  # a newer version has taken the fold
         return False
     if submission is not None and submission.token != attempt.token:
         return False
-    return current is None or (current.identity, current.pid) == (attempt.identity, attempt.pid)
+    if current is None or current.identity == attempt.identity:
+        return True
+    if _is_newer(current, attempt, submission):
+        return False
+    save(paths, attempt)
+    return True
+
+
+def _is_newer(current: Attempt, attempt: Attempt, submission: Submission | None) -> bool:
+    if current.token == attempt.token:
+        return current.order >= attempt.order
+    return submission is None and current.generation >= attempt.generation
 
 
 def retries(attempt: Attempt) -> int:

@@ -13,7 +13,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId, RuleId
 from fsm_hpc.study.words import Word
-from fsm_hpc.system import machine
+from fsm_hpc.system import machine, process_identity
 
 WORKER = "fsm_hpc.cluster.node.worker"  # what a fold beside others is started as
 COMMANDS = ("fsm_hpc", "fsm-hpc")  # what a person starts one fold with
@@ -38,7 +38,8 @@ def end(paths: FoldPaths, fold: FoldId, attempt: Attempt) -> bool:
 
 def is_fold(paths: FoldPaths, fold: FoldId, attempt: Attempt) -> bool:
     """Whether id, start and command line all say that this process works on this fold."""
-    if attempt.pid <= 1 or not machine.is_running(attempt.pid, attempt.started_at):
+    is_same = attempt.process != "" and attempt.process == process_identity.of(attempt.pid)
+    if attempt.pid <= 1 or not is_same:
         return False
     command = machine.command_line(attempt.pid)
     if WORKER in command:

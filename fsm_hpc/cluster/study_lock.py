@@ -17,13 +17,15 @@ from typing import Annotated
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import drafts, files, machine, records, terminal
+from fsm_hpc.system import drafts, files, heartbeat, process_identity, records, terminal
 from fsm_hpc.system.beside import beside
 from fsm_hpc.system.files import UnreadableError
+from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.typed import Between, Moment
 
 BEAT_S = 5.0  # how often the owner shows that it lives
-SILENT_S = 60.0  # without a beat from another machine: that owner is dead
+SILENT_S = 60.0  # without a beat from another PID namespace: that owner is dead
+CONFIRM_S = 15.0  # of watching, before a beat that is that old is believed to be the last
 TELL_S = 2.0  # of waiting, before a person is told why
 GIVE_UP_S = 900.0
 LOOK_S = 0.1
@@ -37,35 +39,64 @@ class Owner:
     pid: Annotated[int, Between(1, 2**31 - 1)]
     since: Moment
     token: str
+    process: Identity = ""
+
+
+class LostLockError(UserError):
+    """Another command has taken the study over, because this one showed no sign of life."""
+
+
+_mine: dict[Path, Owner] = {}  # the locks that this process holds
 
 
 @contextmanager
 def held(studies: Iterable[Path], give_up_s: float = GIVE_UP_S) -> Iterator[None]:
     """Hold these studies for as long as the block runs; waits for whoever has one of them."""
     with ExitStack() as all_:
-        for root in sorted({study.absolute() for study in studies}):  # one order: nobody deadlocks
-            all_.enter_context(_held(StudyPaths(root).lock, give_up_s))
+        for path in sorted({_lock_of(study) for study in studies}):  # one order: nobody deadlocks
+            all_.enter_context(_held(path, give_up_s))
         yield
 
 
 @contextmanager
 def _held(path: Path, give_up_s: float) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    me = Owner(platform.node(), os.getpid(), time.time(), secrets.token_hex(8))
+    process = process_identity.of()
+    me = Owner(platform.node(), os.getpid(), time.time(), secrets.token_hex(8), process)
     _Wait(path, give_up_s).until_taken(me)
-    drafts.clear(path.parent)
+    _mine[path] = me
 
     def beat(over: Event) -> None:
         while not over.wait(BEAT_S):
             with suppress(OSError):
-                os.utime(path, follow_symlinks=False)
+                if owner_of(path) == me:  # else it would keep the next owner's lock alive
+                    heartbeat.touch(path)
 
     try:
+        drafts.clear(path.parent)
         with beside(beat):
             yield
     finally:
+        del _mine[path]
         if owner_of(path) == me:
             path.unlink(missing_ok=True)
+
+
+def ensure_held(study: StudyPaths) -> None:
+    """Refuse to go on where another command has taken the study over since it was held."""
+    path = _lock_of(study.root)
+    owner = owner_of(path)
+    if owner is None or owner != _mine.get(path):
+        raise LostLockError(
+            f"expected to hold {path}, but {_named(owner)} holds it now: this command was taken "
+            "for dead after it had shown no sign of life; nothing more was submitted, and the "
+            "same command goes on from there"
+        )
+    heartbeat.touch(path)
+
+
+def _lock_of(study: Path) -> Path:
+    return StudyPaths(study.resolve()).lock  # one name, however the study is reached
 
 
 def owner_of(path: Path) -> Owner | None:
@@ -84,13 +115,20 @@ def _take(path: Path, me: Owner) -> bool:
     _create(draft, content)
     try:
         os.link(draft, path)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without links
-        return _create(path, content)
+    except OSError as error:
+        if _has_two_links(draft):
+            return True
+        is_taken = isinstance(error, FileExistsError)  # else a file system without links
+        return False if is_taken else _create(path, content)
     finally:
         draft.unlink(missing_ok=True)
     return True
+
+
+def _has_two_links(draft: Path) -> bool:
+    """Whether it was linked after all: NFS repeats a request whose answer was lost."""
+    with draft.open("rb") as stream:  # opened, so that NFS asks the server
+        return os.fstat(stream.fileno()).st_nlink == 2
 
 
 def _create(path: Path, content: bytes) -> bool:
@@ -109,7 +147,7 @@ class _Wait:
     def __init__(self, path: Path, give_up_s: float) -> None:
         self._path, self._began = path, time.monotonic()
         self._give_up_s = give_up_s
-        self._beat: tuple[float, float] | None = None  # the last beat, and when it was seen
+        self._heartbeat = heartbeat.Watched(path)
         self._is_told = False
 
     def until_taken(self, me: Owner) -> None:
@@ -131,15 +169,10 @@ class _Wait:
 
     def _is_dead(self, owner: Owner | None) -> bool:
         """Its process is gone or, where that cannot be seen, so are its beats."""
-        if owner is not None and owner.host == platform.node():
-            return not machine.is_running(owner.pid, owner.since)
-        try:
-            beat = self._path.lstat().st_mtime
-        except FileNotFoundError:
-            return False
-        if self._beat is None or self._beat[0] != beat:
-            self._beat = (beat, time.monotonic())
-        return time.monotonic() - self._beat[1] > SILENT_S
+        running = None if owner is None else process_identity.is_running(owner.process)
+        if running is not None:
+            return not running
+        return self._heartbeat.is_silent(SILENT_S, CONFIRM_S)
 
     def _break(self, owner: Owner | None) -> bool:
         """Remove a dead owner's lock; of several that find it dead, one does.

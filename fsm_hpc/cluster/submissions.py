@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import fsm_hpc
+from fsm_hpc.cluster import generations
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
 from fsm_hpc.study.config import ClusterKind, Config, of_any_version
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, process_identity, records
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.typed import Matches, Moment
+from fsm_hpc.system.process_identity import Identity
+from fsm_hpc.system.typed import Count, Matches, Moment
 
 FORMAT = 2
 # an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
@@ -37,6 +39,10 @@ class Submission:
     job_id: JobId | None = None  # None until sbatch has answered
     cancelled_at: Moment | None = None
     table: str | None = None  # digest of the table that was there
+    generation: Count = 0  # of two submissions of a fold the one with the larger number is newer
+    process: Identity = ""  # of a local one: the command that runs it, or starts what does
+    # of a local one: the file of its study that the command touches while the fold waits
+    heartbeat: Annotated[str, Matches(r"[^/\0]{0,255}", "a file name")] = ""
 
     @property
     def is_local(self) -> bool:
@@ -74,10 +80,18 @@ def new_submission(
     )
 
 
-def submit_here(paths: FoldPaths, config: Config, table: str | None = None) -> Submission:
+def submit_here(
+    paths: FoldPaths, config: Config, table: str | None = None, heartbeat: str = ""
+) -> Submission:
     """Hand a fold to this process, or to one that it starts."""
     made = new_submission(config, ClusterKind.LOCAL, table=table)
-    submission = replace(made, job_id=job_id_here(is_local=True))
+    submission = replace(
+        made,
+        job_id=job_id_here(is_local=True),
+        generation=generations.next_of(paths),
+        process=process_identity.of(),
+        heartbeat=heartbeat,
+    )
     save(paths, submission)
     return submission
 

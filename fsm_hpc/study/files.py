@@ -71,6 +71,11 @@ class StudyPaths:
         """What submitit writes: job scripts, pickles, output."""
         return self.root / "submissions"
 
+    @property
+    def generation(self) -> Path:
+        """The number of the last submission to SLURM."""
+        return self.root / ".generation.json"
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class FoldPaths:

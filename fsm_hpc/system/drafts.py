@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
 import stat
-import time
 from contextlib import suppress
 from pathlib import Path
 
-from fsm_hpc.system import machine
+from fsm_hpc.system import heartbeat, process_identity
 
 SETTLED_S = 60.0  # a draft is written and renamed within moments, whoever writes it
-OLD_S = 24 * 3600.0  # of another machine, whose processes cannot be seen from here
+OLD_S = 24 * 3600.0  # of another PID namespace, whose processes cannot be seen from here
 _DRAFT = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})\.[0-9a-f]{8}", re.DOTALL)
 
 
 def draft_of(path: Path) -> Path:
     """A name beside the file that no other writer has, and that says whose it is."""
-    token = f"{os.uname().nodename}.{os.getpid()}.{secrets.token_hex(4)}"
+    token = f"{namespace_digest()}.{os.getpid()}.{secrets.token_hex(4)}"
     return path.with_name(f".{path.name}.{token}")
+
+
+def namespace_digest() -> str:
+    """The PID namespace of this process as part of a file name."""
+    return hashlib.sha256(process_identity.namespace().encode()).hexdigest()[:12]
 
 
 def clear(folder: Path) -> int:
     """Remove drafts that nobody will rename any more; how many they were.
 
-    Nobody: their process on this machine is gone, or they are of another one and a day old.
+    Nobody: their process is seen to be gone, or cannot be seen from here and they are a day old.
     """
     with suppress(OSError):
-        return sum(_removed(Path(entry.path)) for entry in os.scandir(folder) if _is_draft(entry))
+        drafts = [Path(entry.path) for entry in os.scandir(folder) if _is_draft(entry)]
+        now = heartbeat.now_at(folder) if drafts else None
+        return 0 if now is None else sum(_removed(draft, now / 1e9) for draft in drafts)
     return 0
 
 
@@ -37,11 +44,11 @@ def _is_draft(entry: os.DirEntry[str]) -> bool:
     return _DRAFT.fullmatch(entry.name) is not None
 
 
-def _removed(draft: Path) -> bool:
+def _removed(draft: Path, now: float) -> bool:
     """Another command may clear the same folder, and a folder may be another user's."""
     try:
         found = draft.lstat()
-        if stat.S_ISREG(found.st_mode) and _is_left(draft.name, found.st_mtime):
+        if stat.S_ISREG(found.st_mode) and _is_left(draft.name, abs(now - found.st_mtime)):
             draft.unlink()
             return True
     except OSError:
@@ -49,11 +56,10 @@ def _removed(draft: Path) -> bool:
     return False
 
 
-def _is_left(name: str, written_at: float) -> bool:
-    age_s = time.time() - written_at
+def _is_left(name: str, age_s: float) -> bool:
     match = _DRAFT.fullmatch(name)
     if match is None or age_s < SETTLED_S:
         return False
-    pid = match["pid"]
-    is_here = name[: match.start("pid")].endswith(f".{os.uname().nodename}.")
-    return age_s > OLD_S or (is_here and not machine.is_running(int(pid), written_at))
+    is_here = name[: match.start("pid")].endswith(f".{namespace_digest()}.")
+    is_seen = is_here and process_identity.namespace() != ""
+    return age_s > OLD_S or (is_seen and not process_identity.exists(int(match["pid"])))

@@ -1,19 +1,16 @@
-"""What this machine has and what a process of it uses: cores, memory, model, since when."""
+"""What this machine has and what a process of it uses: cores, memory, model, command."""
 
 from __future__ import annotations
 
 import gc
 import os
 import platform
-import re
 import resource
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-CLOCK_S = 2.0  # how exactly the system tells when a process began
 
 
 def available_cores() -> int:
@@ -43,20 +40,6 @@ def peak_rss_mb() -> float:
     return round(max(resource.getrusage(kind).ru_maxrss for kind in kinds) / unit, 1)
 
 
-def is_running(pid: int, since: float) -> bool:
-    """Whether the process of this id that had begun by then still runs; ids are used again."""
-    if not 0 < pid < 2**31:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # another user's
-    begun = _begun_at(pid)
-    return begun is None or begun <= since + CLOCK_S
-
-
 def command_line(pid: int) -> list[str]:
     """The words that a process was started with; none where the system does not tell."""
     try:
@@ -71,16 +54,6 @@ def command_line(pid: int) -> list[str]:
     except (OSError, ValueError, subprocess.SubprocessError):
         return []
     return done.stdout.split()
-
-
-def _begun_at(pid: int) -> float | None:
-    """When a process began, in seconds of time.time(); None where the system does not tell."""
-    try:
-        ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-        boot = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(), re.M)
-    except (OSError, IndexError, ValueError):
-        return None
-    return None if boot is None else int(boot[1]) + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_model() -> str:

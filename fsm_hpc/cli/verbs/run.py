@@ -49,6 +49,7 @@ def _run_here(config: Config) -> int:
     from fsm_hpc.cluster.submit import plan
     from fsm_hpc.models import progress
     from fsm_hpc.study import fold, variants
+    from fsm_hpc.study.files import StudyPaths
     from fsm_hpc.system import terminal
 
     console = terminal.console()
@@ -67,6 +68,7 @@ def _run_here(config: Config) -> int:
         with study_lock.held([study]):
             (config,) = variants.placed([config])  # another command may have begun the study
             plan.ensure_free(config)
+            study_lock.ensure_held(StudyPaths(study))
             variants.remember([config])
             attempt = foreground.Foreground(config, shown.watch, shown.on_trial, shown.say)
         with shown:

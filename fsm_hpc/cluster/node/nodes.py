@@ -6,7 +6,6 @@ import logging
 import os
 import socket
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.fold import memory_mb, threads
-from fsm_hpc.system import files, machine
+from fsm_hpc.system import files, heartbeat, machine
 
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
@@ -102,7 +101,7 @@ def _clear(folder: Path) -> None:
     """Remove what tells tasks of earlier commands that nothing is left to do: none waits for it."""
     for told in folder.glob(f"{TEAM}*.over"):
         with suppress(OSError):
-            if time.time() - told.stat().st_mtime > LONG_OVER_S:
+            if abs(heartbeat.age_s(told) or 0.0) > LONG_OVER_S:
                 told.unlink()
 
 

@@ -8,14 +8,14 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.cluster import arrays, attempts, slurm, submissions
-from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
 from fsm_hpc.cluster.node import nodes
 from fsm_hpc.cluster.node.joblog import Log
 from fsm_hpc.cluster.submissions import Submission, job_id_here
@@ -27,7 +27,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import clock, machine
+from fsm_hpc.system import clock, heartbeat, machine
 from fsm_hpc.system.beside import beside
 from fsm_hpc.system.interrupts import heard
 from fsm_hpc.system.numbers import counted
@@ -35,8 +35,9 @@ from fsm_hpc.system.numbers import counted
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
 
-BEAT_S = 30.0  # how often an attempt without SLURM shows that it lives
-FENCE_S = 2.0  # how soon an attempt notices that the fold is no longer its own
+# how soon an attempt notices that the fold is no longer its own; one without SLURM shows as often
+# that it lives
+FENCE_S = 2.0
 SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
 
@@ -62,7 +63,7 @@ def begin_attempt(
     """Run what was submitted, unless it was taken over or cancelled before it began."""
     latest = submissions.load(paths)
     if latest is not None and latest.token != submission.token:
-        if latest.submitted_at >= submission.submitted_at:
+        if latest.generation >= submission.generation:
             print(f"superseded by job {latest.job_id}: nothing to do")
             return AttemptEnd.SUPERSEDED
         latest = None
@@ -74,14 +75,25 @@ def begin_attempt(
         return AttemptEnd.STOPPED
     config, folder = submission.config_then, Path(submission.output)
     if submission.is_local or config.nodes == 1:
-        return supervisor(submission, paths).run()
+        return _run_attempt(supervisor, submission, paths)
     if nodes.is_helper():
         nodes.help_job(folder, config)
         return AttemptEnd.FINISHED
     try:
-        return supervisor(submission, paths).run()
+        return _run_attempt(supervisor, submission, paths)
     finally:
         nodes.dismiss(folder)
+
+
+def _run_attempt(
+    supervisor: type[Supervisor], submission: Submission, paths: FoldPaths
+) -> AttemptEnd:
+    try:
+        attempt = supervisor(submission, paths)
+    except SupersededError as error:
+        print(error)
+        return AttemptEnd.SUPERSEDED
+    return attempt.run()
 
 
 class Supervisor:
@@ -201,6 +213,7 @@ class Supervisor:
             "job_ids": list(dict.fromkeys(ids)),
             "requeues": len(self.attempt.earlier),
             "submitted_code": self.submission.code,
+            "generation": self.submission.generation,
             "warnings": list(self.attempt.warnings),
         }
 
@@ -317,22 +330,28 @@ class Supervisor:
     def guard(self, over: threading.Event) -> None:
         """Stop when another attempt takes the fold, or when a local parent is gone.
 
-        SLURM knows who lives; elsewhere other machines see it by the attempt's time.
+        SLURM knows who lives; elsewhere the time of attempt.json shows it to those who cannot see
+        this process. `cancel` cannot signal it from there, so its mark is looked for.
         """
-        beat = 0.0
         while not over.wait(FENCE_S):
             is_child = self.follows_parent and not self.is_slurm
             orphaned = is_child and os.getppid() != self.parent
             if self.is_overdue():
                 self.signal = self.signal or signal.SIGUSR2
-            if orphaned or self.is_overdue():
+            if orphaned or self.is_overdue() or self.is_cancelled():
                 self.stop.set()
-            if self.stop.is_set() or not self.may_write():
+            if not self.may_write():
                 return
-            if not self.is_slurm and time.monotonic() >= beat:
-                beat = time.monotonic() + BEAT_S
-                with suppress(OSError):
-                    os.utime(self.paths.attempt)
+            if not self.is_slurm:
+                heartbeat.touch(self.paths.attempt)
+
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` has marked a fold that SLURM does not know."""
+        latest = None if self.is_slurm or self.stop.is_set() else submissions.load(self.paths)
+        if latest is None or latest.token != self.attempt.token or latest.cancelled_at is None:
+            return False
+        self.signal = self.signal or signal.SIGTERM
+        return True
 
 
 def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:

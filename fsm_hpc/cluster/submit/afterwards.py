@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from fsm_hpc.cluster import study_lock
 from fsm_hpc.cluster.node import afterwards
 from fsm_hpc.cluster.submit import sbatch
 from fsm_hpc.cluster.submit.plan import Decision
@@ -41,7 +43,7 @@ def send(config: Config, decisions: Sequence[Decision]) -> str:
     name = sbatch.new_name(study, "after")
     request = Request(_small(config, ids), output, name, afterwards.work, arguments)
     try:
-        return sbatch.send(request)
+        return sbatch.send(request, partial(study_lock.ensure_held, study))
     except UnclearError as error:
         raise UserError(
             f"the jobs are submitted, but not the one of after= and notify=: {error}; "

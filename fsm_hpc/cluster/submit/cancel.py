@@ -41,6 +41,8 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
         for told in transaction.recover(list(studies)):
             console.print(told, soft_wrap=True)
         live = [one for one in look(folds)[0] if one.is_live]
+        for study in studies:
+            study_lock.ensure_held(study)
         failed, strangers = _cancel_all(live)
     ended = len(live) - len(failed) - len(strangers)
     console.print(f"{ended} cancelled; `resume` goes on with them")
@@ -91,7 +93,7 @@ def _cancel_fold(one: FoldVerdict, jobs: list[str], strangers: list[str]) -> Non
 
 
 def _end_local(ref: FoldRef) -> list[str]:
-    """A running worker saves and stops; one that waits for its turn finds the mark."""
+    """A running worker saves and stops; one that waits, or cannot be seen, finds the mark."""
     try:
         attempt = attempts.load(ref.paths)
     except NewerFormatError as error:

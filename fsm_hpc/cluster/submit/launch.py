@@ -9,6 +9,7 @@ from rich.console import Console
 
 from fsm_hpc.cluster import study_lock, trust
 from fsm_hpc.cluster.submit import afterwards, local, transaction
+from fsm_hpc.cluster.submit.local import Waiting
 from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of, refuse
 from fsm_hpc.cluster.watch import progress as watch
 from fsm_hpc.cluster.watch import show
@@ -49,6 +50,8 @@ def _launch(configs: Sequence[Config], wait: bool, stays: bool, shared: bool) ->
         if not stays and variants.memories(configs) != before:  # by who held it until now
             folds = variants.placed(configs)
         decisions, hints = decide(folds)
+        for root in before:
+            study_lock.ensure_held(StudyPaths(root))
         variants.remember([decision.config for decision in decisions if decision.is_submitted])
         show.silence(console, [hints])
         is_local = kind_of(configs[0]) is ClusterKind.LOCAL
@@ -68,9 +71,7 @@ def _launch(configs: Sequence[Config], wait: bool, stays: bool, shared: bool) ->
     return stay(console, [decision.ref for decision in decisions])
 
 
-def _run_here(
-    console: Console, decisions: Sequence[Decision], waiting: list[tuple[FoldRef, Config]]
-) -> int:
+def _run_here(console: Console, decisions: Sequence[Decision], waiting: list[Waiting]) -> int:
     show.decisions(console, decisions, "runs here")
     if any(decision.is_submitted for decision in decisions):
         at_a_time = local.side_by_side(decisions[0].config)

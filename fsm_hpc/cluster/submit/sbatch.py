@@ -52,9 +52,13 @@ class Request:
     at_a_time: int = 1
 
 
-def send(request: Request) -> str:
-    """Hand the jobs to SLURM; the id that it gives them. What they need is there before."""
+def send(request: Request, before: Callable[[], None] = lambda: None) -> str:
+    """Hand the jobs to SLURM; the id that it gives them. What they need is there before.
+
+    `before` is called at the last moment, and raises where they must not be sent any more.
+    """
     script = write(request)
+    before()
     with _outside_of_any_job():
         return _ask_sbatch(script)
 

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import arrays, slurm, submissions
+from fsm_hpc.cluster import arrays, generations, slurm, study_lock, submissions
 from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import sbatch
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
@@ -78,9 +79,14 @@ def send_fit(config: Config) -> tuple[str, Path]:
 def _new(
     study: StudyPaths, folds: Sequence[tuple[FoldPaths, Config, str | None]], is_array: bool
 ) -> JobArray:
+    study_lock.ensure_held(study)
     output = sbatch.output_folder(study)
+    known = [generations.next_of(paths) for paths, _, _ in folds]
+    number = max(generations.next_of_study(study), *known)
+    generations.remember(study, number)
+    new = partial(submissions.new_submission, kind=ClusterKind.SLURM, output=str(output))
     members = tuple(
-        (paths, submissions.new_submission(config, ClusterKind.SLURM, str(output), digest))
+        (paths, replace(new(config, table=digest), generation=number))
         for paths, config, digest in folds
     )
     return JobArray(output, sbatch.new_name(study), members, is_array)
@@ -92,8 +98,9 @@ def _send(array: JobArray, config: Config, task: Callable[..., Any], at_a_time: 
     count = len(array.members) if array.is_array else None
     arguments = (str(array.output),)
     request = Request(config, array.output, array.name, task, arguments, count, at_a_time)
+    ensure_held = partial(study_lock.ensure_held, array.study)
     try:
-        job_id = sbatch.send(request)
+        job_id = sbatch.send(request, ensure_held)
     except UnclearError as error:
         found = _job_of(array, LOOKS)
         if found is None:
@@ -106,7 +113,12 @@ def _send(array: JobArray, config: Config, task: Callable[..., Any], at_a_time: 
     except Exception:
         arrays.end(array.output, Fate.WITHDRAWN)
         raise
-    _confirm(array, job_id)
+    try:
+        _confirm(array, job_id)
+    except LostLockError:
+        if arrays.fate_of(array.output)[0] is Fate.WITHDRAWN:  # by the command that took over
+            slurm.cancel([job_id])
+        raise
     return array.job_ids(job_id)
 
 
@@ -128,6 +140,7 @@ def _job_of(array: JobArray, looks: int = 1) -> str | None:
 
 def _confirm(array: JobArray, job_id: str) -> None:
     """Every fold says which job it has; jobs that were cancelled meanwhile are ended."""
+    study_lock.ensure_held(array.study)
     arrays.end(array.output, Fate.SENT, job_id)
     cancelled: list[str] = []
     files.write_each(
@@ -143,7 +156,8 @@ def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]
         latest = submissions.load(paths)
     except NewerFormatError:
         return  # a newer version has submitted it anew
-    if latest is not None and latest.submitted_at > submission.submitted_at:
+    is_other = latest is not None and latest.token != submission.token
+    if latest is not None and is_other and latest.generation >= submission.generation:
         return  # somebody has submitted it anew
     mark = latest.cancelled_at if latest and latest.token == submission.token else None
     submissions.save(paths, replace(submission, cancelled_at=mark))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from fsm_hpc.cluster import arrays, attempts, submissions
+from fsm_hpc.cluster import arrays, attempts, generations, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study import result, scan_file
@@ -19,11 +16,12 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.scan_file import ScanFacts
-from fsm_hpc.system import files, machine
+from fsm_hpc.system import files, heartbeat, process_identity
 from fsm_hpc.system.files import UnreadableError
 
 T = TypeVar("T")
-SILENT_S = 300.0  # without a sign of life from another machine, ten times as long as it takes
+SILENT_S = 300.0  # without a sign of life from another PID namespace: whoever it was is gone
+CONFIRM_S = 6.0  # of watching, before a sign that is that old is believed to be the last
 OUTPUT_BYTES = 32_000  # of a job's output, at its end: a traceback follows the reason
 SETUP_FAILED = "fsm_hpc: a setup line failed"  # written by the job's script
 MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
@@ -54,6 +52,7 @@ class Evidence:
     is_newer: bool = False  # one of them is of a newer version
     trouble: str = ""  # why its files could not be read
     under_way: str = ""  # the fold of a rule that is found already
+    is_silent: bool | None = None  # no sign of life for long; None: it cannot be told
 
     @property
     def job_id(self) -> str | None:
@@ -117,11 +116,11 @@ def gather(ref: FoldRef) -> Evidence:
 
 
 def _gather(ref: FoldRef) -> Evidence:
-    """A result that is newer than the last submission says it all."""
+    """A result of the last submission says it all."""
     paths = ref.paths
     damage: list[UnreadableError] = []
     done = _understood(lambda: result.read(paths.result, ref.id), damage)
-    if done is not None and not _is_newer(paths.submission, paths.result):
+    if done is not None and _is_of_last_submission(done, paths):
         return Evidence(ref, done)
     return _with_other_files(ref, done, damage)
 
@@ -159,11 +158,11 @@ def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> 
         return None
 
 
-def _is_newer(path: Path, than: Path) -> bool:
-    try:
-        return os.stat(path).st_mtime_ns > os.stat(than).st_mtime_ns  # noqa: PTH116 - quick
-    except OSError:
-        return False
+def _is_of_last_submission(done: FoldResult, paths: FoldPaths) -> bool:
+    if "generation" not in done.provenance:  # of an older version, or of no job
+        return not paths.submission.exists()
+    last = generations.in_file(paths.submission)
+    return last is not None and last <= generations.in_values(done.provenance)
 
 
 def job_outputs(submission: Submission) -> list[Path]:
@@ -192,28 +191,31 @@ def output_tells_of_memory(found: Evidence) -> bool:
     return any(word in tail for word in MEMORY_WORDS for tail in tails)
 
 
-def runs_here(submission: Submission) -> bool:
-    """Whether the command that started local folds still runs: its id is local/HOST/PID."""
-    _, host, pid = [*(submission.job_id or "").split("/"), "", ""][:3]
-    is_here = host == platform.node() and pid.isdigit()
-    return is_here and machine.is_running(int(pid), submission.submitted_at)
+def is_waiting_here(submission: Submission) -> bool | None:
+    """Whether the command that is to start a local fold runs; None where it cannot be seen."""
+    return process_identity.is_running(submission.process)
 
 
-def is_here(attempt: Attempt) -> bool:
-    return attempt.host == platform.node()
+def is_alive(attempt: Attempt) -> bool | None:
+    """Whether its process runs; None where it cannot be seen from here."""
+    return process_identity.is_running(attempt.process)
 
 
-def is_alive(attempt: Attempt) -> bool:
-    """Whether its process runs on this machine."""
-    return is_here(attempt) and machine.is_running(attempt.pid, attempt.started_at)
+def with_heartbeats(found: Sequence[Evidence]) -> list[Evidence]:
+    """Of local folds whose processes cannot be seen from here: whether their heartbeats stopped."""
+    files_ = [_heartbeat(one) for one in found]
+    silent = heartbeat.silent({path for path in files_ if path}, SILENT_S, CONFIRM_S)
+    return [
+        one if path is None else replace(one, is_silent=silent[path])
+        for one, path in zip(found, files_, strict=True)
+    ]
 
 
-def is_silent(ref: FoldRef) -> bool:
-    """Whether a fold of another machine has shown no sign of life for so long that it must be over.
-
-    Whoever works on a fold without SLURM touches its attempt every half minute.
-    """
-    try:
-        return time.time() - ref.paths.attempt.stat().st_mtime > SILENT_S
-    except FileNotFoundError:
-        return False
+def _heartbeat(found: Evidence) -> Path | None:
+    submission, attempt, paths = found.submission, found.attempt, found.ref.paths
+    if submission is None or not submission.is_local:
+        return None
+    if attempt is not None and attempt.token == submission.token:
+        return paths.attempt if attempt.end is None and is_alive(attempt) is None else None
+    is_hidden = submission.heartbeat != "" and is_waiting_here(submission) is None
+    return paths.study.root / submission.heartbeat if is_hidden else None

@@ -84,7 +84,7 @@ class RuleVerdict(Judged):
 
 def look(refs: Sequence[FoldRef]) -> tuple[list[RuleVerdict], Hints]:
     """The verdict on every rule; asks SLURM only where their files leave it open."""
-    found = [_gather(ref) for ref in refs]
+    found = evidence.with_heartbeats([_gather(ref) for ref in refs])
     hints = ask([e.job_id for e in found if e.needs_slurm and e.job_id is not None])
     return [_judge(one, hints) for one in found], hints
 

@@ -115,7 +115,7 @@ def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], Hints]:
     """The verdict on every fold; asks SLURM only about folds that their files leave open."""
     with without_collector():
         found = [evidence.gather(fold) for fold in folds]
-    found = under_way.with_open_arrays(found)
+    found = evidence.with_heartbeats(under_way.with_open_arrays(found))
     unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
     hints = ask(unclear)
     return [judge(e, hints) for e in found], hints
@@ -232,11 +232,12 @@ def _not_begun(
     found: Evidence, submission: Submission, hint: Hint | None, hints: Hints
 ) -> tuple[Verdict, str]:
     if submission.job_id is None:
-        if time.time() - submission.submitted_at < BEING_SUBMITTED_S:
+        if abs(time.time() - submission.submitted_at) < BEING_SUBMITTED_S:
             return Verdict.QUEUED, "being submitted"
         return _or_partial(found, Verdict.MISSING, "the submission was never confirmed")
     if submission.is_local:
-        if evidence.runs_here(submission):
+        waits = evidence.is_waiting_here(submission)
+        if waits or (waits is None and found.is_silent is False):
             return Verdict.QUEUED, "waits for a free core"
         return _or_partial(found, Verdict.MISSING, "stopped before its turn")
     if hint is not None and hint.is_live:
@@ -254,18 +255,25 @@ def _open(
     found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
 ) -> tuple[Verdict, str]:
     if submission.is_local:
-        if evidence.is_alive(attempt):
-            return Verdict.RUNNING, ""
-        if evidence.is_here(attempt):
-            return Verdict.LOST, f"process {attempt.pid} is gone"
-        if evidence.is_silent(found.ref):
-            return Verdict.LOST, f"no sign of life from {attempt.host}, {found.resumes}"
-        return Verdict.UNKNOWN, f"runs on {attempt.host}, if it still does"
+        return _open_locally(found, attempt)
     if hint is not None and hint.is_live:
         if hint.is_waiting:
             return Verdict.QUEUED, f"requeued, {found.resumes}{_held(hint)}"
         return Verdict.RUNNING, ""
     return _gone(found, hint, hints)
+
+
+def _open_locally(found: Evidence, attempt: Attempt) -> tuple[Verdict, str]:
+    is_alive = evidence.is_alive(attempt)
+    if is_alive:
+        return Verdict.RUNNING, ""
+    if is_alive is False:
+        return Verdict.LOST, f"process {attempt.pid} is gone"
+    if found.is_silent:
+        return Verdict.LOST, f"no sign of life from {attempt.host}, {found.resumes}"
+    if found.is_silent is False and attempt.process:
+        return Verdict.RUNNING, f"on {attempt.host}"
+    return Verdict.UNKNOWN, f"runs on {attempt.host}, if it still does"
 
 
 _FAILURES = {

@@ -1,0 +1,39 @@
+"""The order of submissions and attempts: numbers that only grow, whatever clocks say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.system import files, records
+from fsm_hpc.system.files import UnreadableError
+
+
+def in_file(path: Path) -> int | None:
+    """The generation that a file states; 0 where it states none, None where it is unreadable."""
+    try:
+        saved = records.read(path)
+    except UnreadableError:
+        return None
+    return in_values(saved or {})
+
+
+def in_values(saved: dict[str, Any]) -> int:
+    number = saved.get("generation", 0)
+    return number if type(number) is int and 0 <= number < 10**15 else 0
+
+
+def next_of(paths: FoldPaths) -> int:
+    """The generation of the next submission of a fold, or of its next attempt."""
+    return 1 + max(in_file(paths.submission) or 0, in_file(paths.attempt) or 0)
+
+
+def next_of_study(study: StudyPaths) -> int:
+    """Likewise of a whole study, also after folders of folds were removed while jobs are queued."""
+    return 1 + (in_file(study.generation) or 0)
+
+
+def remember(study: StudyPaths, generation: int) -> None:
+    """Keep what `next_of_study` counts from; the study has to be held."""
+    files.write_json(study.generation, {"generation": generation})

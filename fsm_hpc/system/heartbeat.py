@@ -1,0 +1,101 @@
+"""Signs of life: a file that a living process touches, read by the clock of its file system."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+
+
+def touch(path: Path) -> None:
+    """Show that this process lives; the time is the file server's, not this machine's."""
+    with suppress(OSError):
+        os.utime(path, follow_symlinks=False)
+
+
+def keep(paths: Iterable[Path], over: Event, beat_s: float) -> None:
+    """Touch the files until the event is set."""
+    while not over.wait(beat_s):
+        for path in paths:
+            touch(path)
+
+
+def written_at(path: Path) -> int | None:
+    """When the file was touched last, in ns of its file system; None where there is none.
+
+    It is opened, because NFS answers `stat` from a cache and asks the server when a file is opened.
+    """
+    with suppress(OSError):  # a link, a pipe, another user's file
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def now_at(folder: Path) -> int | None:
+    """What the file system of a folder takes for now, in ns: the time of a file written there."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(b"\0")
+            stream.flush()
+            os.fsync(stream.fileno())
+            return os.fstat(stream.fileno()).st_mtime_ns
+    except OSError:
+        return None
+
+
+def age_s(path: Path) -> float | None:
+    """Seconds since the file was touched; None where that cannot be told."""
+    written, now = written_at(path), now_at(path.parent)
+    return None if written is None or now is None else (now - written) / 1e9
+
+
+class Watched:
+    """A heartbeat that somebody waits on; it is silent once it did not change for long enough.
+
+    An age alone does not count: the file server's clock may have been set, so that what is old, or
+    of the future, is believed only when no beat comes for `confirm_s` either.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, float, float] | None = None  # beat, seen at, age at that time
+
+    def is_silent(self, silent_s: float, confirm_s: float) -> bool:
+        beat = written_at(self._path)
+        if beat is None:
+            return False
+        if self._seen is None or self._seen[0] != beat:
+            self._seen = beat, time.monotonic(), abs(age_s(self._path) or 0.0)
+        watched_s = time.monotonic() - self._seen[1]
+        return watched_s > silent_s or (watched_s > confirm_s and self._seen[2] > silent_s)
+
+
+_confirmed: dict[Path, int] = {}  # beats after which none came while this process watched
+
+
+def silent(paths: Iterable[Path], silent_s: float, confirm_s: float) -> dict[Path, bool | None]:
+    """Which heartbeats have stopped; None: that cannot be told. Watches all suspects at once."""
+    beats = {path: written_at(path) for path in paths}
+    old = {path: _is_old(path, beat, silent_s) for path, beat in beats.items()}
+    suspects = [path for path, is_old in old.items() if is_old]
+    if any(_confirmed.get(path) != beats[path] for path in suspects):
+        time.sleep(confirm_s)
+    for path in suspects:
+        beat = written_at(path)
+        old[path] = beat == beats[path]
+        if beat is not None and old[path]:
+            _confirmed[path] = beat
+    return old
+
+
+def _is_old(path: Path, beat: int | None, silent_s: float) -> bool | None:
+    if beat is None:  # removed by whoever has ended
+        return None if path.exists() else True
+    now = now_at(path.parent)
+    return None if now is None else abs(now - beat) > silent_s * 1e9
