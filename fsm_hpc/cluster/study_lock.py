@@ -77,7 +77,8 @@ def _held(path: Path, give_up_s: float) -> Iterator[None]:
         with beside(beat):
             yield
     finally:
-        del _mine[path]
+        if _mine.get(path) == me:
+            del _mine[path]
         if owner_of(path) == me:
             path.unlink(missing_ok=True)
 
@@ -96,7 +97,7 @@ def ensure_held(study: StudyPaths) -> None:
 
 
 def _lock_of(study: Path) -> Path:
-    return StudyPaths(study.resolve()).lock  # one name, however the study is reached
+    return StudyPaths(Path(os.path.realpath(study))).lock  # one name, however it is reached
 
 
 def owner_of(path: Path) -> Owner | None:

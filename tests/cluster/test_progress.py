@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from fsm_hpc.cluster.watch.progress import SweepProgress
 from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.system import process_identity
 from tests.support.made_studies import fold_result, put
 from tests.support.screens import HIDE_CURSOR, SHOW_CURSOR, lines_of, said, screen
 from tests.support.submissions import submission
@@ -30,6 +32,7 @@ def begin(study: StudyPaths, fold: int, end: AttemptEnd | None = None) -> None:
     now = time.time()
     job_id = f"local/{platform.node()}/{os.getpid()}"
     mine = Attempt("t", job_id, 0, platform.node(), os.getpid(), now, end=end, message="on fire")
+    mine = replace(mine, process=process_identity.of())
     attempts.save(paths, mine)
 
 

@@ -108,7 +108,6 @@ def test_whoever_works_without_slurm_shows_signs_of_life(
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
-    monkeypatch.setattr(supervise, "BEAT_S", 0.0)
     monkeypatch.setattr("fsm_hpc.study.run.run_fold", long_work)
     assert foreground.run(config, lambda state: None, lambda count, best: None) is None
 

@@ -29,8 +29,9 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.system import files, ownership
+from fsm_hpc.system import files, ownership, process_identity
 from fsm_hpc.system.files import UnreadableError
+from tests.support.process_identities import identity, reused
 from tests.support.slurm_stand_ins import fake_slurm
 
 BELOW = ["mine/hepatitis", "mine/hepatitis/median", "mine/hepatitis/median/fold-1"]
@@ -49,7 +50,7 @@ def begin(config: Config, pid: int, **changes: Any) -> FoldPaths:
     job_id = f"local/{platform.node()}/{pid}"
     submissions.save(paths, replace(made, job_id=job_id))
     attempt = Attempt(made.token, job_id, 0, platform.node(), pid, time.time() + 3600)
-    attempts.save(paths, replace(attempt, **changes))
+    attempts.save(paths, replace(attempt, **({"process": identity(pid)} | changes)))
     return paths
 
 
@@ -101,7 +102,7 @@ def test_cancel_ends_the_worker_of_this_very_folder(config: Config, tmp_path: Pa
 @pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()], ids=["0", "1", "-1", "own"])
 def test_no_id_stands_for_all_processes_or_for_this_one(config: Config, pid: int) -> None:
     paths = begin(config, max(pid, 1))
-    attempt = Attempt("t", "7", 0, platform.node(), pid, time.time() + 3600)
+    attempt = Attempt("t", "7", 0, platform.node(), pid, 1.0, process=identity(max(pid, 1)))
     assert not processes.is_fold(paths, config.id, attempt)
     assert not processes.end(paths, config.id, attempt)
 
@@ -125,8 +126,7 @@ def test_a_fold_in_the_foreground_is_known_by_its_words(
     config: Config, monkeypatch: pytest.MonkeyPatch, command: list[str], is_shown: bool
 ) -> None:
     monkeypatch.setattr("fsm_hpc.system.machine.command_line", lambda pid: command)
-    monkeypatch.setattr("fsm_hpc.system.machine.is_running", lambda pid, since: True)
-    attempt = Attempt("t", "7", 0, platform.node(), 4242, 1.0)
+    attempt = Attempt("t", "7", 0, platform.node(), os.getpid(), 1.0, process=process_identity.of())
     assert processes.is_fold(fold_paths(config), config.id, attempt) is is_shown
 
 
@@ -134,7 +134,8 @@ def test_a_process_that_began_later_than_the_attempt_is_another(
     config: Config, stranger: subprocess.Popen[bytes]
 ) -> None:
     paths = begin(config, stranger.pid)
-    then = Attempt("t", "7", 0, platform.node(), stranger.pid, time.time() - 3600)
+    earlier = reused(stranger.pid)
+    then = Attempt("t", "7", 0, platform.node(), stranger.pid, time.time(), process=earlier)
     assert not processes.is_fold(paths, config.id, then)
 
 

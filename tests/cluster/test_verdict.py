@@ -15,6 +15,7 @@ from fsm_hpc.cluster import attempts
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.slurm import Hint, Hints
 from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.cluster.watch.verdict import Verdict, check_code, judge
 from fsm_hpc.study.files import FoldPaths
@@ -22,6 +23,7 @@ from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.scan_file import ScanFacts
 from tests.support.made_studies import fold_result
+from tests.support.process_identities import ELSEWHERE, identity, reused
 
 BANK = FoldId("bank", "pivot", 0)
 REF = FoldRef(BANK, FoldPaths(Path("nowhere")))
@@ -119,7 +121,7 @@ def test_a_resumed_fold_with_a_result_is_live_again() -> None:
     assert judge(found, hints("CANCELLED")).verdict is Verdict.TIMEOUT
     here = submission(kind="local", job_id=f"local/{platform.node()}/1")
     for pid, expected in ((os.getpid(), Verdict.RUNNING), (2**22 + 1, Verdict.TIMEOUT)):
-        mine = attempt(host=platform.node(), pid=pid, started_at=time.time())
+        mine = attempt(host=platform.node(), pid=pid, process=identity(pid))
         again = Evidence(REF, result(stop_reason="timeout"), here, mine, SCAN)
         assert judge(again, Hints()).verdict is expected
 
@@ -139,7 +141,7 @@ def test_a_submission_that_sbatch_never_answered_is_missing_after_a_while() -> N
 
 def test_a_local_fold_whose_process_is_gone_is_lost() -> None:
     here = submission(kind="local", job_id=f"local/{platform.node()}/1")
-    dead = attempt(host=platform.node(), pid=2**22 + 1)
+    dead = attempt(host=platform.node(), pid=2**22 + 1, process=identity(2**22 + 1))
     assert judge(Evidence(REF, None, here, dead, SCAN), Hints()).verdict is Verdict.LOST
 
 
@@ -149,27 +151,30 @@ def test_a_local_fold_of_another_machine_is_unknown() -> None:
     assert found.verdict is Verdict.UNKNOWN
 
 
-@pytest.mark.parametrize(("age_s", "expected"), [(60, Verdict.UNKNOWN), (7200, Verdict.LOST)])
+@pytest.mark.parametrize(("age_s", "expected"), [(60, Verdict.RUNNING), (7200, Verdict.LOST)])
 def test_a_fold_of_another_machine_is_lost_without_a_sign_of_life(
-    tmp_path: Path, age_s: float, expected: Verdict
+    tmp_path: Path, age_s: float, expected: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(evidence, "CONFIRM_S", 0.0)
     ref = FoldRef(BANK, FoldPaths(tmp_path))
     away = submission(kind="local", job_id="local/elsewhere/1")
-    last = attempt(host="elsewhere")
+    last = attempt(host="elsewhere", process=ELSEWHERE)
     attempts.save(ref.paths, last)
     os.utime(ref.paths.attempt, (time.time() - age_s,) * 2)
-    assert judge(Evidence(ref, None, away, last, SCAN), Hints()).verdict is expected
+    (found,) = evidence.with_heartbeats([Evidence(ref, None, away, last, SCAN)])
+    assert judge(found, Hints()).verdict is expected
 
 
-@pytest.mark.parametrize(("since", "expected"), [(1e12, Verdict.RUNNING), (0.0, Verdict.LOST)])
-def test_a_process_that_began_later_is_another_one(since: float, expected: Verdict) -> None:
+@pytest.mark.parametrize(("is_same", "expected"), [(True, "running"), (False, "lost")])
+def test_a_process_that_began_later_is_another_one(is_same: bool, expected: str) -> None:
     """The id of a process that is gone is given to a new one, after a restart for instance."""
+    process = identity(os.getpid()) if is_same else reused(os.getpid())
     here = submission(kind="local", job_id=f"local/{platform.node()}/{os.getpid()}")
-    last = attempt(host=platform.node(), pid=os.getpid(), started_at=since)
-    assert judge(Evidence(REF, None, here, last, SCAN), Hints()).verdict is expected
-    waiting = replace(here, submitted_at=since)
+    last = attempt(host=platform.node(), pid=os.getpid(), process=process)
+    assert judge(Evidence(REF, None, here, last, SCAN), Hints()).verdict.value == expected
+    waiting = replace(here, process=process)
     verdict = judge(Evidence(REF, None, waiting, None, SCAN), Hints()).verdict
-    assert verdict is (Verdict.QUEUED if since else Verdict.PARTIAL)
+    assert verdict is (Verdict.QUEUED if is_same else Verdict.PARTIAL)
 
 
 def test_nothing_on_disk_is_missing_and_a_bare_scan_is_partial() -> None:

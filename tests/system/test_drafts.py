@@ -16,7 +16,7 @@ from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import drafts
 
-HERE, DAY_S = os.uname().nodename, 24 * 3600
+HERE, DAY_S = drafts.namespace_digest(), 24 * 3600
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.system import files, records
+from fsm_hpc.system import drafts, files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.records import NewerFormatError
 
@@ -122,7 +122,7 @@ def test_a_draft_that_somebody_has_put_there_is_not_written(
     monkeypatch.setattr("secrets.token_hex", lambda count: "known")
     other, path = tmp_path / "precious", tmp_path / "scan.json"
     other.write_text("mine")
-    draft = tmp_path / f".scan.json.{os.uname().nodename}.{os.getpid()}.known"
+    draft = drafts.draft_of(path)
     draft.symlink_to(other)
     with pytest.raises(FileExistsError):
         files.write_json(path, {"a": 1})
