@@ -76,7 +76,7 @@ class Attempt:
 
 
 class SupersededError(UserError):
-    """A newer attempt of the same submission has the fold."""
+    """A newer submission, or a newer attempt of the same one, has the fold."""
 
 
 def save(paths: FoldPaths, attempt: Attempt) -> None:

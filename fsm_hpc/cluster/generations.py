@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import records
 from fsm_hpc.system.files import UnreadableError
+
+FORMAT = 1
 
 
 def in_file(path: Path) -> int | None:
@@ -36,4 +38,4 @@ def next_of_study(study: StudyPaths) -> int:
 
 def remember(study: StudyPaths, generation: int) -> None:
     """Keep what `next_of_study` counts from; the study has to be held."""
-    files.write_json(study.generation, {"generation": generation})
+    records.write(study.generation, FORMAT, {"generation": generation})

@@ -16,7 +16,7 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, attempts, submissions
 from fsm_hpc.cluster.node import supervise
-from fsm_hpc.cluster.submit import launch, sbatch, transaction
+from fsm_hpc.cluster.submit import launch, local, plan, sbatch, transaction
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from tests.support.fake_slurm import FakeSlurm
 
@@ -229,7 +229,7 @@ def test_who_loses_the_lock_while_sbatch_works_leaves_the_folds_to_the_next(
 def test_who_has_lost_the_lock_writes_nothing(
     tmp_path: Path, slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    monkeypatch.setattr(launch, "decide", then_take_over(tmp_path, launch.decide))
+    monkeypatch.setattr(launch, "decide", then_take_over(tmp_path, plan.decide))
     assert main([*words, "-m"]) == 2
     assert [path.name for path in study(tmp_path).root.iterdir()] == [".lock"]
 
@@ -238,7 +238,7 @@ def test_a_local_fold_that_another_command_has_submitted_since_is_not_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    prepare = launch.local.prepare
+    prepare = local.prepare
 
     def replaced(*words: Any) -> Any:
         waiting = prepare(*words)
@@ -248,7 +248,7 @@ def test_a_local_fold_that_another_command_has_submitted_since_is_not_started(
         submissions.save(fold(tmp_path), submissions.Submission(**values))
         return waiting
 
-    monkeypatch.setattr(launch.local, "prepare", replaced)
+    monkeypatch.setattr(local, "prepare", replaced)
     main([*ONE, "cluster=local", "-m"])
     assert "left out: another command has submitted it since" in capsys.readouterr().out
     assert not fold(tmp_path).attempt.exists()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsm_hpc.cluster import arrays, submissions
+from fsm_hpc.cluster import arrays, generations, submissions
 from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.cluster.watch import rules
 from fsm_hpc.models import model, several
@@ -38,7 +38,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     progress = Progress((RawFamily(0, (0,), 1, 1, (), ()),), np.zeros(2), (Stretch(0, 0, 1),))
     Bookmark(paths.unfinished_alternatives).save("this", progress)
     found = {path.name: path for path in paths.folder.iterdir()}
-    found["study.json"] = paths.study.settings
+    generations.remember(paths.study, 1)
+    found |= {path.name: path for path in (paths.study.settings, paths.study.generation)}
     found |= _array(root, paths)
     found |= {name: _fitted(root, classes) for name, classes in _RULES.items()}
     return {name: json.loads(path.read_text()) for name, path in found.items() if name in FORMATS}

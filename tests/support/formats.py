@@ -9,7 +9,7 @@ from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from typing import Annotated, Any
 
-from fsm_hpc.cluster import arrays, attempts, submissions
+from fsm_hpc.cluster import arrays, attempts, generations, submissions
 from fsm_hpc.models import model, several
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.near_optimal import kept
@@ -104,6 +104,7 @@ FORMATS = {
         ("members.submission.config",),
     ),
     "sent.json": FileFormat(arrays.END_FORMAT, (arrays._EndRow,)),
+    ".generation.json": FileFormat(generations.FORMAT, names=("generation",)),
     "study.json": FileFormat(
         variants.FORMAT,
         (variants._SavedSettings,),

@@ -29,6 +29,7 @@ from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import clock, heartbeat, machine
 from fsm_hpc.system.beside import beside
+from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.interrupts import heard
 from fsm_hpc.system.numbers import counted
 
@@ -347,7 +348,10 @@ class Supervisor:
 
     def is_cancelled(self) -> bool:
         """Whether `cancel` has marked a fold that SLURM does not know."""
-        latest = None if self.is_slurm or self.stop.is_set() else submissions.load(self.paths)
+        try:
+            latest = None if self.is_slurm or self.stop.is_set() else submissions.load(self.paths)
+        except (OSError, UnreadableError):
+            return False
         if latest is None or latest.token != self.attempt.token or latest.cancelled_at is None:
             return False
         self.signal = self.signal or signal.SIGTERM

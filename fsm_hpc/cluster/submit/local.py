@@ -15,6 +15,7 @@ from types import FrameType
 from rich.console import Console
 
 from fsm_hpc.cluster import processes, study_lock, submissions
+from fsm_hpc.cluster.attempts import SupersededError
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit.plan import Decision
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -49,11 +50,11 @@ class Waiting:
     def heartbeat(self) -> Path:
         return self.ref.paths.study.root / self.submission.heartbeat
 
-    @property
-    def is_still_ours(self) -> bool:
-        """Nobody has submitted the fold anew since."""
+    def ensure_ours(self) -> None:
+        """Raise where another command has submitted the fold anew."""
         latest = submissions.load(self.ref.paths)
-        return latest is not None and latest.token == self.submission.token
+        if latest is None or latest.token != self.submission.token:
+            raise SupersededError("another command has submitted it since")
 
 
 def prepare(console: Console, decisions: Sequence[Decision]) -> list[Waiting]:
@@ -118,7 +119,7 @@ def _left_out(console: Console, ref: FoldRef) -> Iterator[None]:
     """A fold whose folder cannot be written is named, and the others go on."""
     try:
         yield
-    except (OSError, UnreadableError) as error:
+    except (OSError, UnreadableError, SupersededError) as error:
         console.print(f"{ref.id} is left out: {error}", soft_wrap=True)
 
 
@@ -129,10 +130,8 @@ def _cores(config: Config) -> int:
 def _start(console: Console, waiting: Waiting) -> Iterator[subprocess.Popen[bytes]]:
     ref = waiting.ref
     folder = ref.paths.folder.absolute()
-    if not waiting.is_still_ours:
-        console.print(f"{ref.id} is left out: another command has submitted it since")
-        return
     with _left_out(console, ref), open_to_append(ref.paths.log) as log:
+        waiting.ensure_ours()
         yield subprocess.Popen(
             module_command(processes.WORKER, str(folder)),
             env=child_environment(),
