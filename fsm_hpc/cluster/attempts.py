@@ -151,6 +151,16 @@ def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
     return True
 
 
+def is_cancelled(paths: FoldPaths, attempt: Attempt) -> bool:
+    """Whether `cancel` has marked the attempt's submission."""
+    try:
+        latest = submissions.load(paths)
+    except (OSError, NewerFormatError):
+        return False
+    is_own = latest is not None and latest.token == attempt.token
+    return latest is not None and is_own and latest.cancelled_at is not None
+
+
 def _is_newer(current: Attempt, attempt: Attempt, submission: Submission | None) -> bool:
     if current.token == attempt.token:
         return current.order >= attempt.order

@@ -229,13 +229,13 @@ def test_a_cancel_mark_wins_over_a_submission_under_way(
 ) -> None:
     send = sbatch.send
 
-    def marked(request: sbatch.Request) -> str:
+    def marked(request: sbatch.Request, before: Callable[[], None]) -> str:
         """Somebody cancels while sbatch is asked."""
         array = arrays.load(request.output)
         assert array is not None
         paths, submission = array.members[0]
         submissions.save(paths, replace(submission, cancelled_at=1.0))
-        return send(request)
+        return send(request, before)
 
     monkeypatch.setattr(sbatch, "send", marked)
     assert main([*WORDS, "-m"]) == 0

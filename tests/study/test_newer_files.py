@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from fsm_hpc.cluster import arrays, attempts, submissions
 from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.system import process_identity
 from fsm_hpc.system.records import NewerFormatError
 from tests.support.command_line import place_of, said
 
@@ -99,7 +97,7 @@ def test_a_newer_attempt_of_a_fold_that_waits_is_reported(study: StudyPaths) -> 
     paths.result.unlink()
     make_newer(paths.attempt)
     submission = json.loads(paths.submission.read_text())
-    live = {"job_id": f"local/{platform.node()}/{os.getpid()}", "submitted_at": time.time()}
+    live = {"process": process_identity.of()}
     paths.submission.write_text(json.dumps(submission | live))
     _, printed = said("status", "--json", *place_of(study))
     (told,) = json.loads(printed)

@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
@@ -29,7 +29,6 @@ from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import clock, heartbeat, machine
 from fsm_hpc.system.beside import beside
-from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.interrupts import heard
 from fsm_hpc.system.numbers import counted
 
@@ -75,26 +74,18 @@ def begin_attempt(
         print("cancelled before it began: nothing to do")
         return AttemptEnd.STOPPED
     config, folder = submission.config_then, Path(submission.output)
-    if submission.is_local or config.nodes == 1:
-        return _run_attempt(supervisor, submission, paths)
-    if nodes.is_helper():
+    has_helpers = config.nodes > 1 and not submission.is_local
+    if has_helpers and nodes.is_helper():
         nodes.help_job(folder, config)
         return AttemptEnd.FINISHED
     try:
-        return _run_attempt(supervisor, submission, paths)
-    finally:
-        nodes.dismiss(folder)
-
-
-def _run_attempt(
-    supervisor: type[Supervisor], submission: Submission, paths: FoldPaths
-) -> AttemptEnd:
-    try:
-        attempt = supervisor(submission, paths)
+        return supervisor(submission, paths).run()
     except SupersededError as error:
         print(error)
         return AttemptEnd.SUPERSEDED
-    return attempt.run()
+    finally:
+        if has_helpers:
+            nodes.dismiss(folder)
 
 
 class Supervisor:
@@ -339,23 +330,15 @@ class Supervisor:
             orphaned = is_child and os.getppid() != self.parent
             if self.is_overdue():
                 self.signal = self.signal or signal.SIGUSR2
-            if orphaned or self.is_overdue() or self.is_cancelled():
+            is_cancelled = not self.is_slurm and attempts.is_cancelled(self.paths, self.attempt)
+            if is_cancelled:
+                self.signal = self.signal or signal.SIGTERM
+            if orphaned or self.is_overdue() or is_cancelled:
                 self.stop.set()
             if not self.may_write():
                 return
             if not self.is_slurm:
                 heartbeat.touch(self.paths.attempt)
-
-    def is_cancelled(self) -> bool:
-        """Whether `cancel` has marked a fold that SLURM does not know."""
-        try:
-            latest = None if self.is_slurm or self.stop.is_set() else submissions.load(self.paths)
-        except (OSError, UnreadableError):
-            return False
-        if latest is None or latest.token != self.attempt.token or latest.cancelled_at is None:
-            return False
-        self.signal = self.signal or signal.SIGTERM
-        return True
 
 
 def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -191,14 +191,27 @@ def output_tells_of_memory(found: Evidence) -> bool:
     return any(word in tail for word in MEMORY_WORDS for tail in tails)
 
 
-def is_waiting_here(submission: Submission) -> bool | None:
-    """Whether the command that is to start a local fold runs; None where it cannot be seen."""
-    return process_identity.is_running(submission.process)
+def is_waiting(found: Evidence, submission: Submission) -> bool:
+    """Whether the command that is to start a local fold runs."""
+    running = process_identity.is_running(submission.process)
+    return found.is_silent is False if running is None else running
 
 
 def is_alive(attempt: Attempt) -> bool | None:
     """Whether its process runs; None where it cannot be seen from here."""
     return process_identity.is_running(attempt.process)
+
+
+def local_process(found: Evidence, attempt: Attempt) -> tuple[bool | None, str]:
+    """Whether the process of a local attempt runs, None where nobody can say, and a reason."""
+    running = is_alive(attempt)
+    if running is not None:
+        return running, "" if running else f"process {attempt.pid} is gone"
+    if found.is_silent:
+        return False, f"no sign of life from {attempt.host}, {found.resumes}"
+    if found.is_silent is False and attempt.process:
+        return True, f"on {attempt.host}"
+    return None, f"runs on {attempt.host}, if it still does"
 
 
 def with_heartbeats(found: Sequence[Evidence]) -> list[Evidence]:
@@ -217,5 +230,5 @@ def _heartbeat(found: Evidence) -> Path | None:
         return None
     if attempt is not None and attempt.token == submission.token:
         return paths.attempt if attempt.end is None and is_alive(attempt) is None else None
-    is_hidden = submission.heartbeat != "" and is_waiting_here(submission) is None
-    return paths.study.root / submission.heartbeat if is_hidden else None
+    is_hidden = process_identity.is_running(submission.process) is None
+    return paths.study.root / submission.heartbeat if is_hidden and submission.heartbeat else None

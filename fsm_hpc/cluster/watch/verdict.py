@@ -236,8 +236,7 @@ def _not_begun(
             return Verdict.QUEUED, "being submitted"
         return _or_partial(found, Verdict.MISSING, "the submission was never confirmed")
     if submission.is_local:
-        waits = evidence.is_waiting_here(submission)
-        if waits or (waits is None and found.is_silent is False):
+        if evidence.is_waiting(found, submission):
             return Verdict.QUEUED, "waits for a free core"
         return _or_partial(found, Verdict.MISSING, "stopped before its turn")
     if hint is not None and hint.is_live:
@@ -255,7 +254,8 @@ def _open(
     found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
 ) -> tuple[Verdict, str]:
     if submission.is_local:
-        return _open_locally(found, attempt)
+        is_running, why = evidence.local_process(found, attempt)
+        return _OF_PROCESS[is_running], why
     if hint is not None and hint.is_live:
         if hint.is_waiting:
             return Verdict.QUEUED, f"requeued, {found.resumes}{_held(hint)}"
@@ -263,19 +263,7 @@ def _open(
     return _gone(found, hint, hints)
 
 
-def _open_locally(found: Evidence, attempt: Attempt) -> tuple[Verdict, str]:
-    is_alive = evidence.is_alive(attempt)
-    if is_alive:
-        return Verdict.RUNNING, ""
-    if is_alive is False:
-        return Verdict.LOST, f"process {attempt.pid} is gone"
-    if found.is_silent:
-        return Verdict.LOST, f"no sign of life from {attempt.host}, {found.resumes}"
-    if found.is_silent is False and attempt.process:
-        return Verdict.RUNNING, f"on {attempt.host}"
-    return Verdict.UNKNOWN, f"runs on {attempt.host}, if it still does"
-
-
+_OF_PROCESS = {True: Verdict.RUNNING, False: Verdict.LOST, None: Verdict.UNKNOWN}
 _FAILURES = {
     AttemptEnd.GAVE_UP: "gave up",
     AttemptEnd.BAD_INPUT: "bad input:",
