@@ -200,6 +200,13 @@ def _without_gaps(raw: RawTable, missing: Gaps) -> NDArray[np.int64]:
 # ------------------------------------------------------------------------------------- labels
 
 
+def rarer_text(target: TextColumn) -> str | None:
+    """The rarer of two values; None where both are as frequent, are numbers, or mean yes and no."""
+    (value, count), *others = Counter(target.values).most_common()[::-1]
+    is_clear = kinds.is_truth(target.distinct) or kinds.are_codes(target.distinct)
+    return None if is_clear or not others or count == others[0][1] else value
+
+
 def labels(
     target: TextColumn, spec: DatasetSpec, complaints: Complaints
 ) -> tuple[NDArray[np.bool_], str, str]:
@@ -226,7 +233,8 @@ def labels(
         )
     if positive is None:
         others = [v for v in values if v != negative]
-        positive = next((v for v in others if kinds.means_true(v)), others[-1])
+        positive = rarer_text(target) if len(others) == 2 else None
+        positive = positive or next((v for v in others if kinds.means_true(v)), others[-1])
     rest = [value for value in values if value != positive]
     negative = rest[0] if len(rest) == 1 else f"not {positive}"
     return np.array([value == positive for value in target.values], dtype=bool), positive, negative

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
-from fsm_hpc.data.text_column import TextColumn, setting
+from fsm_hpc.data.text_column import TextColumn, assignment, setting
 from fsm_hpc.data.typed_columns import columns_of, groups_of, kind_of, truth_words, with_gaps
 from fsm_hpc.errors import shortened
 from fsm_hpc.system.numbers import counted, listed
@@ -172,10 +173,12 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         truth_words=words,
         keeps_missing=keeps,
     )
-    told = tuple(_notes(table, spec, texts, cleaner.worst_first(missing), sign))
+    told = (*_missing_texts(raw, missing), *raw.notes) if spec.infer else raw.notes
+    told += tuple(_notes(table, spec, texts, cleaner.worst_first(missing), sign))
     if complete > table.rows:
         told = (*told, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
-    return replace(table, notes=(*raw.notes, *map(shortened, told)))
+    told = (*_choice(table, spec, texts), *told)
+    return replace(table, notes=tuple(map(shortened, told)))
 
 
 # ------------------------------------------------------------------------------------ columns
@@ -235,6 +238,31 @@ def _complain_of_same_names(columns: Iterable[Column], path: Path, complaints: C
 # -------------------------------------------------------------------------------------- notes
 
 
+def _choice(table: Dataset, spec: DatasetSpec, texts: Mapping[str, TextColumn]) -> Iterator[str]:
+    """Which class the rule predicts, before anything else, and why where the table decides it."""
+    if not spec.infer:
+        return
+    yes, no = table.positive, table.negative
+    is_chosen = spec.positive is None and spec.negative is None
+    if is_chosen and cleaner.rarer_text(texts[table.target]) == yes:
+        yes = f"{yes} (the rarer class, {int(table.labels.sum())} of {counted(table.rows, 'row')})"
+        no = f"{no}; for the other way round set {assignment('positive', no)}"
+    yield f"target: {table.target} is true where it is {yes}, false where {no}"
+
+
+def _missing_texts(raw: RawTable, missing: cleaner.Gaps) -> Iterator[str]:
+    """Texts that were read as missing, by column, so that none of them is lost in silence."""
+    found = []
+    for name, gaps in missing.items():
+        cells = zip(raw.columns[name], gaps.tolist(), strict=True)
+        texts = Counter(cell for cell, is_missing in cells if is_missing and cell)
+        found += [f"{text!r} in {name} ({count})" for text, count in texts.most_common()]
+    if found:
+        more = [f"{len(found) - _SHOWN_GAPS} more"] * (len(found) > _SHOWN_GAPS)
+        shown = ", ".join([*found[:_SHOWN_GAPS], *more])
+        yield f"read as missing: {shown}; if these are values, set dataset.usual_missing_values=[]"
+
+
 def _notes(
     table: Dataset,
     spec: DatasetSpec,
@@ -244,8 +272,6 @@ def _notes(
 ) -> Iterator[str]:
     """What a user should know about the table before believing a formula."""
     if spec.infer:
-        classes = f"true where it is {table.positive}, false where {table.negative}"
-        yield f"target: {table.target} is {classes}"
         for kind in RawKind:
             names = [name for name, found in table.kinds if found is kind]
             yield f"{kind.value}: {listed(names) or 'none'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
@@ -19,14 +20,31 @@ from fsm_hpc.data.text_column import TextColumn
 from fsm_hpc.system.numbers import counted
 
 _MOST_SPELLINGS = 20  # of true and false in one column: yes, Yes, YES, ...
-_TRUTHS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"))
+_TRUTHS = (  # pairs in lower case; no word is true in one of them and false in another
+    *(("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0")),
+    *(("ja", "nein"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("ja", "nee")),
+    *(("si", "no"), ("sí", "no"), ("sì", "no"), ("verdadero", "falso"), ("vero", "falso")),
+    *(("sim", "não"), ("sim", "nao"), ("verdadeiro", "falso"), ("ja", "nej"), ("ja", "nei")),
+    *(("kyllä", "ei"), ("jah", "ei"), ("tak", "nie"), ("áno", "nie"), ("ano", "ne"), ("da", "ne")),
+    *(("da", "nu"), ("igen", "nem"), ("evet", "hayır"), ("evet", "hayir"), ("да", "нет")),
+    *(("так", "ні"), ("да", "не"), ("ναι", "όχι"), ("ya", "tidak"), ("có", "không")),
+    *(
+        ("نعم", "لا"),
+        ("כן", "לא"),
+        ("हाँ", "नहीं"),
+        ("是", "否"),
+        ("はい", "いいえ"),
+        ("예", "아니요"),
+    ),
+)
 _INT64 = re.compile(r"[-+]?\d{1,18}")
 _WHOLE = re.compile(r"[-+]?\d+")
 _ALWAYS_EXACT = 15  # digits that a float keeps
 _CODE = re.compile(r"[-+\u2212]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # a number as a category
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
-    r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4}|\d{1,2}:\d{2}(:\d{2})?"
+    r"|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4}"
+    r"|(-?\d+ days?,? )?\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
 _INFINITY = ("inf", "infinity", "\u221e")
 _WITH_UNIT = re.compile(r"[-+]?([$€£]\s?\d[\d.,]*|\d[\d.,]*\s?([^\W\d_]{1,4}|[%°€$£]))")
@@ -69,6 +87,11 @@ def is_truth(values: Iterable[str]) -> bool:
 
 def means_true(value: str) -> bool:
     return _plain(value) in {positive for positive, _ in _TRUTHS}
+
+
+def are_codes(values: Iterable[str]) -> bool:
+    """Whether all are written as numbers."""
+    return all(map(_CODE.fullmatch, values))
 
 
 def match(wanted: str, values: Iterable[str]) -> str | None:
@@ -164,7 +187,9 @@ def categories(column: TextColumn, spec: DatasetSpec) -> list[str]:
 
 def _plain(value: str) -> str:
     """Lower case, and 1 for 1.0."""
-    return f"{_number(value):.17g}" if _CODE.fullmatch(value) else value.casefold()
+    if _CODE.fullmatch(value):
+        return f"{_number(value):.17g}"
+    return unicodedata.normalize("NFC", value.casefold())
 
 
 def _number(value: str) -> float:

@@ -26,7 +26,9 @@ class ParquetCells:
     unreadable: list[int]  # places of the columns of dates, lists, bytes and the like
 
 
-def read(content: bytes, path: Path, drop: Collection[str], complaints: Complaints) -> ParquetCells:
+def read(
+    content: bytes, path: Path, drop: Collection[str], target: str, complaints: Complaints
+) -> ParquetCells:
     """The cells as text; columns that have none are complained of, unless they are dropped."""
     try:
         import pyarrow
@@ -37,13 +39,15 @@ def read(content: bytes, path: Path, drop: Collection[str], complaints: Complain
         ) from error
     try:
         _check_size(content, path)
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
+        # unlike read_table it takes columns of the same name, which are told by name later
+        table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)).read()
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(
             f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]})"
         ) from error
     # pandas keeps row labels in columns of this name
-    table = table.select([n for n in table.column_names if not n.startswith("__index_level_")])
+    names = enumerate(table.column_names)
+    table = table.select([at for at, name in names if not name.startswith("__index_level_")])
     header = [str(name).strip() for name in table.column_names]
     kinds = [_inner(field.type) for field in table.schema]
     categories = _categories(table.schema)
@@ -55,7 +59,7 @@ def read(content: bytes, path: Path, drop: Collection[str], complaints: Complain
     ]
     for name, kind in ((header[at], kinds[at]) for at in unreadable):
         if name not in drop:
-            complaints.add(_unreadable(path, name, kind))
+            complaints.add(_unreadable(path, name, kind, name == target))
     return ParquetCells(header, list(zip(*columns, strict=True)), numbers, categories, unreadable)
 
 
@@ -102,15 +106,17 @@ def _categories(schema: Any) -> list[int]:
     return [at for at, field in fields if types.is_dictionary(field.type) or field.name in names]
 
 
-def _unreadable(path: Path, name: str, kind: Any) -> str:
+def _unreadable(path: Path, name: str, kind: Any, is_target: bool) -> str:
     import pyarrow.types as types
 
     is_time = types.is_temporal(kind)
     todo = "as a number (a year, days since a start) or as text" if is_time else "as plain columns"
+    todo = f"write it {todo}"
+    if not is_target:
+        todo = f"leave it out with {setting('drop', name)} or {todo}"
     return (
         f"{path}: column {name!r}: expected numbers, text or true/false, found "
-        f"{'dates or times: ' * is_time}{kind}; leave it out with {setting('drop', name)} or "
-        f"write it {todo}"
+        f"{'dates or times: ' * is_time}{kind}; {todo}"
     )
 
 

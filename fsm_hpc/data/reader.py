@@ -1,4 +1,4 @@
-"""Read CSV or Parquet into columns of text, whatever its dialect."""
+"""Read CSV, Parquet or Excel into columns of text, whatever its dialect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fsm_hpc.data import limits, parquet
+from fsm_hpc.data import limits, parquet, workbook
 from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -29,7 +29,7 @@ _FOREIGN = {  # how other files open -> what they are
     b"[{": "JSON",
     b"%PDF": "a PDF",
     b"SQLite": "a SQLite database",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old or encrypted Excel workbook; save it as .xlsx or CSV",
     b"\x89HDF": "HDF5",
     b"ARROW1": "an Arrow or Feather file",
     b"ORC": "ORC",
@@ -88,7 +88,7 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints)
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
     least = 2 if spec.target else 1  # a rule may need one column only
     if content[:4] == b"PAR1":
-        cells = parquet.read(content, path, spec.drop, complaints)
+        cells = parquet.read(content, path, spec.drop, spec.target, complaints)
         numbers = range(1, len(cells.rows) + 1)
         if not cells.rows:
             complaints.add(_no_rows(path))
@@ -100,9 +100,11 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints)
         )
         table = replace(table, has_types=True, unreadable=unreadable)
         return replace(table, typed=typed, categories=categories)
+    if workbook.is_workbook(content):
+        return _of_workbook(content, path, complaints, least)
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
-            raise UserError(f"{path}: expected CSV or Parquet, found {what}")
+            raise UserError(f"{path}: expected CSV, Parquet or Excel, found {what}")
     text, notes = _decode(content, path, spec.encoding, complaints)
     if spec.separator not in ("auto", *SEPARATORS):
         known = ", ".join(["auto", *SEPARATORS])
@@ -119,6 +121,17 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, complaints: Complaints)
     return replace(table, notes=(*notes, *table.notes), may_have_commas=has_commas)
 
 
+def _of_workbook(content: bytes, path: Path, complaints: Complaints, least: int) -> RawTable:
+    sheet = workbook.read(content, path)
+    if not sheet.rows:
+        complaints.add(_no_rows(path))
+    numbers = range(1, len(sheet.rows) + 1)
+    table = _table(sheet.header, sheet.rows, numbers, path, complaints, least)
+    names = _names(sheet.header)
+    typed = frozenset(names[at] for at in sheet.numbers)
+    return replace(table, typed=typed, notes=(*sheet.notes, *table.notes))
+
+
 # ------------------------------------------------------------------------------------- parts
 
 
@@ -126,10 +139,15 @@ def _decode(
     content: bytes, path: Path, encoding: str, complaints: Complaints
 ) -> tuple[str, tuple[str, ...]]:
     if encoding == "auto":
-        if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if content[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            encoding = "utf-32"
+        elif content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
         elif b"\0" in content[:4096]:
-            raise UserError(f"{path}: expected CSV or Parquet, found bytes that are no text")
+            raise UserError(
+                f"{path}: expected CSV, Parquet or Excel, found bytes that are no text; "
+                "if it is text of an encoding without a mark, name that with dataset.encoding=NAME"
+            )
         else:
             try:
                 return content.decode("utf-8-sig"), ()

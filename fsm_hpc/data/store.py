@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fsm_hpc.data import limits
+from fsm_hpc.data import limits, workbook
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.files import shipped_data_dir
+from fsm_hpc.system.numbers import counted, listed
 
 _SUFFIXES = ("", ".gz", ".bz2", ".xz", ".zst", ".zip")
 
@@ -67,8 +68,8 @@ def _candidates(spec: DatasetSpec, data_dir: Path | None) -> Iterator[tuple[str,
         return
     if spec.file is None:
         raise UserError(
-            f"dataset.path is not set: name a CSV or Parquet file, as in dataset={spec.name} "
-            "dataset.path=my.csv dataset.target=label"
+            "dataset.path is not set: name a CSV, Parquet or Excel file, as in "
+            f"dataset={spec.name} dataset.path=my.csv dataset.target=label"
         )
     folder = user_data_dir(data_dir)
     if folder is not None:
@@ -82,7 +83,9 @@ def _candidates(spec: DatasetSpec, data_dir: Path | None) -> Iterator[tuple[str,
 def _existing(name: str) -> Path:
     path = Path(name).expanduser()
     if path.is_dir():
-        raise UserError(f"dataset.path: expected a CSV or Parquet file, found the folder {path}")
+        raise UserError(
+            f"dataset.path: expected a CSV, Parquet or Excel file, found the folder {path}"
+        )
     if not path.is_file():
         there = sorted(p.name for p in path.parent.glob("*.*") if p.is_file())[:5]
         hint = f"; in that folder there are: {', '.join(there)}" if there else ""
@@ -141,7 +144,7 @@ def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
             return limits.read_decompressed(stream.read, path)
     if content[:4] == b"\x28\xb5\x2f\xfd":
         return _unzstd(content, path)
-    if content[:4] == b"PK\x03\x04":
+    if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):  # the second one is of an empty archive
         return _only_member(content, path, member)
     return content
 
@@ -149,15 +152,22 @@ def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
 def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [m for m in archive.namelist() if not m.endswith("/") and "__MACOSX" not in m]
+        members = [m for m in members if not Path(m).name.startswith(".")]
+        if workbook.MEMBER in members:
+            return content
         if "[Content_Types].xml" in members or "mimetype" in members:
             raise UserError(
-                f"{path}: expected CSV or Parquet, found a workbook; save it as CSV first"
+                f"{path}: expected CSV, Parquet or Excel (.xlsx), found another office document; "
+                "save it as CSV first"
             )
         wanted = [m for m in members if name in (None, Path(m).name)]
         if len(wanted) != 1:
             expected = f"one file {name}" if name else "one table"
-            found = ", ".join(members[:5]) or "nothing"
-            raise UserError(f"{path}: expected {expected} in the zip archive, found: {found}")
+            found = f"{counted(len(members), 'file')}: {listed(members, 5)}" if members else "none"
+            raise UserError(
+                f"{path}: expected {expected} in the zip archive, found {found}; unpack it and "
+                "name the table itself"
+            )
         try:
             with archive.open(wanted[0]) as stream:
                 return limits.read_decompressed(stream.read, path)

@@ -41,3 +41,11 @@ def setting(key: str, *names: str) -> str:
         return f"dataset.{key}=[{','.join(names)}]"
     quoted = [name.replace("\\", "\\\\").replace('"', '\\"') for name in names]
     return shlex.quote(f"dataset.{key}=[" + ",".join(f'"{name}"' for name in quoted) + "]")
+
+
+def assignment(key: str, value: str) -> str:
+    """What to type in a shell to set a value of the config."""
+    if re.fullmatch(r"[\w.-]+", value):
+        return f"dataset.{key}={value}"
+    quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+    return shlex.quote(f'dataset.{key}="{quoted}"')

@@ -155,7 +155,7 @@ def test_a_file_that_is_not_there_is_named_with_its_neighbours(tmp_path: Path) -
 
 
 def test_a_folder_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="expected a CSV or Parquet file, found the folder"):
+    with pytest.raises(UserError, match="expected a CSV, Parquet or Excel file, found the folder"):
         _show(f"dataset.path={tmp_path}")
 
 

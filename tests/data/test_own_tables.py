@@ -345,7 +345,7 @@ def test_rows_with_missing_values_are_dropped_and_counted(tmp_path: Path) -> Non
     text = "x,z,y\n1,2,a\n,3,b\n3,?,a\n4,5,NA\n6,7,b\n"
     table = own_table(tmp_path, text)
     assert (table.rows, table.dropped_rows) == (2, 3)
-    assert table.notes[4].startswith("warning: 60 % of the rows (3 of 5) are dropped")
+    assert table.notes[5].startswith("warning: 60 % of the rows (3 of 5) are dropped")
 
 
 def _with_gaps(rows: int, **gaps: int) -> str:
@@ -495,6 +495,69 @@ def test_the_positive_value_is_chosen_sensibly_or_as_told(
     table = own_table(tmp_path, f"x,y\n1,{values[0]}\n2,{values[1]}\n", **changes)
     assert table.positive == positive
     assert table.labels.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        *(("ja", "nein"), ("Ja", "Nein"), ("oui", "non"), ("si", "no"), ("sí", "no"), ("SÌ", "NO")),
+        *(("sim", "não"), ("да", "нет"), ("tak", "nie"), ("はい", "いいえ"), ("yes", "no")),
+        *(("wahr", "falsch"), ("vrai", "faux"), ("ano", "ne"), ("si\u0301", "no")),
+    ],
+)
+def test_words_for_yes_and_no_are_known_in_other_languages(
+    tmp_path: Path, true: str, false: str
+) -> None:
+    lines = f"{true},{true}\n{true},{true}\n{false},{false}\n"
+    table = own_table(tmp_path, f"x,y\n{lines}", encoding="utf-8")
+    assert _kinds(table) == {"x": "boolean"}
+    assert (table.positive, table.negative) == (true, false)
+    assert table.labels.tolist() == _values(table, "x") == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("classes", "positive"),
+    [
+        (["stays", "stays", "churns"], "churns"),
+        (["a", "b", "b"], "a"),
+        (["a", "a", "b", "b"], "b"),
+        (["yes", "yes", "no"], "yes"),
+        (["True", "True", "False"], "True"),
+        (["1", "1", "0"], "1"),
+        (["2", "1", "1"], "1"),
+        (["3", "3", "2"], "3"),
+        (["f", "m", "m"], "f"),
+    ],
+)
+def test_of_two_texts_the_rarer_class_is_positive(
+    tmp_path: Path, classes: list[str], positive: str
+) -> None:
+    lines = "".join(f"{at},{name}\n" for at, name in enumerate(classes))
+    assert own_table(tmp_path, f"x,y\n{lines}").positive == positive
+
+
+def test_the_choice_of_the_positive_class_is_the_first_note(tmp_path: Path) -> None:
+    text = "x,y\n1,stays\n2,stays\nNA,stays\n4,to churn\n"
+    first, *_ = own_table(tmp_path, text).notes
+    assert first == (
+        "target: y is true where it is to churn (the rarer class, 1 of 3 rows), false where stays; "
+        "for the other way round set dataset.positive=stays"
+    )
+    chosen = own_table(tmp_path, text, positive="stays").notes[0]
+    assert chosen == "target: y is true where it is stays, false where to churn"
+
+
+def test_texts_that_are_read_as_missing_are_named_with_column_and_count(tmp_path: Path) -> None:
+    text = "x,z,y\n1,NA,0\n?,NA,1\n3,a,1\n-999,n/a,0\n5,b,0\n,c,1\n"
+    notes = own_table(tmp_path, text, missing_values=("-999",)).notes
+    assert (
+        "read as missing: '?' in x (1), '-999' in x (1), 'NA' in z (2), 'n/a' in z (1); "
+        "if these are values, set dataset.usual_missing_values=[]"
+    ) in notes
+
+
+def test_without_such_texts_nothing_is_said_of_them(tmp_path: Path) -> None:
+    assert not [n for n in own_table(tmp_path, "x,y\n1,0\n,1\n2,1\n").notes if "read as" in n]
 
 
 def test_one_value_can_be_set_against_the_rest(tmp_path: Path) -> None:

@@ -9,8 +9,11 @@ import lzma
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
+import pyarrow
+import pyarrow.parquet
 
 GOOD = "age,job,y\n30,cook,yes\n41,vet,no\n52,cook,yes\n33,vet,no\n"
 
@@ -54,6 +57,20 @@ def _parquet(frame: pd.DataFrame) -> bytes:
     return packed.getvalue()
 
 
+def _arrow(**columns: Any) -> bytes:
+    """A Parquet file; the column z is called x as well."""
+    packed = io.BytesIO()
+    names = ["x" if name == "z" else name for name in columns]
+    arrays = [*map(pyarrow.array, columns.values()), pyarrow.array([0, 1])]
+    table = pyarrow.Table.from_arrays(arrays, names=[*names, "y"])
+    pyarrow.parquet.write_table(table, packed)
+    return packed.getvalue()
+
+
+def _moments(unit: str, zone: str) -> Any:
+    return pyarrow.array([1, 2], pyarrow.timestamp(unit, tz=zone))
+
+
 def _many(pattern: str, count: int = 150) -> list[str]:
     return [pattern.format(at) for at in range(count)]
 
@@ -63,20 +80,26 @@ NOT_TABLES = [
     bad("only blanks", b" \n \n\t\n", "header line", "empty file"),
     bad("only a byte order mark", b"\xef\xbb\xbf", "header line", "empty file"),
     bad("only a header", "x,y\n", "expected rows below the header"),
-    bad("a web page", "<!DOCTYPE html><html></html>", "expected CSV or Parquet", "HTML"),
-    bad("another web page", "<html><body>404</body></html>", "expected CSV or Parquet", "HTML"),
-    bad("XML", "<?xml version='1.0'?><a/>", "expected CSV or Parquet", "XML"),
-    bad("JSON", '{"x": [1, 2]}', "expected CSV or Parquet", "JSON"),
-    bad("JSON records", '[{"x": 1}]', "expected CSV or Parquet", "JSON"),
-    bad("a PDF", b"%PDF-1.7 ...", "expected CSV or Parquet", "PDF"),
-    bad("ARFF", "@relation weather\n@data\n", "expected CSV or Parquet", "ARFF"),
-    bad("a database", b"SQLite format 3\0...", "expected CSV or Parquet", "SQLite"),
-    bad("a pickle", b"\x80\x04\x95...", "expected CSV or Parquet", "pickle"),
-    bad("HDF5", b"\x89HDF\r\n\x1a\n", "expected CSV or Parquet", "HDF5"),
-    bad("an old workbook", b"\xd0\xcf\x11\xe0...", "expected CSV or Parquet", "Excel"),
-    bad("a workbook", _zip({"[Content_Types].xml": ""}), "workbook", "save it as CSV"),
+    bad("a web page", "<!DOCTYPE html><html></html>", "expected CSV, Parquet or Excel", "HTML"),
+    bad(
+        "another web page",
+        "<html><body>404</body></html>",
+        "expected CSV, Parquet or Excel",
+        "HTML",
+    ),
+    bad("XML", "<?xml version='1.0'?><a/>", "expected CSV, Parquet or Excel", "XML"),
+    bad("JSON", '{"x": [1, 2]}', "expected CSV, Parquet or Excel", "JSON"),
+    bad("JSON records", '[{"x": 1}]', "expected CSV, Parquet or Excel", "JSON"),
+    bad("a PDF", b"%PDF-1.7 ...", "expected CSV, Parquet or Excel", "PDF"),
+    bad("ARFF", "@relation weather\n@data\n", "expected CSV, Parquet or Excel", "ARFF"),
+    bad("a database", b"SQLite format 3\0...", "expected CSV, Parquet or Excel", "SQLite"),
+    bad("a pickle", b"\x80\x04\x95...", "expected CSV, Parquet or Excel", "pickle"),
+    bad("HDF5", b"\x89HDF\r\n\x1a\n", "expected CSV, Parquet or Excel", "HDF5"),
+    bad("an old workbook", b"\xd0\xcf\x11\xe0...", "expected CSV, Parquet or Excel", "Excel"),
+    bad("a document", _zip({"[Content_Types].xml": ""}), "office document", "save it as CSV"),
+    bad("an OpenDocument sheet", _zip({"mimetype": ""}), "office document", "save it as CSV"),
     bad("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
-    bad("binary data", bytes(range(256)), "expected CSV or Parquet", "no text"),
+    bad("binary data", bytes(range(256)), "expected CSV, Parquet or Excel", "no text"),
     bad("a cut-off gzip file", gzip.compress(GOOD.encode())[:-20], "damaged"),
     bad("a gzip file with another inside", gzip.compress(GOOD.encode())[:12] + b"xx", "damaged"),
     bad("a cut-off bzip2 file", bz2.compress(GOOD.encode())[:-9], "damaged"),
@@ -84,8 +107,21 @@ NOT_TABLES = [
     bad("a cut-off xz file", lzma.compress(GOOD.encode())[:-9], "damaged"),
     bad("a broken zstandard file", b"\x28\xb5\x2f\xfd" + b"x" * 20, "damaged"),
     bad("a cut-off zip archive", _zip({"a.csv": GOOD})[:-30], "damaged"),
-    bad("two tables in one archive", _zip({"a.csv": GOOD, "b.csv": GOOD}), "one table", "b.csv"),
+    bad(
+        "two tables in one archive",
+        _zip({"a.csv": GOOD, "b.csv": GOOD}),
+        "bad.csv: expected one table in the zip archive, found 2 files: a.csv, b.csv; unpack it",
+    ),
+    bad("an archive without a file", _zip({}), "expected one table", "found none"),
     bad("a cut-off Parquet file", _parquet(pd.DataFrame({"y": [1]}))[:-30], "Parquet", "damaged"),
+    bad("the same name twice", "x,x,y\n1,2,0\n3,4,1\n", "each column once, found 'x' twice"),
+    bad("the same name twice in Parquet", _arrow(x=[1, 2], z=[3, 4]), "once, found 'x' twice"),
+    bad("zones in Parquet", _arrow(x=_moments("us", "Europe/Berlin")), "dates or times: timestamp"),
+    bad("a zone that is none", _arrow(x=_moments("ns", "Mars/Base")), "dates or times: timestamp"),
+    bad("a day far off", _arrow(x=pyarrow.array([2**30] * 2, "int32").cast("date32")), "dates or"),
+    bad("a moment far off", _arrow(x=pyarrow.array([2**60] * 2).cast("timestamp[us]")), "dates or"),
+    bad("durations", _arrow(x=pyarrow.array([1, 2], pyarrow.duration("s"))), "dates or times"),
+    bad("no values", _arrow(x=pyarrow.nulls(2)), "column 'x'", "2 of 2 missing"),
     bad(
         "lists in Parquet",
         _parquet(pd.DataFrame({"x": [[1], [2]], "y": [0, 1]})),
