@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import attempts, slurm, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.node.supervise import Supervisor
-from fsm_hpc.cluster.site import limits
+from fsm_hpc.cluster.site import doctor, limits, probe
 from fsm_hpc.cluster.submit import sbatch
-from fsm_hpc.study import scan_file
+from fsm_hpc.study import first_use, scan_file
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
@@ -77,6 +78,46 @@ def test_the_doctor_says_so_too() -> None:
     config = some_config(timeout_h=0.0167)
     assert limits.time_limit(config).grade is limits.Grade.FAILED
     assert limits.time_limit(some_config()).grade is limits.Grade.OK
+
+
+def test_the_doctor_shows_progress_while_the_node_compiles(
+    tmp_path: Path,
+    site: FakeSlurm,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(doctor, "PROGRESS_S", 0.0)
+    texts = iter(["compiling the solver", "waiting for another process, which compiles", ""])
+
+    def is_ready() -> bool:
+        text = next(texts)
+        probe._tell(tmp_path, text)
+        return not text
+
+    assert doctor._wait(is_ready, "7", 60, lambda: probe.progress(tmp_path))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        "...      compiling the solver",
+        "...      waiting for another process",
+    ]
+
+
+def test_the_doctor_passes_what_the_node_says_of_its_compilation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compile_all(say: Callable[[str], None]) -> float:
+        say("compiling: 20 s so far")
+        return 21.0
+
+    monkeypatch.setattr(first_use, "compile_all", compile_all)
+    monkeypatch.setattr(probe, "WAIT_S", 0.0)
+    before = signal.getsignal(signal.SIGUSR2)
+    try:
+        probe.look_around(tmp_path, some_config())
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+    assert probe.progress(tmp_path) == "compiling: 20 s so far"
+    assert probe.compile_s(tmp_path) == 21.0
 
 
 # ------------------------------------------------------------------------------------- progress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import importlib
 import os
 import subprocess
@@ -33,13 +34,33 @@ def test_who_compiles_says_so_and_who_finds_it_done_does_not(tmp_path: Path) -> 
     said: list[str] = []
     marker = tmp_path / ".compiled-1"
     message = compiling.STAGE.message
-    with compiling._alone(marker), compiling._telling(message, said.append, marker):
+    with compiling._alone(marker, said.append), compiling._telling(message, said.append, marker):
         marker.touch()
     assert said[0].startswith(message)
     assert said[-1].startswith("compiled in")
-    with compiling._alone(marker), compiling._telling(message, said.append, marker):
+    with compiling._alone(marker, said.append), compiling._telling(message, said.append, marker):
         pass
     assert len(said) == 2
+
+
+def test_who_waits_for_another_process_that_compiles_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "TOLD_EVERY_S", 0.01)
+    marker, said = tmp_path / ".compiled-1", list[str]()
+    with marker.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+        def tell(text: str) -> None:
+            said.append(text)
+            if len(said) == 3:
+                fcntl.flock(lock, fcntl.LOCK_UN)
+
+        with compiling._alone(marker, tell):
+            pass
+    assert said[0] == "waiting for another process, which compiles"
+    assert said[1].startswith("waiting for another process, which compiles: ")
+    assert said[1].endswith(" s so far")
 
 
 def called_from_python() -> Iterator[tuple[str, Any]]:

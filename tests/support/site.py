@@ -50,6 +50,10 @@ class Site:
             assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
+    def stdout(self, *words: str, limit_s: float = 120) -> str:
+        """What `python -m fsm_hpc ...` prints, without its progress on standard error."""
+        return self.shell(sys.executable, "-m", "fsm_hpc", *words, limit_s=limit_s).stdout
+
     def shell(self, *command: str, limit_s: float = 120) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command,

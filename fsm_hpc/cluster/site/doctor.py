@@ -28,6 +28,7 @@ from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.system import files, machine, ownership, terminal
 from fsm_hpc.system.numbers import counted
 
+PROGRESS_S = 10.0  # between two lines that say for how long it has been waiting
 PROBE_S = 180.0  # how long the probe may wait in the queue
 
 
@@ -171,7 +172,8 @@ def _on_a_node(config: Config, shared: bool) -> Iterator[Check]:
 
 def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Check]:
     began = time.monotonic()
-    if not _wait(lambda: (folder / probe.READY).exists(), job_id, PROBE_S):
+    waiting = f"job {job_id} waits to begin"
+    if not _wait(lambda: (folder / probe.READY).exists(), job_id, PROBE_S, lambda: waiting):
         hint = slurm.ask([job_id]).jobs.get(job_id)
         slurm.cancel([job_id])
         yield _no_probe(folder, job_id, hint)
@@ -221,7 +223,8 @@ def _cores(config: Config, seen: probe.Seen) -> Check:
 
 
 def _together(config: Config, folder: Path, job_id: str) -> Check:
-    _wait(lambda: probe.joined(folder) is not None, job_id, probe.JOIN_S + 30)
+    waiting = "the other nodes join, once they have compiled the solver"
+    _wait(lambda: probe.joined(folder) is not None, job_id, probe.JOIN_S + 30, lambda: waiting)
     joined, asked = probe.joined(folder) or 0, config.nodes - 1
     text = f"{joined} of {asked} other nodes connect to the first"
     if joined == asked:
@@ -230,7 +233,12 @@ def _together(config: Config, folder: Path, job_id: str) -> Check:
 
 
 def _compiled(folder: Path, job_id: str) -> Check:
-    _wait(lambda: probe.compile_s(folder) is not None, job_id, probe.COMPILE_S)
+    _wait(
+        lambda: probe.compile_s(folder) is not None,
+        job_id,
+        probe.COMPILE_S,
+        lambda: f"on the node: {probe.progress(folder) or 'the solver is made ready'}",
+    )
     seconds = probe.compile_s(folder)
     if seconds is None:
         text = "the node did not get the solver compiled; the first fold there will"
@@ -245,18 +253,41 @@ def _scontrol(seen: probe.Seen) -> Check:
     return Check("requeue", Grade.WARNING, text)
 
 
-def _wait(ready: Callable[[], bool], job_id: str, limit_s: float) -> bool:
+def _wait(
+    ready: Callable[[], bool],
+    job_id: str,
+    limit_s: float,
+    progress: Callable[[], str] = lambda: "",
+) -> bool:
     """Whether it came true before the limit, and before the job was gone."""
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
+    began = time.monotonic()
+    report = _Report(began)
+    while time.monotonic() < began + limit_s:
         if ready():
             return True
         hint = slurm.ask([job_id]).jobs.get(job_id)
         if hint is not None and not hint.is_live:
             time.sleep(2)  # a shared folder may lag behind
             return ready()
+        reason = f" ({hint.reason})" if hint is not None and hint.is_waiting else ""
+        report(progress(), reason)
         time.sleep(0.5)
     return ready()
+
+
+class _Report:
+    """Lines on standard error for who waits: what is new, and every now and then for how long."""
+
+    def __init__(self, began: float) -> None:
+        self._began = self._last = began
+        self._text = ""
+
+    def __call__(self, text: str, reason: str = "") -> None:
+        is_due = time.monotonic() - self._last >= PROGRESS_S
+        if not text or (text == self._text and not is_due):
+            return
+        self._text, self._last = text, time.monotonic()
+        print(f"...      {text}{reason}, {_since(self._began)}", file=sys.stderr, flush=True)
 
 
 def _since(began: float) -> str:

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +21,7 @@ from fsm_hpc.system import files, machine, records
 READY = "ready.json"
 SIGNALLED = "signalled.json"
 COMPILED = "compiled.json"
+PROGRESS = "progress.json"
 TOGETHER = "together.json"
 WAIT_S = 60.0
 COMPILE_S = 240.0  # on a busy node
@@ -60,11 +62,24 @@ def look_around(folder: Path, config: Config) -> None:
         slurm.run("scontrol", "show", "job", os.environ.get("SLURM_JOB_ID", "")) is not None,
     )
     files.write_json(folder / READY, asdict(seen))
-    files.write_json(folder / COMPILED, {"seconds": first_use.compile_all()})
+    seconds = first_use.compile_all(partial(_tell, folder))
+    files.write_json(folder / COMPILED, {"seconds": seconds})
     if config.nodes > 1:
         files.write_json(folder / TOGETHER, {"joined": _joined(folder, config.nodes - 1)})
     if signalled.wait(WAIT_S):
         files.write_json(folder / SIGNALLED, {"signalled": True})
+
+
+def _tell(folder: Path, text: str) -> None:
+    """Let who waits for the node know how far it is."""
+    print(text, flush=True)
+    files.write_json(folder / PROGRESS, {"text": text})
+
+
+def progress(folder: Path) -> str:
+    """What the node does now."""
+    told = records.read(folder / PROGRESS)
+    return "" if told is None else str(told["text"])
 
 
 def _joined(folder: Path, count: int) -> int:

@@ -96,7 +96,7 @@ def test_a_good_set_on_the_tasks_of_a_job_of_which_one_is_lost_is_that_of_one(si
 
 def test_the_doctor_sees_whether_nodes_reach_each_other(site: Site) -> None:
     words = ("cluster.nodes=3", "cluster.cpus=1", "cluster.mem_gb=2")
-    found = json.loads(site.fsm("doctor", "--json", *words, limit_s=300))
+    found = json.loads(site.stdout("doctor", "--json", *words, limit_s=300))
     said = {finding["check"]: finding["text"] for finding in found}
     assert said["between nodes"] == "2 of 2 other nodes connect to the first"
     told = site.fsm("doctor", "cluster.nodes=4", *words[1:], code=1)

@@ -66,7 +66,7 @@ def _make_ready(stage: Stage, say: Say) -> None:
     if marker is not None and marker.exists():
         stage.warm_up()
     else:
-        with _alone(marker), _telling(stage.message, say, marker):
+        with _alone(marker, say), _telling(stage.message, say, marker):
             stage.warm_up()
         if kernel.unkept:
             error = kernel.unkept[0]
@@ -110,7 +110,7 @@ STAGE = Stage("the solver", boxes.search, _solve_tiny)
 
 
 @contextmanager
-def _alone(marker: Path | None) -> Iterator[None]:
+def _alone(marker: Path | None, say: Say) -> Iterator[None]:
     """One process compiles; those that come meanwhile wait, and then find its cache."""
     try:
         import fcntl
@@ -122,8 +122,14 @@ def _alone(marker: Path | None) -> Iterator[None]:
         yield
         return
     with lock:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            message = "waiting for another process, which compiles"
+            with _progress(message, say), suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks
+            pass
         yield
 
 
@@ -133,7 +139,16 @@ def _telling(message: str, say: Say, marker: Path | None) -> Iterator[None]:
     if marker is not None and marker.exists():
         yield
         return
-    say(message + _place(marker))
+    started = time.monotonic()
+    with _progress(message, say, _place(marker)):
+        yield
+    say(f"compiled in {time.monotonic() - started:.0f} s")
+
+
+@contextmanager
+def _progress(message: str, say: Say, detail: str = "") -> Iterator[None]:
+    """Say what is going on, and every now and then for how long."""
+    say(message + detail)
     started = time.monotonic()
 
     def tell(over: threading.Event) -> None:
@@ -142,7 +157,6 @@ def _telling(message: str, say: Say, marker: Path | None) -> Iterator[None]:
 
     with beside(tell):
         yield
-    say(f"compiled in {time.monotonic() - started:.0f} s")
 
 
 def _place(marker: Path | None) -> str:
