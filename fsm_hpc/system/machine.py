@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import platform
 import resource
@@ -15,9 +16,52 @@ from pathlib import Path
 
 def available_cores() -> int:
     """The cores that this process may use; a batch system may give fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, math.ceil(min(cores or 1, cgroup_cores())))
+
+
+def cgroup_cores(root: Path = Path("/")) -> float:
+    """The processor time that control groups allow, in cores; infinite without a limit."""
+    limits = [math.inf]
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        if not controllers:  # version 2
+            limits += [_cpu_max(folder) for folder in _upwards(root / "sys/fs/cgroup", group)]
+        elif "cpu" in controllers.split(","):
+            top = root / "sys/fs/cgroup" / controllers
+            limits += [_cfs_quota(folder) for folder in _upwards(top, group)]
+    return min(limits)
+
+
+def _upwards(top: Path, group: str) -> Iterator[Path]:
+    """The folder of a group, and those of all groups that it is in."""
+    folder = top / group.lstrip("/")
+    yield folder
+    while folder != top and top in folder.parents:
+        folder = folder.parent
+        yield folder
+
+
+def _cpu_max(folder: Path) -> float:
+    return _quota(*[*_text(folder / "cpu.max").split(), "", ""][:2])
+
+
+def _cfs_quota(folder: Path) -> float:
+    names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+    return _quota(*(_text(folder / name).strip() for name in names))
+
+
+def _quota(quota: str, period: str) -> float:
+    is_limit = quota.isdigit() and period.isdigit() and int(quota) > 0 and int(period) > 0
+    return int(quota) / int(period) if is_limit else math.inf
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, ValueError):
+        return ""
 
 
 def physical_mb() -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.system import records
+from fsm_hpc.system import machine, records
 from tests.support.slurm_stand_ins import fake_slurm
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +66,78 @@ def test_a_job_requeues_itself_where_no_signal_comes(
         job.wait()
     assert ended.end is AttemptEnd.TIMEOUT
     assert records.read(paths.scan)
+
+
+@pytest.mark.parametrize(
+    ("asked", "variables", "expected"),
+    [
+        (4, {}, ""),
+        (9, {}, "asked for 9 cores, may use 4"),  # more than the node has
+        (4, {"SLURM_CPUS_PER_TASK": "1"}, "asked for 4 cores, may use 1"),
+        (4, {"SRUN_CPUS_PER_TASK": "2"}, "asked for 4 cores, may use 2"),
+        (4, {"SLURM_CPUS_ON_NODE": "3"}, "asked for 4 cores, may use 3"),
+        (4, {"SLURM_CPUS_ON_NODE": "odd"}, ""),
+    ],
+)
+def test_a_job_with_fewer_cores_than_it_asked_for_says_so(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: int,
+    variables: dict[str, str],
+    expected: str,
+) -> None:
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    paths = submit(tmp_path, ClusterKind.SLURM, f"cluster.cpus={asked}")
+    submission = submissions.load(paths)
+    assert submission is not None
+    supervisor = supervise.Supervisor(submission, paths)
+    config = supervisor.config_here()
+    assert "".join(supervisor.attempt.warnings).startswith(expected)
+    assert bool(supervisor.attempt.warnings) == bool(expected)
+    assert config.solver.threads == min(4, *(int(v) for v in variables.values() if v.isdigit()), 9)
+    assert expected in (paths.log.read_text() if paths.log.exists() else "")
+
+
+def test_more_threads_than_cores_are_warned_of_here_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
+    words = ["solver.threads=5", "cluster=local", f"results_dir={tmp_path}"]
+    attempt = foreground.Foreground(compose([*LONG, *words]), lambda _: None, lambda *_: None)
+    attempt.config_here()
+    expected = "solver.threads=5, but only 4 cores: they share them"
+    assert attempt.attempt.warnings == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("groups", "content", "cores"),
+    [
+        ("0::/job\n", {"job/cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/job/task\n", {"job/cpu.max": "200000 100000", "job/task/cpu.max": "max 1"}, 2.0),
+        ("0::/\n", {}, math.inf),
+        ("3:cpu,cpuacct:/j\n", {"cpu,cpuacct/j/cpu.cfs_quota_us": "-1"}, math.inf),
+        (
+            "3:cpu:/j\n",
+            {"cpu/j/cpu.cfs_quota_us": "50000", "cpu/j/cpu.cfs_period_us": "100000"},
+            0.5,
+        ),
+        ("odd", {}, math.inf),
+    ],
+)
+def test_the_limit_of_a_control_group_is_known(
+    tmp_path: Path, groups: str, content: dict[str, str], cores: float
+) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(groups)
+    for name, text in content.items():
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert machine.cgroup_cores(tmp_path) == cores
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core cannot be too few")

@@ -79,12 +79,13 @@ def _labels(word: str) -> str:
 
 
 def _fit_here(config: Config, console: Console, here: type, started: float) -> int:
+    from fsm_hpc.cluster.node import cores
     from fsm_hpc.models import fit
     from fsm_hpc.models.progress import FoldProgress
     from fsm_hpc.study import fold
 
     dataset = fold.load_asked(config)
-    for note in dataset.notes:
+    for note in (*dataset.notes, *filter(None, [cores.too_many_threads(config)])):
         console.print(note, soft_wrap=True)
     with FoldProgress(console, str(config.id.dataset)) as shown:
         model = here(config, shown, started).result()

@@ -45,7 +45,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
     from fsm_hpc.cluster import study_lock
-    from fsm_hpc.cluster.node import foreground
+    from fsm_hpc.cluster.node import cores, foreground
     from fsm_hpc.cluster.submit import plan
     from fsm_hpc.models import progress
     from fsm_hpc.study import fold, variants
@@ -64,6 +64,8 @@ def _run_here(config: Config) -> int:
         console.print(told, soft_wrap=True)
     else:
         fold.tell_change(prepared, console.print)
+        if few := cores.too_many_threads(config):
+            console.print(few, style="yellow", soft_wrap=True)
         shown = progress.FoldProgress(console, str(config.id))
         with study_lock.held([study]):
             (config,) = variants.placed([config])  # another command may have begun the study

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fsm_hpc.baselines import OnTrial
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.cluster.node import cores
 from fsm_hpc.cluster.node.joblog import Log
 from fsm_hpc.cluster.node.supervise import Supervisor
 from fsm_hpc.errors import UserError
@@ -51,6 +52,8 @@ class Foreground(Supervisor):
     def config_here(self) -> Config:
         """The config as it is: nobody else has a share of this machine."""
         config = self.submission.config_then
+        if few := cores.too_many_threads(config):
+            self.warn(few)
         return replace(config, solver=replace(config.solver, threads=fold.threads(config)))
 
     def warn(self, text: str) -> None:

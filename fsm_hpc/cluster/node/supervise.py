@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.cluster import arrays, attempts, slurm, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
-from fsm_hpc.cluster.node import nodes
+from fsm_hpc.cluster.node import cores, nodes
 from fsm_hpc.cluster.node.joblog import Log
 from fsm_hpc.cluster.submissions import Submission, job_id_here
 from fsm_hpc.errors import UserError
@@ -27,7 +27,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import clock, heartbeat, machine
+from fsm_hpc.system import clock, heartbeat
 from fsm_hpc.system.beside import beside
 from fsm_hpc.system.interrupts import heard
 from fsm_hpc.system.numbers import counted
@@ -152,16 +152,13 @@ class Supervisor:
     def config_here(self) -> Config:
         """The config of the time of submission, with the cores that are really here."""
         config = self.submission.config_then
-        cores = machine.available_cores()
-        asked = min(config.cluster.cpus, os.cpu_count() or 1)
-        if cores < asked:
-            wanted = counted(config.cluster.cpus, "core")
-            self.warn(f"asked for {wanted}, may use {cores}; see `doctor`")
+        if few := cores.too_few(config, self.is_slurm):
+            self.warn(few)
         then, now = self.submission.code, submissions.code_now()
         if then.get("digest") != now["digest"]:
             told = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
             self.warn(f"the code has changed since this job was submitted: {told}")
-        threads = config.solver.threads or min(config.cluster.cpus, cores)
+        threads = config.solver.threads or min(config.cluster.cpus, cores.here(self.is_slurm))
         return replace(config, solver=replace(config.solver, threads=threads))
 
     def refuse_changed_table(self, config: Config) -> None:

@@ -218,7 +218,8 @@ def _cores(config: Config, seen: probe.Seen) -> Check:
     asked = config.cluster.cpus
     if seen.cores >= min(asked, seen.cores_of_node):
         few = "" if seen.cores >= asked else f"; the node itself has only {seen.cores_of_node}"
-        return Check("cores", Grade.OK, f"asked for {asked}, may use {seen.cores}{few}")
+        grade = Grade.WARNING if few else Grade.OK
+        return Check("cores", grade, f"asked for {asked}, may use {seen.cores}{few}")
     return Check("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType
 
 from fsm_hpc.cluster import slurm
-from fsm_hpc.cluster.node import nodes
+from fsm_hpc.cluster.node import cores, nodes
 from fsm_hpc.study import first_use, provenance
 from fsm_hpc.study.config import Config
-from fsm_hpc.system import files, machine, records
+from fsm_hpc.system import files, records
 
 READY = "ready.json"
 SIGNALLED = "signalled.json"
@@ -57,7 +57,7 @@ def look_around(folder: Path, config: Config) -> None:
         platform.node(),
         platform.python_version(),
         provenance.code_digest(),
-        machine.available_cores(),
+        cores.here(is_slurm=True),
         os.cpu_count() or 1,
         slurm.run("scontrol", "show", "job", os.environ.get("SLURM_JOB_ID", "")) is not None,
     )
