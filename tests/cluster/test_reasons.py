@@ -18,11 +18,13 @@ from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, judge
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
+from tests.support.process_identities import identity
 from tests.support.submissions import submission
 
 FOLD = FoldId("bank", "pivot", 1)
 NOW = "2026-01-01 10:00:00"
 NO_PROCESS = 2**31 - 2  # an id that no process has
+GONE = identity(NO_PROCESS)
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 3, in f\n    f()\n'
 # what a job wrote, a part of the reason, and the state
 WRITTEN = [
@@ -55,7 +57,7 @@ def paths(tmp_path: Path) -> FoldPaths:
 def begin(paths: FoldPaths, kind: str) -> Attempt:
     """An attempt whose process is gone, and that recorded no end."""
     job_id = "17_1" if kind == "slurm" else f"local/{platform.node()}/{NO_PROCESS}"
-    attempt = Attempt("t", job_id, 0, platform.node(), NO_PROCESS, time.time())
+    attempt = Attempt("t", job_id, 0, platform.node(), NO_PROCESS, time.time(), process=GONE)
     attempts.save(paths, attempt)
     return attempt
 
@@ -91,7 +93,7 @@ def test_what_a_job_wrote_into_its_output_is_its_reason(
 
 def test_a_local_fold_that_died_before_it_began_has_failed(paths: FoldPaths) -> None:
     job_id = f"local/{platform.node()}/{NO_PROCESS}"
-    submissions.save(paths, submission(of=FOLD, job_id=job_id))
+    submissions.save(paths, submission(of=FOLD, job_id=job_id, process=GONE))
     paths.log.write_text(f"{TRACEBACK}ImportError: cannot import name 'x'\n")
     one = seen(paths)
     assert (one.verdict, one.why) == (Verdict.FAILED, "ImportError: cannot import name 'x'")
@@ -111,5 +113,5 @@ def test_a_log_older_than_the_submission_is_not_its_reason(paths: FoldPaths) -> 
     paths.log.write_text(f"{TRACEBACK}ValueError: old\n")
     os.utime(paths.log, (1, 1))
     job_id = f"local/{platform.node()}/{NO_PROCESS}"
-    submissions.save(paths, submission(of=FOLD, job_id=job_id))
+    submissions.save(paths, submission(of=FOLD, job_id=job_id, process=GONE))
     assert seen(paths).verdict is Verdict.MISSING
