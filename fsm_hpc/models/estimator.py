@@ -22,6 +22,7 @@ from fsm_hpc.models.frames import check_frame, is_frame, refuse_table, warn_abou
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.refused import refuse_arrays
+from fsm_hpc.models.rule_notes import NOTE, notes_on
 from fsm_hpc.models.several import Several
 from fsm_hpc.models.similar import Alternatives
 from fsm_hpc.models.source import Reading, Source
@@ -38,12 +39,12 @@ from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Solver
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.checkpoint import length_to_dict
-from fsm_hpc.study.measures import rounding_in_words
 from fsm_hpc.system import clock, machine
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ADVICE = "class_weight='balanced'"  # for a rare class
 TARGET = "y"  # what an array's target is called
 
 
@@ -162,7 +163,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         self._keep(fitted, learnt, _name_of(y))
         self._fitted = fitted
         for told in self.model_.notes:
-            if not told.startswith(learn.NOTE):
+            if not told.startswith(NOTE):
                 self._warn(told)
         return self
 
@@ -258,11 +259,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 cut=learnt.cut,
                 lengths=tuple(map(length_to_dict, learnt.lengths)),
                 figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
-                notes=(
-                    *rounding_in_words(fitted.weight_error),
-                    *learnt.told,
-                    *learn.notes_on(fitted, formula, classes, "class_weight='balanced'"),
-                ),
+                notes=(*learnt.told, *notes_on(fitted, formula, classes, ADVICE)),
             )
         )
         self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, learnt.lengths))

@@ -16,8 +16,9 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import choice, several, source
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models.learn import SHARE_OF_SCAN, notes_on, shares
+from fsm_hpc.models.learn import SHARE_OF_SCAN, shares
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.rule_notes import WARNING, notes_of_search, notes_on
 from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.near_optimal.choices import RuleChoice
@@ -45,14 +46,13 @@ from fsm_hpc.study.run import (
     search_formula,
 )
 from fsm_hpc.system import clock
-from fsm_hpc.system.numbers import counted, percent
+from fsm_hpc.system.numbers import percent
 
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.native.parts import Helpers
 
 SHARE_OF_RULE = 0.4  # of the budget that the rule itself may take; its folds have the rest
 LEAST_OF_CHOICE_S = 10.0  # that a choice may take, however little of the budget is left
-WARNING = "warning: "
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def describe(
     rounded = measures.rounding_in_words(fitted.weight_error)
     told = (
         *_imitation(model, dataset, config),
-        *_notes(model, state.final.end is End.PROVED, results),
+        *notes_of_search(model, state.final.end is End.PROVED, results),
     )
     more = notes_on(fitted, formula, model.classes, "objective=balanced")
     notes = (*doubts, *rounded, *lengths_without(fitted), *alike, *told, *more)
@@ -313,46 +313,3 @@ def _imitation(model: Model, dataset: Dataset, config: Config) -> Iterator[str]:
         f"{percent(float((truth == own).mean()))} of the rows, those answers on "
         f"{percent(float((theirs == own).mean()))}"
     )
-
-
-def _notes(model: Model, is_complete: bool, results: Sequence[FoldResult]) -> Iterator[str]:
-    """What a user of the rule has to know."""
-    if not is_complete:
-        yield (
-            f"the time was spent before the rule was proved to be the best of length "
-            f"{model.length}: a larger fit.budget_h goes on"
-        )
-    if model.cut:
-        yield "the time ended the choice of the length: a larger fit.budget_h goes on"
-    cut = [one.fold for one in results if one.stop_reason == StopReason.TIMEOUT.value]
-    unproved = [one.fold for one in results if not one.proved and not one.weight_error]
-    if cut or unproved:
-        these = len({*cut, *unproved})
-        were = "was" if these == 1 else "were"
-        yield (
-            f"{these} of {counted(len(results), 'fold')} {were} cut by time, so that these figures "
-            "may be too low"
-        )
-    expected = model.figures.get("accuracy")
-    if expected is not None and expected["value"] is not None:
-        yield from _against_majority(model, expected)
-
-
-def _against_majority(model: Model, expected: dict[str, Any]) -> Iterator[str]:
-    majority, accuracy = model.figures["majority"], expected["value"]
-    if accuracy <= majority:
-        yield (
-            f"{WARNING}with {percent(accuracy)} it does not beat always saying the more frequent "
-            f"answer, which is right on {percent(majority)} of the rows"
-        )
-    elif expected["interval"] is not None and expected["interval"][0] <= majority:
-        yield (
-            f"its {percent(accuracy)} may be chance: always saying the more frequent answer is "
-            f"right on {percent(majority)} of the rows"
-        )
-    recall = model.figures["recall"]["value"]
-    if recall is not None and recall < 0.5:
-        yield (
-            f"{WARNING}of the rows with {model.target} = {model.classes[1]} it finds only "
-            f"{percent(recall)}"
-        )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.ladder import Length, Split
-from fsm_hpc.search.objective import ACCURACY
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import (
     Limits,
@@ -24,12 +22,10 @@ from fsm_hpc.search.scan import (
 )
 from fsm_hpc.search.solvers.base import End, Solver
 from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study.measures import rounding_in_words
 from fsm_hpc.system import clock
-from fsm_hpc.system.numbers import percent
 
 SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
-IMBALANCED = 0.1  # share of the rarer class below which balanced classes are suggested
-NOTE = "note: "  # for the reader of the rule, and no reason for a warning
 Watch = Callable[[ScanState], None]
 
 
@@ -46,23 +42,6 @@ def shares(fitted: Problem, formula: Formula) -> tuple[float, float]:
         for said, right in parts
     )
     return no, yes
-
-
-def notes_on(fitted: Problem, formula: Formula, classes: Sequence[Any], advice: str) -> list[str]:
-    """Where a constant is as good on the fitted rows, or one class is so rare that it may be."""
-    positives, negatives = fitted.positives, fitted.weight - fitted.positives
-    rare, frequent = classes if positives > negatives else (classes[1], classes[0])
-    told = []
-    if fitted.errors(formula) >= min(positives, negatives):
-        told.append(f"{NOTE}on the fitted rows it does not beat always saying {frequent}")
-    share = min(positives, negatives) / fitted.weight
-    if share < IMBALANCED and fitted.objective == ACCURACY:
-        of = "rows" if fitted.weights is None else "weight"
-        told.append(
-            f"{NOTE}the class {rare} has only {percent(share)} of the {of}; with {advice} both "
-            "classes count the same"
-        )
-    return told
 
 
 @dataclass(frozen=True)
@@ -134,7 +113,7 @@ def _described(fitted: Problem, state: ScanState, length: int | None, interrupte
         reason = state.stop_reason.value
     forced = (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
     cut = length is None and (state.stop_reason is None or state.stop_reason in forced)
-    told = []
+    told = [*rounding_in_words(fitted.weight_error)]
     by = "Ctrl-C" if interrupted else "time_limit_s"
     if cut:
         told.append(

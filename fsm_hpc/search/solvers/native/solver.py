@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict
-from concurrent.futures import Future, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -131,10 +130,10 @@ class Native:
         self._known.clear()
 
     def _prepare(self, problem: Problem, control: Control) -> End | None:
-        """Get to know the problem, unless the time is over; a request to stop is met at once.
+        """Get to know the problem, unless the time is over.
 
-        A deadline that passes meanwhile is not: the best literal needs the same columns, and a
-        thread that is left behind would end the interpreter with an error.
+        A request to stop is met at once; a deadline that passes meanwhile is not, since the best
+        literal needs the same columns.
         """
         if problem.fingerprint in self._known:
             self._known.move_to_end(problem.fingerprint)
@@ -145,8 +144,9 @@ class Native:
         if problem.rows < SMALL:
             self._known[problem.fingerprint] = Knowledge.of(problem, self._threads)
             return None
-        made: Future[Knowledge] = Future()
-        threading.Thread(target=self._fulfil, args=(made, problem)).start()
+        preparing = ThreadPoolExecutor(1)  # the end of the process waits for it
+        made = preparing.submit(Knowledge.of, problem, self._threads)
+        preparing.shutdown(wait=False)
         while not made.done():
             wait([made], timeout=LOOK_S)
             if (end := control.reason_to_end()) not in (None, End.TIMEOUT):
@@ -159,12 +159,6 @@ class Native:
         most = KEPT_CELLS // max(1, problem.rows * len(problem.columns) * self._threads)
         while len(self._known) >= min(MOST_KEPT, max(1, most)):
             self._known.popitem(last=False)
-
-    def _fulfil(self, promise: Future[Knowledge], problem: Problem) -> None:
-        try:
-            promise.set_result(Knowledge.of(problem, self._threads))
-        except BaseException as failure:
-            promise.set_exception(failure)
 
 
 def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Outcome:
