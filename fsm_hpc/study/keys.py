@@ -10,7 +10,7 @@ from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.hydra import key_of
+from fsm_hpc.study.hydra import key_of, names_in
 
 OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it
 EXPERIMENT = "experiment"  # a config group whose files set other keys
@@ -47,9 +47,17 @@ def check(words: Sequence[str], own: Collection[str] = ()) -> None:
     """Refuse a word whose key is neither a setting nor one of the command's own."""
     for word in words:
         key = key_of(word)
+        if "=" not in word and not word.startswith("~"):
+            raise UserError(f"expected key=value, found {word!r}{_with_key(word)}")
         if key not in own and not is_known(key):
             near = suggestion(key, own)
             raise UserError(f"{key or word} is not a setting{near}; --cfg job shows them all")
+
+
+def _with_key(word: str) -> str:
+    """What a word without a key may have meant."""
+    groups = [group for group in ("dataset", "method") if word in names_in(group)]
+    return f", did you mean {groups[0]}={word}?" if groups else ""
 
 
 def suggestion(key: str, own: Collection[str] = ()) -> str:

@@ -48,7 +48,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("+datset=bank", "did you mean dataset"),
         ("hydra.verbose=true", "hydra.verbose is not a setting"),
         ("bank", "did you mean dataset=bank?"),
-        ("~dataset", "expected key=value"),
+        ("~dataset", "write it without ~"),
         ("~dataset=bank", "write it without ~"),
         ("+dataset=bank", "write it without +"),
         ("--datset=bank", "--datset=bank is not an option"),

@@ -73,9 +73,6 @@ class SortedWords:
 
 def sort(words: Sequence[str]) -> SortedWords:
     """Sort the words of a command."""
-    for word in words:
-        if "=" not in word:
-            raise UserError(f"expected key=value, found {word!r}{_as_key_value(word)}")
     keys.check(words)
     read = [Word(word) for word in words]
     _refuse_signs(read)
@@ -88,12 +85,6 @@ def sort(words: Sequence[str]) -> SortedWords:
         {word.key: word for word in read if word.key in FILTERS},
         tuple(word for word in read if word.key not in PLACES + FILTERS),
     )
-
-
-def _as_key_value(word: str) -> str:
-    """What a word without a key may have meant."""
-    groups = [group for group in ("dataset", "method") if word in hydra.names_in(group)]
-    return f", did you mean {groups[0]}={word}?" if groups else ""
 
 
 def _refuse_signs(words: Sequence[Word]) -> None:
