@@ -21,8 +21,9 @@ from fsm_hpc.models import learn, one_against_rest, parameters, several
 from fsm_hpc.models.frames import check_frame, is_frame, refuse_table, warn_about_column_vector
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
+from fsm_hpc.models.refitting import anew
 from fsm_hpc.models.refused import refuse_arrays
-from fsm_hpc.models.rule_notes import NOTE, notes_on
+from fsm_hpc.models.rule_notes import NOTE, notes_on, one_answer
 from fsm_hpc.models.several import Several
 from fsm_hpc.models.similar import Alternatives
 from fsm_hpc.models.source import Reading, Source
@@ -130,6 +131,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         tags.input_tags.allow_nan = self.missing == "keep"
         return tags
 
+    @anew
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FormulaClassifier:  # noqa: N803
         """Find the formula; `X` is a DataFrame or a numeric array, `y` has the classes.
 
@@ -139,9 +141,9 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         started = clock.monotonic()
         parameters.check(self)
         labels, weights = self._labels(X, y, sample_weight)
-        self._fitted = self._good = None
         if len(self.classes_) > 2:
-            return self._fit_several(X, y, weights)
+            one_against_rest.fit(self, X, y, _name_of(y), weights)
+            return self._warned()
         columns = self._fit_columns(X, weights)
         wanted = (parameters.cuts_of(self), Language(self.language))
         weighed = (weights.objective, weights.given)
@@ -162,10 +164,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
             learnt = learn.learn(fitted, splits, solver, rule, length, *limit)
         self._keep(fitted, learnt, _name_of(y))
         self._fitted = fitted
-        for told in self.model_.notes:
-            if not told.startswith(NOTE):
-                self._warn(told)
-        return self
+        return self._warned()
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         if self._has_several:
@@ -174,17 +173,15 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         return np.asarray(self.classes_[holds.astype(int)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """The shares of the classes among the fitted rows where the formula says the same.
+        """The shares of the classes among the fitted rows that get the same answer.
 
-        The predicted class never gets less than half, so that `predict` is the likelier one; of
-        several classes it gets no less than any other.
+        Rows count with their sample weights and without class weights, under which the predicted
+        class may therefore be the less likely one. Without such rows both are a half.
         """
         if self._has_several:
             return one_against_rest.shares(self, self._table(X))
-        holds = self._holds(X)
         no, yes = self.model_.shares
-        just_above = float(np.nextafter(0.5, 1.0))
-        positive = np.where(holds, max(yes, just_above), min(1.0 - no, 0.5))
+        positive = np.where(self._holds(X), yes, 1.0 - no)
         return np.column_stack([1.0 - positive, positive])
 
     # ----------------------------------------------------------------------------- the rule itself
@@ -228,10 +225,6 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
 
     # -------------------------------------------------------------------------------- the fitting
 
-    def _fit_several(self, X: Any, y: Any, weights: RowWeights) -> FormulaClassifier:  # noqa: N803
-        one_against_rest.fit(self, X, y, _name_of(y), weights)
-        return self
-
     def _keep(self, fitted: Problem, learnt: Learnt, target: Any) -> None:
         import pandas as pd
 
@@ -259,7 +252,11 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 cut=learnt.cut,
                 lengths=tuple(map(length_to_dict, learnt.lengths)),
                 figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
-                notes=(*learnt.told, *notes_on(fitted, formula, classes, ADVICE)),
+                notes=(
+                    *learnt.told,
+                    *notes_on(fitted, formula, classes, ADVICE),
+                    *one_answer(fitted, formula, str(target), classes),
+                ),
             )
         )
         self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, learnt.lengths))
@@ -275,10 +272,13 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         self.stop_reason_ = made.stop_reason
         self.cut_ = made.cut
 
-    def _warn(self, text: str) -> None:
+    def _warned(self) -> FormulaClassifier:
         from sklearn.exceptions import ConvergenceWarning
 
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        for note in self.model_.notes:
+            if NOTE not in note:
+                warnings.warn(note, ConvergenceWarning, stacklevel=4)  # of who calls fit
+        return self
 
     # -------------------------------------------------------------------------------- the input
 

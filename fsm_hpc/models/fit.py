@@ -18,7 +18,7 @@ from fsm_hpc.models import choice, several, source
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models.learn import SHARE_OF_SCAN, shares
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.rule_notes import WARNING, notes_of_search, notes_on
+from fsm_hpc.models.rule_notes import WARNING, notes_of_search, notes_on, one_answer
 from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.near_optimal.choices import RuleChoice
@@ -244,7 +244,8 @@ def describe(
         provenance=provenance(config, threads(config), memory_mb(config)),
     )
     doubts = [note for note in dataset.notes if note.startswith(WARNING)]
-    alike = _one_answer(model, fitted)
+    same = one_answer(fitted, model.formula, model.target, model.classes)
+    alike = (f"{WARNING}{note}" for note in same)
     rounded = measures.rounding_in_words(fitted.weight_error)
     told = (
         *_imitation(model, dataset, config),
@@ -288,17 +289,6 @@ def stability(results: Sequence[FoldResult]) -> dict[str, Any]:
         "columns": dict(columns.most_common()),
         "cuts": {column: dict(counts.most_common()) for column, counts in cuts.items()},
     }
-
-
-def _one_answer(model: Model, fitted: Problem) -> Iterator[str]:
-    """There is no constant in the language, so that it can look like a rule and be none."""
-    truth = model.formula.evaluate(fitted.table)
-    if truth.all() or not truth.any():
-        always = model.classes[int(truth[0])]
-        yield (
-            f"{WARNING}it says {model.target} = {always} on each of its rows: no formula of this "
-            "length does better than one answer for all"
-        )
 
 
 def _imitation(model: Model, dataset: Dataset, config: Config) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -53,6 +54,17 @@ def share_of_time(config: Config, spent_s: float, done: int, count: int) -> floa
     return min(1 / count, left_s / (count - done) / budget_s) if budget_s else 0.0
 
 
+def needs_two_classes(path: Path) -> str:
+    """What a command says that reads a rule for two classes, and which it can read instead."""
+    rules = sorted((path.parent / FOLDER).glob("*/model.json"))
+    todo = (
+        f"name the rule of one class against the rest, such as {rules[0]}"
+        if rules
+        else "fit one class against the rest: fit dataset.positive=CLASS dataset.negative=rest"
+    )
+    return f"{path}: expected a rule for two classes, found one for several; {todo}"
+
+
 def put_together(config: Config, classes: Sequence[str], rules: Sequence[Model]) -> Several:
     """All rules as one, with what their folds tell of all together."""
     configs = [against_rest(config, one, 1 / len(classes)) for one in classes]
@@ -60,7 +72,9 @@ def put_together(config: Config, classes: Sequence[str], rules: Sequence[Model])
     labels = _labels(classes, tables)
     columns = {c.name: c.values for c in tables[0].columns}
     truths = {rule.classes[1]: rule.formula.evaluate(columns) for rule in rules}
-    made = several.combine(config.dataset.target, rules, labels, truths)
+    given = tables[0].weights
+    counted = several.whole_weights(labels, given, config.objective)
+    made = several.combine(config.dataset.target, rules, labels, truths, counted, given)
     figures = made.figures | _expected(configs, classes, tables, labels)
     origin = dict(rules[0].provenance)
     return replace(made, figures=figures, settings=dict(rules[0].settings), provenance=origin)
@@ -124,11 +138,12 @@ def _said_on_fold(
     if any(not np.array_equal(part.test, parts[0].test) for part in parts):
         return None  # folds that keep the share of each class differ between the classes
     fitted, test = parts[0].fitted, parts[0].test
-    counts = {one: int((labels[fitted] == one).sum()) for one in classes}
-    ordered = sorted(classes, key=lambda one: (-shares_of[one], -counts[one]))
-    left = ~np.logical_or.reduce([truths[one] for one in classes])[fitted]
-    most = labels[fitted][left] if left.any() else labels[fitted]
-    otherwise = max(ordered, key=lambda one: (int((most == one).sum()), counts[one]))
+    given = tables[0].weights
+    known = None if given is None else given[fitted]
+    weights = several.whole_weights(labels[fitted], known, configs[0].objective)
+    counted = np.ones(len(fitted), np.int64) if weights is None else weights
+    on_fitted = {one: truths[one][fitted] for one in classes}
+    ordered, otherwise = several.order_and_default(shares_of, labels[fitted], on_fitted, counted)
     chosen = several.first_that_holds(
         [truths[one][test] for one in ordered], ordered.index(otherwise)
     )

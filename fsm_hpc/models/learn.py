@@ -32,10 +32,10 @@ Watch = Callable[[ScanState], None]
 def shares(fitted: Problem, formula: Formula) -> tuple[float, float]:
     """Of the rows where it is false, and where it is true, the share that it is right on.
 
-    Rows count with the weights that they were given, whatever the objective makes of them.
+    Rows count with their sample weights; weights of classes and costs never count.
     """
     truth = formula.evaluate(fitted.table)
-    weights = np.ones(fitted.rows) if fitted.given is None else fitted.given
+    weights = np.ones(fitted.rows) if fitted.sample is None else fitted.sample
     parts = ((~truth, ~fitted.labels), (truth, fitted.labels))
     no, yes = (
         float(np.average(right[said], weights=weights[said])) if said.any() else 0.5

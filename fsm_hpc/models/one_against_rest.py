@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -9,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
 from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several, combine
+from fsm_hpc.models.several import Several, combine, whole_weights
 from fsm_hpc.models.weighing import RowWeights
 from fsm_hpc.system import clock
 
@@ -30,7 +32,9 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
         left = len(estimator.classes_) - place
         made = _against_rest(estimator, started, left)
         made._sample = weights.sample  # the weights of the rows have those of the classes in them
-        made.fit(X, labels == one, weights.whole)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # `fit` warns, by class
+            made.fit(X, pd.Series(labels == one, name=str(target)), weights.whole)
         rules.append(replace(made.model_, classes=(f"not {one}", one), target=str(target)))
         paths.append(made.path_.assign(**{"class": one}))
     for name in ("n_features_in_", "feature_names_in_"):
@@ -40,7 +44,9 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
     labels = labels[weights.kept]
     table = estimator._table(X if weights.keeps_all else _safe_indexing(X, weights.kept))
     truths = {rule.classes[1]: rule.formula.evaluate(table) for rule in rules}
-    take(estimator, combine(str(target), rules, labels, truths))
+    counted = whole_weights(labels, weights.given, weights.objective)
+    made_of_all = combine(str(target), rules, labels, truths, counted, weights.sample)
+    take(estimator, made_of_all)
     estimator.path_ = pd.concat(paths, ignore_index=True)
 
 
@@ -60,20 +66,10 @@ def predict(estimator: Any, table: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def shares(estimator: Any, table: Mapping[str, Any]) -> NDArray[np.float64]:
-    """The share of each class where its own formula says the same, scaled to a sum of one.
-
-    The predicted class gets no less than any other.
-    """
+    """The shares of the classes among the fitted rows that get the same answer."""
     made = estimator.model_
-    truths = _truths(made, table)
-    places = _places(estimator)
-    found = np.zeros((len(truths[0]), len(places)))
-    for place, rule, truth in zip(places.tolist(), made.rules, truths, strict=True):
-        no, yes = rule.shares
-        found[:, place] = np.where(truth, yes, 1.0 - no)
-    rows, chosen = np.arange(len(found)), places[made.decide(truths)]
-    found[rows, chosen] = found.max(axis=1) * 1.000001 + 1e-9
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    observed = np.array(made.class_shares)[made.decide(_truths(made, table))]
+    return np.asarray(observed[:, np.argsort(_places(estimator))])
 
 
 def _against_rest(estimator: Any, started: float, left: int) -> Any:

@@ -35,6 +35,19 @@ def notes_on(fitted: Problem, formula: Formula, classes: Sequence[Any], advice: 
     return told
 
 
+def one_answer(
+    fitted: Problem, formula: Formula, target: str, classes: Sequence[Any]
+) -> Iterator[str]:
+    """What to tell of a formula that holds on each fitted row, or on none."""
+    truth = formula.evaluate(fitted.table)
+    if truth.all() or not truth.any():
+        always = classes[int(truth[0])]
+        yield (
+            f"it says {target} = {always} on each of its rows: no formula of this "
+            "length does better than one answer for all"
+        )
+
+
 def notes_of_search(
     model: Model, is_complete: bool, results: Sequence[FoldResult]
 ) -> Iterator[str]:

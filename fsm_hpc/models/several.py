@@ -16,7 +16,9 @@ from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models.model import Class, Model
 from fsm_hpc.models.source import Reading, Source
+from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.search.weights import weigh
 from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Count, Share
@@ -34,6 +36,7 @@ class Several:
 
     They are asked in the order of their training shares: how often a row was of the class where its
     formula held. Where none holds the answer is `otherwise`, the class that most such rows had.
+    Rows count with their weights, as far as they have some.
     """
 
     target: str
@@ -41,7 +44,10 @@ class Several:
     otherwise: Class
     shares: tuple[Share, ...]  # of each class where it is said, in the order of the rules
     rows: Count
-    errors: Count  # of all rules together
+    errors: Count  # of all rules together, in weight where rows have weights
+    weight: Count | None = None  # of all rows; None: one each
+    # of every class (columns) where a class is said (rows), both in the order of the rules
+    class_shares: tuple[tuple[Share, ...], ...] = ()
     figures: dict[str, Any] = field(default_factory=dict)  # what to expect of them
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
@@ -137,38 +143,79 @@ def first_that_holds(truths: Sequence[Truth], otherwise: int) -> Chosen:
     return chosen
 
 
-def in_order(rules: Sequence[Model], counts: Mapping[Any, int]) -> list[Model]:
-    """By training share, then the more frequent class first, then as they come."""
-    return sorted(rules, key=lambda rule: (-rule.shares[1], -counts[rule.classes[1]]))
+def whole_weights(
+    labels: NDArray[Any], given: NDArray[np.float64] | None, objective: Objective
+) -> NDArray[np.int64] | None:
+    """What each row counts, in whole numbers; balanced classes count the same. None: one each."""
+    is_balanced = objective.name is ObjectiveName.BALANCED
+    if given is None and not is_balanced:
+        return None
+    weights = np.ones(len(labels)) if given is None else given
+    if is_balanced:
+        totals = {one: weights[labels == one].sum() for one in set(labels.tolist())}
+        weights = weights * np.array([weights.sum() / totals[one] for one in labels.tolist()])
+    return weigh(ACCURACY, np.zeros(len(labels), dtype=bool), weights).weights
+
+
+def order_and_default(
+    shares: Mapping[Any, float],
+    labels: NDArray[Any],
+    truths: Mapping[Any, Truth],
+    counted: NDArray[np.int64],
+) -> tuple[list[Any], Any]:
+    """The classes by training share, then by weight, and the class where no formula holds."""
+    weights = {one: int(counted[labels == one].sum()) for one in shares}
+    ordered = sorted(shares, key=lambda one: (-shares[one], -weights[one]))
+    none = ~np.logical_or.reduce([truths[one] for one in ordered])
+    left = np.where(none if none.any() else True, counted, 0)
+    most = {one: (int(left[labels == one].sum()), weights[one]) for one in ordered}
+    return ordered, max(ordered, key=lambda one: most[one])
 
 
 def combine(
-    target: str, rules: Sequence[Model], labels: NDArray[Any], truths: Mapping[Any, Truth]
+    target: str,
+    rules: Sequence[Model],
+    labels: NDArray[Any],
+    truths: Mapping[Any, Truth],
+    weights: NDArray[np.int64] | None = None,
+    sample: NDArray[np.float64] | None = None,
 ) -> Several:
-    """The rules of all classes together, as the fitted rows tell; `truths` by class."""
-    counts = {rule.classes[1]: int((labels == rule.classes[1]).sum()) for rule in rules}
-    ordered = in_order(rules, counts)
-    classes = [rule.classes[1] for rule in ordered]
-    left = ~np.logical_or.reduce([truths[c] for c in classes])
-    most = labels[left] if left.any() else labels
-    otherwise = max(classes, key=lambda c: (int((most == c).sum()), counts[c]))
+    """The rules of all classes together, as the fitted rows tell; `truths` by class.
+
+    `weights` are what rows count in errors, `sample` what they count in shares.
+    """
+    counted = np.ones(len(labels), np.int64) if weights is None else weights
+    by_class = {rule.classes[1]: rule for rule in rules}
+    training = {one: rule.shares[1] for one, rule in by_class.items()}
+    classes, otherwise = order_and_default(training, labels, truths, counted)
     chosen = first_that_holds([truths[c] for c in classes], classes.index(otherwise))
-    right = np.array([labels[row] == classes[c] for row, c in enumerate(chosen.tolist())], bool)
-    said = [right[chosen == place] for place in range(len(classes))]
-    shares = tuple(float(part.mean()) if len(part) else 0.0 for part in said)
-    majority = max(counts.values()) / len(labels)
+    actual = np.array([classes.index(one) for one in labels.tolist()])
+    observed = _observed(len(classes), chosen, actual, sample)
+    ordered = [by_class[one] for one in classes]
     return Several(
         target=target,
         rules=tuple(ordered),
         otherwise=otherwise,
-        shares=shares,
+        shares=tuple(observed[at][at] for at in range(len(classes))),
         rows=len(labels),
-        errors=int((~right).sum()),
-        figures={"majority": majority},
+        errors=int(counted[chosen != actual].sum()),
+        weight=None if weights is None else int(counted.sum()),
+        class_shares=observed,
+        figures={"majority": float(np.bincount(actual).max() / len(labels))},
         notes=tuple(
             f"{c}: {note}" for c, m in zip(classes, ordered, strict=True) for note in m.notes
         ),
     )
+
+
+def _observed(
+    count: int, chosen: Chosen, actual: Chosen, sample: NDArray[np.float64] | None
+) -> tuple[tuple[float, ...], ...]:
+    """The shares of the classes where each is said; those of all rows where it is never said."""
+    table = np.zeros((count, count))
+    np.add.at(table, (chosen, actual), 1.0 if sample is None else sample)
+    table[table.sum(axis=1) == 0] = table.sum(axis=0)
+    return tuple(map(tuple, (table / table.sum(axis=1, keepdims=True)).tolist()))
 
 
 def save(path: Path, rules: Model | Several) -> None:
@@ -200,6 +247,8 @@ def load(path: Path) -> Model | Several:
             raise UnreadableError(f"{path.name} is not understood: no rule has {known.otherwise!r}")
         if len(known.shares) != len(made):
             raise UnreadableError(f"{path.name} is not understood: each rule has one share")
+        if [len(shares) for shares in known.class_shares] != [len(made)] * len(made):
+            raise UnreadableError(f"{path.name} is not understood: each class has a share by rule")
         object.__setattr__(known, "rules", tuple(made))
         return known
     except UnreadableError as error:

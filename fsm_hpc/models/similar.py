@@ -47,7 +47,8 @@ class Alternatives:
         if fitted is None:
             raise UserError(
                 "alternatives: expected a classifier of two classes that fit was called on, found "
-                "one that was loaded, has more classes or is not fitted"
+                "one that was loaded, has more classes or is not fitted; of several classes, fit "
+                "one against the rest: fit(X, y == CLASS)"
             )
         self._good = good_set(fitted, slack, bound or self.length_, self.threads, time_limit_s)
         return frame(self._good)

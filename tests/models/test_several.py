@@ -15,13 +15,19 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from fsm_hpc import FormulaClassifier, explain_model
+from fsm_hpc import FormulaClassifier, explain_model, parse
 from fsm_hpc.cli.main import main
+from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.models import several
 from fsm_hpc.models.card import page
 from fsm_hpc.models.exporters import FORMATS, export
+from fsm_hpc.models.model import Model
 from fsm_hpc.models.several import Several
+from fsm_hpc.models.source import Source
+from fsm_hpc.search.objective import Objective, ObjectiveName
+from tests.support.command_line import run_verb
+from tests.support.rules import make_model
 
 
 def _iris() -> tuple[pd.DataFrame, pd.Series[str]]:
@@ -170,3 +176,91 @@ def test_fit_predict_and_explain_know_several_classes(
     assert main(["status", "out=rules"]) == 0
     assert main(["fit", *words, *options, "-m"]) == 2
     assert "dataset.positive=CLASS dataset.negative=rest" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------- weights
+
+
+def _weighted_table(seed: int) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 4, (14, 2)).astype(float)
+    return values, np.resize(np.array(["a", "b", "c"]), 14), rng.integers(0, 5, 14)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_weight_counts_like_so_many_rows_of_several_classes(seed: int) -> None:
+    values, labels, weights = _weighted_table(seed)
+    weights[:3] += 1  # every class counts
+    made = FormulaClassifier(solver="native", length=1, threads=1)
+    once = made.fit(values, labels, weights)
+    answers, shares = once.predict(values), once.predict_proba(values)
+    known = (once.model_.otherwise, once.model_.classes, once.errors_)
+    again = made.fit(values.repeat(weights, axis=0), labels.repeat(weights))
+    assert known == (again.model_.otherwise, again.model_.classes, again.errors_)
+    assert answers.tolist() == again.predict(values).tolist()
+    assert np.allclose(shares, again.predict_proba(values))
+
+
+def test_the_errors_of_several_classes_are_weights_of_wrong_rows() -> None:
+    values, labels, weights = _weighted_table(3)
+    weights = weights + 1
+    for class_weight in (None, {"a": 1, "b": 7, "c": 2}):
+        factors = np.array([(class_weight or {}).get(label, 1) for label in labels.tolist()])
+        made = FormulaClassifier(
+            solver="native", length=1, threads=1, class_weight=class_weight
+        ).fit(values, labels, weights)
+        wrong = made.predict(values) != labels
+        assert made.model_.weight == (weights * factors).sum()
+        assert made.errors_ == (weights * factors)[wrong].sum()
+
+
+def test_weights_decide_the_class_where_no_formula_holds() -> None:
+    values = np.array([0.0] * 8 + [1.0] * 5)
+    labels = np.array([*["often"] * 6, *["rare"] * 2, "often", *["third"] * 4])
+    rules = [_against_rest("x0 >= 1", one) for one in ("often", "rare", "third")]
+    none = np.zeros(13, dtype=bool)
+    truths = {"often": none, "rare": none, "third": values >= 1}
+    plain = several.combine("y", rules, labels, truths)
+    assert (plain.otherwise, plain.errors, plain.weight) == ("often", 3, None)
+    balanced = several.whole_weights(labels, None, Objective(ObjectiveName.BALANCED))
+    assert several.combine("y", rules, labels, truths, balanced).otherwise == "rare"
+    given = np.where(labels == "rare", 4.0, 1.0)
+    counted = several.whole_weights(labels, given, Objective())
+    made = several.combine("y", rules, labels, truths, counted, given)
+    assert (made.otherwise, made.errors, made.weight) == ("rare", 7, 19)
+
+
+def _against_rest(formula: str, one: str) -> Model:
+    sources = [Source("x0", RawKind.NUMERIC)]
+    return make_model(parse(formula), sources, (f"not {one}", one))
+
+
+def test_probabilities_of_several_classes_are_observed_shares() -> None:
+    values, labels, weights = _weighted_table(5)
+    weights = weights + 1.0
+    made = FormulaClassifier(
+        solver="native", length=1, threads=1, class_weight={"a": 9, "b": 1, "c": 1}
+    ).fit(values, labels, weights)
+    answers, shares = made.predict(values), made.predict_proba(values)
+    for row, answer in enumerate(answers):
+        same = answers == answer
+        observed = [weights[same & (labels == one)].sum() for one in made.classes_]
+        assert np.allclose(shares[row], np.array(observed) / weights[same].sum())
+
+
+def test_alternatives_name_the_rule_of_one_class(tmp_path: Path) -> None:
+    frame, species = _iris()
+    frame.assign(species=species).to_csv(tmp_path / "iris.csv", index=False)
+    words = ["dataset=csv", f"dataset.path={tmp_path / 'iris.csv'}", "dataset.target=species"]
+    limits = ["method=pivot", "scan.max_length=1", "fit.folds=0", "scan.splits=1", "solver=native"]
+    assert main(["fit", *words, *limits, f"out={tmp_path / 'rules'}"]) == 0
+    path = tmp_path / "rules" / "model.json"
+    with pytest.raises(UserError, match="expected a rule for two classes, found one for") as told:
+        run_verb("alternatives", str(path))
+    named = str(told.value).split("such as ")[1]
+    assert run_verb("alternatives", named, "bound=1") == 0
+    with pytest.raises(UserError, match=r"two classes, found one for several.*model.json --row 1"):
+        run_verb("explain", str(path), "--row", "1")
+    shutil.rmtree(tmp_path / "rules" / "classes")
+    with pytest.raises(UserError, match=r"fit dataset.positive=CLASS dataset.negative=rest"):
+        run_verb("alternatives", str(path))

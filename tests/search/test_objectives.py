@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from fsm_hpc import FormulaClassifier
+from fsm_hpc.data.dataset import load
 from fsm_hpc.errors import UserError
+from fsm_hpc.models import several
+from fsm_hpc.models.model import Model
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.problem import Problem
@@ -24,7 +30,9 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.search.weights import MOST, weigh
 from tests.support.brute_force import fewest_errors
+from tests.support.command_line import run_verb
 from tests.support.random_tables import problems
+from tests.support.tables import spec_of
 
 QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 some = settings(max_examples=40, deadline=None, suppress_health_check=QUIET)
@@ -255,3 +263,34 @@ def test_weights_that_are_not_exact_have_an_error(objective: Objective, given: A
 def test_balanced_classes_whose_sizes_have_a_large_product_are_not_exact() -> None:
     labels = np.arange(10_001) < 5_000
     assert weigh(BALANCED, labels).error > 0.0
+
+
+# ---------------------------------------------------------------------------- the documentation
+
+WANTED = Path(__file__).parents[2] / "docs" / "wanted.md"
+
+
+def _fitted_by(words: list[str]) -> tuple[int, int]:
+    """What the command makes: false positives and false negatives on the fitted rows."""
+    out = next(word.removeprefix("out=") for word in words if word.startswith("out="))
+    assert run_verb("fit", *words) == 0
+    model = several.load(Path(out) / "model.json")
+    assert isinstance(model, Model)
+    dataset = load(spec_of("hepatitis"), None)
+    holds = model.formula.evaluate({column.name: column.values for column in dataset.columns})
+    return int((holds & ~dataset.labels).sum()), int((~holds & dataset.labels).sum())
+
+
+def test_the_documented_costs_make_the_error_rarer_that_costs_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = WANTED.read_text().splitlines()
+    command = next(line for line in lines if "objective=costs" in line and "out=careful" in line)
+    words = shlex.split(command.partition(" fit ")[2])
+    plain = [word for word in words if not word.startswith(("objective", "out="))]
+    careful, equal = _fitted_by(words), _fitted_by([*plain, "out=equal"])
+    assert careful[0] < equal[0]
+    told = re.search(r"calls (\d+) of the 24 .* at equal costs, (\d+)", " ".join(lines))
+    assert told is not None
+    assert (int(told[1]), int(told[2])) == (careful[0], equal[0])

@@ -42,12 +42,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 def _explain_several(path: Path, row: int | None) -> int:
     from fsm_hpc.models import several
     from fsm_hpc.models.exporters import export
+    from fsm_hpc.models.fit_several import needs_two_classes
 
     if row is not None:
-        raise UserError(
-            f"{path} has a rule for each of several classes; explain one of them: "
-            f"{path.parent}/classes/CLASS/model.json --row {row}"
-        )
+        raise UserError(f"{needs_two_classes(path)} --row {row}")
     print(export(several.load(path), "text"))
     return 0
 

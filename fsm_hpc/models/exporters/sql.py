@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.models.exporters.conditions import Infix, Words, keeps_missing, plain
@@ -17,16 +16,40 @@ _TRUTHS = {True: "1 = 1", False: "1 = 0"}  # SQLite takes TRUE for a column that
 def export(model: Model | Several, dialect: str = DialectName.ANSI.value) -> str:
     """`CASE WHEN ... THEN 'yes' ELSE 'no' END`; NULL where a value that it needs is missing."""
     writer = _Sql(dialect_called(dialect))
-    answers = [plain(answer) for answer, _ in model.branches]
-    no, *yes = _classes(writer.dialect, plain(model.otherwise), *answers)
+    no, *yes = answers(model, dialect)
     when = [
         f"WHEN {writer.write(rule)} THEN {answer}"
         for answer, (_, rule) in zip(yes, model.branches, strict=True)
     ]
-    if not keeps_missing(model):
-        missing = " OR ".join(writer.missing(source.name) for source in model.sources)
-        when.insert(0, f"WHEN {missing} THEN NULL")
+    if needed := missing(model, dialect):
+        when.insert(0, f"WHEN {' OR '.join(needed)} THEN NULL")
     return f"CASE {' '.join(when)} ELSE {no} END"
+
+
+def condition(model: Model, dialect: str = DialectName.ANSI.value) -> str:
+    """What holds where the rule says its second class."""
+    return _Sql(dialect_called(dialect)).write(model)
+
+
+def missing(model: Model | Several, dialect: str = DialectName.ANSI.value) -> list[str]:
+    """What holds where the rule has no answer: a column is NULL, of those that must not be."""
+    writer = _Sql(dialect_called(dialect))
+    return [] if keeps_missing(model) else [writer.missing(s.name) for s in model.sources]
+
+
+def answers(model: Model | Several, dialect: str = DialectName.ANSI.value) -> list[str]:
+    """The class where no condition holds, then those of the branches.
+
+    All are numbers, all truth values, or else all text: a CASE has one type.
+    """
+    known = dialect_called(dialect)
+    classes = [plain(model.otherwise), *(plain(answer) for answer, _ in model.branches)]
+    kinds = set(map(type, classes))
+    if kinds == {bool}:
+        return [_TRUTHS[one] for one in classes]
+    if kinds <= {int, float}:
+        return [str(one) if isinstance(one, int) else known.number(one) for one in classes]
+    return [known.text(str(one)) for one in classes]
 
 
 class _Sql(Infix):
@@ -62,13 +85,3 @@ class _Sql(Infix):
         if len(spellings) == 1:
             return f"{cell} = {dialect.word(spellings[0])}"
         return f"{cell} IN ({', '.join(map(dialect.word, spellings))})"
-
-
-def _classes(dialect: Dialect, *classes: Any) -> list[str]:
-    """All as numbers, all as truth values, or else all as text: a CASE has one type."""
-    kinds = set(map(type, classes))
-    if kinds == {bool}:
-        return [_TRUTHS[one] for one in classes]
-    if kinds <= {int, float}:
-        return [str(one) if isinstance(one, int) else dialect.number(one) for one in classes]
-    return [dialect.text(str(one)) for one in classes]

@@ -28,10 +28,12 @@ def export(model: Model | Several) -> str:
 
 
 def _several(model: Several) -> str:
-    share = f" ({model.errors / model.rows:.1%})" if model.rows else ""
+    weight = model.rows if model.weight is None else model.weight
+    share = f" ({model.errors / weight:.1%})" if weight else ""
+    rows = counted(model.rows, "row") if model.weight is None else f"{weight} in weight"
     whole = (
         f"{len(model.rules)} classes, one formula for each against the rest; the first that holds "
-        f"is the answer: {model.errors} errors of {counted(model.rows, 'row')}{share}"
+        f"is the answer: {model.errors} errors of {rows}{share}"
     )
     return "\n\n".join([model.words, whole, *map(export, model.rules)])
 

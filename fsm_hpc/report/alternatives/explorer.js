@@ -198,7 +198,10 @@
       return column.kind === "fixed" ? column.sql
         : column.sql.replace("{low}", () => sqlNumber(column.cuts[low])).replace("{high}", () => sqlNumber(column.cuts[high]));
     };
-    return `CASE WHEN ${text(chosen.family.tree, (v) => `(${atom(v)})`, { not: "NOT ", and: " AND ", or: " OR " })} THEN ${data.end}`;
+    const needed = new Set(chosen.family.columns.map((c) => data.sources[data.columns[c].name]));
+    const missing = data.missing.filter(([name]) => needed.has(name)).map(([, test]) => test);
+    const none = missing.length ? ` WHEN ${missing.join(" OR ")} THEN NULL` : "";
+    return `CASE${none} WHEN ${text(chosen.family.tree, (v) => `(${atom(v)})`, { not: "NOT ", and: " AND ", or: " OR " })} THEN ${data.end}`;
   }
   function model() {
     const truth = truthOf(chosen), count = [[0, 0], [0, 0]];

@@ -12,7 +12,7 @@ import numpy as np
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.text import number, quote
 from fsm_hpc.models import source
-from fsm_hpc.models.exporters import export
+from fsm_hpc.models.exporters import sql
 from fsm_hpc.models.learn import shares
 from fsm_hpc.models.model import CHOSEN, Model
 from fsm_hpc.report.alternatives.rule import FittedRule
@@ -71,7 +71,8 @@ def _data(told: Told) -> dict[str, Any]:
         "families": [_family(told, family, used) for family in families],
         "model": model.to_dict(),
         "sources": {n: s.name for s in model.sources for n in s.one_hot_names},
-        "end": export(model, "sql").rpartition(" THEN ")[2],
+        "missing": list(zip((s.name for s in model.sources), sql.missing(model), strict=False)),
+        "end": "{1} ELSE {0} END".format(*sql.answers(model)),
     }
 
 
@@ -93,8 +94,7 @@ def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
 
 
 def _sql(proposition: Proposition, model: Model) -> str:
-    written = export(replace(model, formula=Atom(proposition)), "sql")
-    return written.removeprefix("CASE WHEN ").rpartition(" THEN ")[0]
+    return sql.condition(replace(model, formula=Atom(proposition)))
 
 
 def _family(told: Told, family: Family, used: list[int]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
+from fsm_hpc.models import several
+from fsm_hpc.models.fit_several import needs_two_classes
 from fsm_hpc.models.model import Model
 from fsm_hpc.report import explain
 from fsm_hpc.search.method import Method
@@ -44,6 +46,8 @@ class FittedRule:
 def read_rule(named: Path, words: Sequence[str]) -> FittedRule:
     """From model.json or result.json; its table as the words say, or as it is known."""
     path = explain.result_path(named)
+    if several.is_several(path):
+        raise UserError(needs_two_classes(path))
     if model_file.is_model(path):
         return _of_model(path, words)
     return _of_fold(path, words)
