@@ -160,6 +160,7 @@ class FoldResult:
     # how many formulas are about as good, where scan.alternatives asked
     alternatives: Annotated[dict[str, Any] | None, Like(GoodSetRow)] = None
     variant: str = ""  # the settings in which it differs from those that the study began with
+    helpers_lost: Count = 0  # of several nodes, by the job that wrote this
 
     @property
     def id(self) -> FoldId:

@@ -75,7 +75,8 @@ def run_fold(
         made = _run_formula(fold, solver, stop, watch, may_write, say, helpers)
     if made is None or not may_write():
         return None
-    made = replace(made, provenance=made.provenance | history())
+    helpers_lost = 0 if helpers is None else helpers.lost
+    made = replace(made, provenance=made.provenance | history(), helpers_lost=helpers_lost)
     result.save(fold.paths.result, made)
     return made
 

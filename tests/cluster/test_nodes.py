@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,3 +107,44 @@ def test_a_fold_of_two_processes_has_the_result_of_one(
     assert found[0]["fingerprint"] == found[1]["fingerprint"]
     assert found[0]["formula"] == found[1]["formula"]
     assert found[0]["alternatives"] == found[1]["alternatives"]  # with the digest of the set
+
+
+def test_a_killed_helper_is_recorded_in_the_result_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from fsm_hpc.search.solvers.nodes import team
+
+    started: list[subprocess.Popen[bytes]] = []
+    helpers_here, ready = team.helpers_here, team.Team.ready
+
+    @contextmanager
+    def helpers(*arguments: Any) -> Iterator[None]:
+        with helpers_here(*arguments) as processes:
+            started.extend(processes)
+            yield
+
+    def wait_for(made: team.Team, count: int) -> None:
+        deadline = time.monotonic() + 120
+        while ready(made) != count:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def kill_one(made: team.Team) -> int:
+        if started:
+            wait_for(made, 1)
+            started.pop().kill()
+            wait_for(made, 0)
+        return ready(made)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(team, "HEAD_START_S", 0.0)
+    monkeypatch.setattr(team, "helpers_here", helpers)
+    monkeypatch.setattr(team.Team, "ready", kill_one)
+    words = ("dataset=hepatitis", "method=pivot", "fold=0", "scan.max_length=4", "cluster=local")
+    assert run_verb("run", *words, "scan.alternatives=4", "cluster.nodes=2") == 0
+    file = tmp_path / "results/default/hepatitis/pivot/fold-0/result.json"
+    assert json.loads(file.read_text())["helpers_lost"] == 1
+    capsys.readouterr()
+    assert run_verb("status", "--json") == 0
+    (shown,) = json.loads(capsys.readouterr().out)
+    assert shown["warnings"] == ["1 helper lost: the search went on without"]

@@ -43,6 +43,7 @@ class Threads:
     """Helpers that are threads; each part that `loses` names is lost after it was searched."""
 
     head_start_s = 0.0
+    lost = 0
 
     def __init__(self, count: int, loses: Callable[[int], bool] = lambda number: False) -> None:
         self._count = count

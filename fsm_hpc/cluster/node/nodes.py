@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.fold import memory_mb, threads
 from fsm_hpc.system import files, heartbeat, machine
+from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
@@ -140,6 +141,19 @@ def team_here(count: int, threads_each: int, memory_mb: float, log: Path) -> Ite
             closing(Team(file, contact.LOOPBACK)) as team,
         ):
             yield team
+
+
+class Losses:
+    """Called every now and then, warns of helpers that were lost since the last time."""
+
+    def __init__(self, helpers: Team | None, warn: Callable[[str], None]) -> None:
+        self._helpers, self._warn, self._known = helpers, warn, 0
+
+    def __call__(self) -> None:
+        lost = 0 if self._helpers is None else self._helpers.lost
+        if lost > self._known:
+            self._known = lost
+            self._warn(f"{counted(lost, 'helper')} lost: the search went on without")
 
 
 def help_job(folder: Path, config: Config) -> None:

@@ -103,6 +103,7 @@ class Supervisor:
         self.parent = os.getppid()
         self.attempt = attempts.claim(paths, submission)
         self.log = Log(paths.log, self.attempt)
+        self.tell_losses = nodes.Losses(None, self.warn)
 
     @property
     def is_slurm(self) -> bool:
@@ -118,6 +119,7 @@ class Supervisor:
             try:
                 self.refuse_changed_table(config)
                 with nodes.helpers(config, self.submission, self.paths.log) as helpers:
+                    self.tell_losses = nodes.Losses(helpers, self.warn)
                     done = self.fold(config, helpers)
             except UserError as error:
                 self.finish(AttemptEnd.BAD_INPUT, str(error))
@@ -197,6 +199,7 @@ class Supervisor:
 
     def history(self) -> dict[str, Any]:
         """All jobs that worked on the result, and what they have to say."""
+        self.tell_losses()
         ids = [entry["job_id"] for entry in self.attempt.earlier] + [self.attempt.job_id]
         return {
             "job_ids": list(dict.fromkeys(ids)),
@@ -286,6 +289,7 @@ class Supervisor:
         self.save()
 
     def watch(self, state: ScanState) -> None:
+        self.tell_losses()
         if len(state.lengths) > self.lengths_told:
             self.lengths_told = len(state.lengths)
             last = state.lengths[-1]

@@ -69,6 +69,11 @@ class Helpers(Protocol):
         """How many of them can search now."""
         ...
 
+    @property
+    def lost(self) -> int:
+        """How many of them were ready and are gone."""
+        ...
+
     def give(self, order: PartOrder) -> Future[Any]:
         """Have a part searched by one of them; HelperLostError where that one is lost."""
         ...

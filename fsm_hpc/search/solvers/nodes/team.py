@@ -46,6 +46,7 @@ class Team:
         self._tell: Callable[[str, Leader], None] = lambda spread, leader: None
         self._given: dict[str, tuple[Any, Future[Any]]] = {}  # dask's future, and ours
         self._lock = threading.Lock()
+        self._joined: set[str] = set()  # addresses of helpers
         certificate, key = new_certificate()
         security = security_of(certificate, key)
         self._cluster = engine.scheduler(host, security)
@@ -80,7 +81,9 @@ class Team:
 
     def ready(self) -> int:
         """How many helpers there are; what nobody is left to search is lost."""
-        count = len(self._cluster.scheduler.workers)
+        workers = set(self._cluster.scheduler.workers)
+        self._joined |= workers
+        count = len(workers)
         if count == 0:
             with self._lock:
                 stranded, self._given = self._given, {}
@@ -88,6 +91,11 @@ class Team:
                 task.cancel()
                 _fail(future, HelperLostError("no helper is left"))
         return count
+
+    @property
+    def lost(self) -> int:
+        """How many helpers were ready and are gone."""
+        return len(self._joined - set(self._cluster.scheduler.workers))
 
     def give(self, order: PartOrder) -> Future[Any]:
         future: Future[Any] = Future()
