@@ -27,6 +27,7 @@ BANK = ["dataset=bank", "method=pivot"]
         ([], [[]]),
         (BANK, [BANK]),
         (["a=1,2", "b=x"], [["a=1", "b=x"], ["a=2", "b=x"]]),
+        (["a=null,4"], [["a=null"], ["a=4"]]),
         (["a=1,2", "b=x,y"], [["a=1", "b=x"], ["a=1", "b=y"], ["a=2", "b=x"], ["a=2", "b=y"]]),
         (["fold=range(0,3)"], [["fold=0"], ["fold=1"], ["fold=2"]]),
         (["fold=range(0,5,2)"], [["fold=0"], ["fold=2"], ["fold=4"]]),
