@@ -96,9 +96,9 @@ def read_claim(data: dict[str, Any]) -> Claim:
         rows = json.dumps([data[key] for key in ("columns", "labels", "weights")])
         digest = hashlib.sha256(rows.encode()).hexdigest()
         require(data["table"] == digest, REFUTED, "the rows are not those of the stated digest")
+        return Claim(columns, labels, weights, bound, str(data["formula"]), errors)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise NotVerifiedError(NOT_CHECKABLE, f"malformed: {error!r}"[:200]) from error
-    return Claim(columns, labels, weights, bound, str(data["formula"]), errors)
 
 
 def _column(entry: dict[str, Any], method: str, rows: int) -> Column:

@@ -59,7 +59,11 @@ def _fixed(problem: Problem) -> list[dict[str, Any]]:
 
 def _numeric(problem: Problem, formula: Formula) -> list[dict[str, Any]]:
     """The columns whose thresholds are chosen; rewritten thresholds of the formula are added."""
-    used = {p.column: [p.low, p.high][: 1 + (p.relation is Relation.WITHIN)] for p in formula.propositions()}
+    used: dict[str, list[float]] = {}
+    for proposition in formula.propositions():
+        if proposition.relation in (Relation.AT_LEAST, Relation.WITHIN):
+            has_two = proposition.relation is Relation.WITHIN
+            used[proposition.column] = [proposition.low, proposition.high][: 1 + has_two]
     by_name = {column.name: column for column in problem.columns if column.kind is Kind.NUMERIC}
     return [
         _number_entry(by_name[f.column], [*f.cuts.tolist(), *used.get(f.column, [])])
