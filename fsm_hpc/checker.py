@@ -44,7 +44,7 @@ def require(condition: Any, outcome: str, reason: str) -> None:
 
 
 @dataclass(frozen=True)
-class Column:
+class Propositions:
     """Step 1: the propositions of a column, each chosen by the indices i, j of two thresholds.
 
     Proposition (i, j) holds on the rows with at_least >= i and at_most <= j: at_least is the index
@@ -68,7 +68,7 @@ class Column:
 class Claim:
     """That `formula` makes `errors` errors, and no formula of size at most `bound` fewer."""
 
-    columns: list[Column]
+    columns: list[Propositions]
     labels: Array
     weights: Array
     bound: int
@@ -101,7 +101,7 @@ def read_claim(data: dict[str, Any]) -> Claim:
         raise NotVerifiedError(NOT_CHECKABLE, f"malformed: {error!r}"[:200]) from error
 
 
-def _column(entry: dict[str, Any], method: str, rows: int) -> Column:
+def _column(entry: dict[str, Any], method: str, rows: int) -> Propositions:
     name, values = str(entry["name"]), np.array(entry["values"], dtype=np.float64)
     fixed = {"boolean": "holds", "missing": "is missing", "numeric": None}[entry["kind"]]
     missing, listed = np.isnan(values), [0.0] if fixed else entry["thresholds"]
@@ -111,10 +111,10 @@ def _column(entry: dict[str, Any], method: str, rows: int) -> Column:
     require(is_usable, NOT_CHECKABLE, f"column {name!r}: expected finite values, thresholds")
     if fixed or method == "median":
         at_least = np.where(values > thresholds[0], 0, -1)
-        return Column(name, fixed or ">", thresholds, at_least, 0 * at_least)
+        return Propositions(name, fixed or ">", thresholds, at_least, 0 * at_least)
     at_least = np.where(missing, 0, np.searchsorted(thresholds, values, side="right")) - 1
     at_most = np.searchsorted(thresholds, values, side="left") * (method == "interval")
-    return Column(name, RELATIONS[method], thresholds, at_least, at_most)
+    return Propositions(name, RELATIONS[method], thresholds, at_least, at_most)
 
 
 _NUMBER = r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?"
@@ -144,7 +144,7 @@ def measure(formula: str, claim: Claim) -> tuple[int, int]:
     return len(tokens) - tokens.count("(") - tokens.count(")"), int(claim.weights[wrong].sum())
 
 
-def _proposition(columns: list[Column], match: re.Match[str]) -> tuple[int, ...]:
+def _proposition(columns: list[Propositions], match: re.Match[str]) -> tuple[int, ...]:
     low, name, sign, high, missing, _ = match.groups()
     name = name[1:-1].replace("``", "`") if name[0] == "`" else name
     relation = ("within" if sign == "<=" else None) if low else sign or missing or "holds"
@@ -213,7 +213,7 @@ class Functions:
         return f"({self.formula(operand, texts)}) {word} ({other})"
 
 
-class Search:
+class BoxSearch:
     """Step 4: bound the score of every formula; refute the claim where one is better.
 
     The score is the weight of the positive rows on which a formula holds minus that of the
@@ -377,7 +377,7 @@ def check(data: dict[str, Any], budget_s: float = math.inf) -> None:
     size, errors = measure(claim.formula, claim)
     is_so = size <= claim.bound and errors == claim.errors
     require(is_so, REFUTED, f"the formula has size {size} and makes {errors} errors")
-    Search(claim, time.process_time() + budget_s).run()
+    BoxSearch(claim, time.process_time() + budget_s).run()
 
 
 def main() -> int:

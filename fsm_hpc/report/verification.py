@@ -90,10 +90,11 @@ def verify_one(path: Path, words: list[str], budget_s: float) -> Verification:
 
 def verify_folds(
     study: Path, names: Iterable[str], budget_s: float, each_s: float, notify: Callable[[str], None]
-) -> dict[str, Verification]:
-    """Verify the formulas of a study's folds, the cheapest claims first, and keep each outcome.
+) -> dict[str, Verification | None]:
+    """Verify the proved formulas of these folds, the cheapest claims first; keep each outcome.
 
-    What is verified or refuted already is not checked again; the same call resumes.
+    What is verified or refuted already is not checked again; the same call resumes. None stands
+    for a claim that there was no time for.
     """
     kept = read(study)
     with tempfile.TemporaryDirectory() as folder:
@@ -111,7 +112,7 @@ def verify_folds(
             kept[claim.name] = done = verify(claim, min(left_s, each_s))
             write(study, kept)
             notify(f"{number} of {len(claims)}: {claim.name}: {done.outcome} ({done.seconds} s)")
-    return kept
+    return {claim.name: kept.get(claim.name) for claim in claims}
 
 
 def _prepare(

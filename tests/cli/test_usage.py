@@ -122,7 +122,7 @@ def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> No
         compose_any(words)
     elif name == "datasets":
         assert not words or (words[0] in ("show", "fetch") and words[1] in names_in("dataset"))
-    elif name in ("explain", "alternatives"):
+    elif name in ("explain", "alternatives") or (name == "verify" and "=" not in words[0]):
         assert re.fullmatch(r"results/\w+/\w+/\w+/fold-\d+|\w+/model\.json", words[0])
     elif name == "fit":
         compose([word for word in words if not word.startswith("labels=")])

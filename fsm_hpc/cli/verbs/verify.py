@@ -74,11 +74,11 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
     )
     names = [str(paths.folder.relative_to(study)) for paths in finished]
     outcomes = verification.verify_folds(study, names, flags.budget, flags.each, _note)
-    counts = Counter(outcomes[name].outcome for name in names if name in outcomes)
-    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "nothing")
+    counts = Counter(done.outcome if done else "not checked" for done in outcomes.values())
+    print(", ".join(f"{counts[outcome]} {outcome}" for outcome in sorted(counts)) or "no claims")
     if counts["refuted"]:
         return 1
-    return 0 if counts.total() == counts["verified"] else 3
+    return 0 if counts["verified"] == len(outcomes) else 3
 
 
 def _note(text: str) -> None:
