@@ -109,7 +109,7 @@ def batches(words: Sequence[str]) -> list[list[str]]:
     parsed = parse(words)
     word_limits.check_sweep(parsed)
     for override in parsed:
-        if override.is_sweep_override() and not any(True for _ in override.sweep_iterator()):
+        if override.is_sweep_override() and word_limits.count(override) == 0:
             raise UserError(f"{override.input_line} names no value")
     return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
 

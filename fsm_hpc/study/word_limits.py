@@ -30,7 +30,7 @@ def check_word(word: str) -> None:
 def check_sweep(overrides: Iterable[Any], times: int = 1) -> None:
     """Refuse a product of values that is too large, before any of them is listed."""
     sweeps = [override for override in overrides if override.is_sweep_override()]
-    count = math.prod((_count(override) for override in sweeps), start=times)
+    count = math.prod((count(override) for override in sweeps), start=times)
     if count > MOST_FOLDS:
         named = " ".join(override.input_line for override in sweeps)
         raise UserError(
@@ -39,7 +39,7 @@ def check_sweep(overrides: Iterable[Any], times: int = 1) -> None:
         )
 
 
-def _count(override: Any) -> int:
+def count(override: Any) -> int:
     """How many values a sweep has; those of a range are not listed."""
     values = override.value()
     if override.is_range_sweep():
