@@ -10,6 +10,7 @@ from fsm_hpc.errors import UserError
 MOST_BYTES = 2**30  # of a compressed file, once decompressed
 MOST_COLUMNS = 100_000
 MOST_CELLS = 1_000_000_000  # of Parquet, where a file of a few bytes may state any number
+MOST_SHEET_CELLS = 20_000_000  # of a workbook's sheet, empty ones included
 MOST_NAME = 1_000  # characters of a column's name
 MOST_CELL = 131_072  # characters of a cell: what Python's csv reads at most
 _STEP = 2**20

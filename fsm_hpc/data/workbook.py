@@ -61,11 +61,27 @@ def _sheets(content: bytes, path: Path) -> dict[str, list[tuple[Any, ...]]]:
     try:
         _check_size(content, path)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+        return {sheet.title: _rows(sheet, path) for sheet in book.worksheets}
     except UserError:
         raise
     except (*_DAMAGES, zipfile.BadZipFile, SyntaxError) as error:
         raise UserError(f"{path}: the workbook is damaged ({error})") from error
+
+
+def _rows(sheet: Any, path: Path) -> list[tuple[Any, ...]]:
+    """The rows, unless there are too many cells: one in the last corner stands for billions."""
+    rows, cells = [], 0
+    for row in sheet.iter_rows(values_only=True):
+        rows.append(row)
+        cells += len(row)
+        if cells > limits.MOST_SHEET_CELLS:
+            raise UserError(
+                f"{path}: expected at most {limits.MOST_SHEET_CELLS:,} cells in the sheet "
+                f"{sheet.title}, found more; remove stray cells far out, or save it as CSV"
+            )
+        if any(isinstance(cell, str) and len(cell) > limits.MOST_CELL for cell in row):
+            raise limits.cell_too_long(path, f"row {len(rows)} of the sheet {sheet.title}")
+    return rows
 
 
 def _check_size(content: bytes, path: Path) -> None:

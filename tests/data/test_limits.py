@@ -89,6 +89,29 @@ def test_one_long_text_in_every_row_of_parquet_is_refused_before_it_is_repeated(
         reader.read(content, tmp_path / "t.parquet", SPEC)
 
 
+@pytest.mark.parametrize(
+    ("cell", "value", "complaint"),
+    [("XFD1048576", "1", "at most 20,000,000 cells"), ("A2", "x" * 131_073, "131,072 characters")],
+    ids=["far out", "long"],
+)
+def test_a_stray_or_endless_cell_of_a_workbook_is_refused(
+    cell: str, value: str, complaint: str, tmp_path: Path
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "y"])
+    book.active[cell] = "placeholder"
+    book.save(tmp_path / "plain.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "plain.xlsx") as plain,
+        zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as hostile,
+    ):
+        for name in plain.namelist():  # openpyxl itself writes no cell that long
+            hostile.writestr(name, plain.read(name).replace(b"placeholder", value.encode()))
+    with pytest.raises(UserError, match=complaint):
+        reader.read((tmp_path / "t.xlsx").read_bytes(), tmp_path / "t.xlsx", SPEC)
+
+
 @pytest.mark.parametrize("noted", [b"[]", b"{", b"[" * 100_000, b'{"columns": [1]}'])
 def test_what_pandas_is_said_to_have_noted_in_parquet_cannot_make_it_fall(
     noted: bytes, tmp_path: Path
