@@ -30,12 +30,12 @@ def check_word(word: str) -> None:
 def check_sweep(overrides: Iterable[Any], times: int = 1) -> None:
     """Refuse a product of values that is too large, before any of them is listed."""
     sweeps = [override for override in overrides if override.is_sweep_override()]
-    count = math.prod((count(override) for override in sweeps), start=times)
-    if count > MOST_FOLDS:
+    folds = math.prod((count(override) for override in sweeps), start=times)
+    if folds > MOST_FOLDS:
         named = " ".join(override.input_line for override in sweeps)
         raise UserError(
             f"{named or 'folds'}: expected at most {MOST_FOLDS:,} folds in a command, found "
-            f"{count:,}; name fewer values, or several commands"
+            f"{folds:,}; name fewer values, or several commands"
         )
 
 
