@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 Data = dict[str, Any]
@@ -74,24 +75,22 @@ def _numeric(generator: random.Random, name: str, method: str, rows: int) -> Ite
 def propositions(column: Data, method: str) -> list[tuple[str, int]]:
     """The text of each proposition, and the rows on which it holds as bits."""
     name, values = "`" + column["name"].replace("`", "``") + "`", column["values"]
-
-    def rows(holds: Callable[[Any], bool]) -> int:
-        return sum(1 << i for i, v in enumerate(values) if v is not None and holds(v))
-
     if column["kind"] != "numeric":
         ending = " is missing" if column["kind"] == "missing" else ""
-        return [(name + ending, rows(lambda v: v == 1))]
+        return [(name + ending, _rows(values, 1, 1))]
     listed = column["thresholds"]
     numbers = sorted({v for v in values if v is not None}) if listed == "observed" else listed
     if method == "median":
-        return [(f"{name} > {t!r}", rows(lambda v, t=t: v > t)) for t in numbers]
+        above = [_rows(values, t, math.inf) & ~_rows(values, t, t) for t in numbers]
+        return [(f"{name} > {t!r}", rows) for t, rows in zip(numbers, above, strict=True)]
     if method == "pivot":
-        return [(f"{name} >= {t!r}", rows(lambda v, t=t: v >= t)) for t in numbers]
+        return [(f"{name} >= {t!r}", _rows(values, t, math.inf)) for t in numbers]
     pairs = itertools.combinations_with_replacement(numbers, 2)
-    return [
-        (f"{low!r} <= {name} <= {high!r}", rows(lambda v, low=low, high=high: low <= v <= high))
-        for low, high in pairs
-    ]
+    return [(f"{a!r} <= {name} <= {b!r}", _rows(values, a, b)) for a, b in pairs]
+
+
+def _rows(values: list[Any], low: float, high: float) -> int:
+    return sum(1 << i for i, v in enumerate(values) if v is not None and low <= v <= high)
 
 
 def best_formula(claim: Data, bound: int) -> tuple[int, str]:
