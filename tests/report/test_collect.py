@@ -26,7 +26,7 @@ from fsm_hpc.search.ladder import Length
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system import records
+from fsm_hpc.system import process_identity, records
 from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 from tests.support.scans import scan_state
@@ -138,7 +138,7 @@ def test_a_fold_whose_process_lives_is_running(tmp_path: Path) -> None:
     paths = study.fold(FoldId("hepatitis", "pivot", 1))
     submissions.save(paths, submission())
     alive = Attempt("t", "local/here/77", 0, platform.node(), os.getpid(), time.time())
-    attempts.save(paths, alive)
+    attempts.save(paths, replace(alive, process=process_identity.of()))
     assert only(study, fold=1).verdict is Verdict.RUNNING
 
 
