@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import records
+from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 
 FORMAT = 1
@@ -33,7 +33,12 @@ def next_of(paths: FoldPaths) -> int:
 
 def next_of_study(study: StudyPaths) -> int:
     """Likewise of a whole study, also after folders of folds were removed while jobs are queued."""
+    files.make_room(study.generation, _read)  # a newer version's file is an error, and stays
     return 1 + (in_file(study.generation) or 0)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return records.of_format(records.read(path) or {}, path.name, FORMAT)
 
 
 def remember(study: StudyPaths, generation: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.cluster import arrays, attempts, submissions
+from fsm_hpc.cluster import arrays, attempts, generations, submissions
 from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -187,6 +187,14 @@ def test_a_newer_array_stays_and_stops_no_command(
     code, printed = said(*COMMANDS[command], *place_of(study))
     assert code == 0, printed.decode()
     assert (array / name).read_bytes() == before
+
+
+def test_a_newer_generation_is_refused_before_anything_is_sent(study: StudyPaths) -> None:
+    generations.remember(study, 3)
+    make_newer(study.generation)
+    with pytest.raises(NewerFormatError):
+        generations.next_of_study(study)
+    assert not damaged(study)
 
 
 def test_an_attempt_gives_way_to_one_of_a_newer_version(study: StudyPaths) -> None:
