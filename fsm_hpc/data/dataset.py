@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MUCH = 0.2  # of the rows: losing more to missing values is worth a warning
 _SHOWN_GAPS = 10
+READ_AS_MISSING = "read as missing"
 _MANY = 9  # categories; fewer may be grades such as A1, 10k
 
 
@@ -260,7 +261,8 @@ def _missing_texts(raw: RawTable, missing: cleaner.Gaps) -> Iterator[str]:
     if found:
         more = [f"{len(found) - _SHOWN_GAPS} more"] * (len(found) > _SHOWN_GAPS)
         shown = ", ".join([*found[:_SHOWN_GAPS], *more])
-        yield f"read as missing: {shown}; if these are values, set dataset.usual_missing_values=[]"
+        todo = "if these are values, set dataset.usual_missing_values=[]"
+        yield f"{READ_AS_MISSING}: {shown}; {todo}"
 
 
 def _notes(

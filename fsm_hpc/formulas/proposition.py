@@ -112,6 +112,7 @@ class Proposition:
         low, high = number(self.low), number(self.high)
         if self.relation is Relation.HOLDS:
             subject, category = phrases.get(self.column, (self.column, "true"))
+            category = f'"{category}"' if category != category.strip() or not category else category
             return f"{subject} is {'' if is_true else 'not '}{category}"
         if self.relation is Relation.MISSING:
             return f"{self.column} is {'' if is_true else 'not '}missing"

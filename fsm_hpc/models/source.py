@@ -99,7 +99,7 @@ class Source:
             whole = text.removesuffix(".0")  # what pandas makes of 1 in a column with gaps
             if {text, whole} & {*self.true_values, *self.false_values}:
                 known[key] = bool({text, whole} & set(self.true_values))
-            elif not self.true_values and text.casefold() in (*_TRUE, *_FALSE):
+            elif text.casefold() in self._stored_words:
                 known[key] = text.casefold() in _TRUE
             elif not is_missing(value):
                 bad.append(value)
@@ -107,6 +107,15 @@ class Source:
         reading.bad(self.name, f"one of {words}" if self.true_values else words, bad)
         reading.gap(self.name, np.array([key not in known for key in keys], dtype=bool))
         return np.array([known.get(key, False) for key in keys], dtype=bool)
+
+    @property
+    def _stored_words(self) -> tuple[str, ...]:
+        """Other words for true and false, as exported rules take them: yes stored as true or 1."""
+        words = (*self.true_values, *self.false_values)
+        if not words:
+            return (*_TRUE, *_FALSE)
+        numbers = () if any(map(str.isdecimal, words)) else ("1", "1.0", "0", "0.0")
+        return ("true", "false", *numbers)
 
     def _texts(self, values: NDArray[Any], reading: Reading) -> NDArray[Any]:
         """Values as the categories are written: 1.0 is the category 1, where there is no 1.0."""

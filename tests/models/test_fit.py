@@ -66,7 +66,7 @@ def test_a_rule_in_another_language_says_so_wherever_it_goes(
     either = (frame["age"] >= 50) ^ (frame["member"] == "yes")
     labels = np.where(either, "in", "out")
     frame.assign(label=labels).to_csv(table, index=False)
-    rule = _fitted(table, "language=xor", "fit.folds=0")
+    rule = _fitted(table, "language=xor", "fit.folds=0", "dataset.positive=out")
     assert rule.language is Language.XOR
     assert str(rule.formula) == "age >= 50 iff member"
     assert rule.settings["language"] == "xor"
@@ -76,6 +76,7 @@ def test_a_rule_in_another_language_says_so_wherever_it_goes(
     assert pd.read_csv(place / "p")["prediction"].tolist() == labels.tolist()
     capsys.readouterr()
     words = ["dataset=csv", f"dataset.path={table}", "dataset.target=label"]
+    words += ["dataset.positive=out"]
     assert main(["explain", str(place / "model.json"), "--row", "0", *words]) == 0
     assert "both or neither of (age is at least 50, member is true)" in capsys.readouterr().out
 

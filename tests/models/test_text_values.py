@@ -96,6 +96,25 @@ def test_missing_numbers_are_found_in_new_rows_as_they_were_in_fitted_ones(tmp_p
     assert [row[2] for row in rows] == ["", "", "", "", "yes"]
 
 
+@pytest.mark.parametrize("words", [(), ("yes", "no"), ("ja", "nein")])
+@pytest.mark.parametrize("truths", [[True, False], ["true", "false"], [1, 0], ["1", "0"]])
+def test_truth_values_may_be_stored_as_exported_rules_take_them(
+    words: tuple[str, ...], truths: list[Any]
+) -> None:
+    source = Source("x", RawKind.BOOLEAN, (), words[:1], words[1:])
+    rule = make_model(Atom(Proposition("x")), [source])
+    truth, _ = rule.read({"x": np.array(truths)}, 2)
+    names: dict[str, Any] = {}
+    exec(export(rule, "python"), names)
+    assert truth.tolist() == [True, False]
+    assert [names["predict"]({"x": value}) for value in truths] == ["yes", "no"]
+
+
+def test_a_category_that_cannot_be_seen_is_quoted_in_words() -> None:
+    assert 'when x is " a"; otherwise' in _rule(" a").words
+    assert 'when x is ""; otherwise' in _rule("").words
+
+
 @pytest.mark.parametrize("category", TEXTS)
 def test_an_estimator_tells_texts_apart_that_differ_by_whitespace(category: str) -> None:
     frame = pd.DataFrame({"x": [*MISSING, *MISSING]})

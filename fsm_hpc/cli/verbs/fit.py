@@ -101,6 +101,7 @@ def _fit_several(
     config: Config, classes: Sequence[str], console: Console, here: type, started: float
 ) -> int:
     """A rule for each class against the rest, then all of them in one file."""
+    from fsm_hpc.data.dataset import READ_AS_MISSING
     from fsm_hpc.models import card, exporters, fit, fit_several, model, several
     from fsm_hpc.models.progress import FoldProgress
     from fsm_hpc.search.solvers.names import SolverName
@@ -127,6 +128,9 @@ def _fit_several(
             console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
             return 130
         rules.append(made)
+    for note in rules[0].reading.get("notes", ()):
+        if note.startswith(READ_AS_MISSING):
+            console.print(note, soft_wrap=True)
     whole = fit_several.put_together(config, classes, rules)
     model.quarantine_outdated(paths.model, whole.settings, console.print)
     several.save(paths.model, whole)
