@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,8 +128,11 @@ def test_a_study_with_an_awkward_name_is_found_as_it_was_named(
     escaped = name.replace(quote, f"\\{quote}")
     words = [f"results_dir={tmp_path}", f"study={quote}{escaped}{quote}"]
     config = compose([*FOLD, *words])
-    submissions.save(fold_paths(config), submissions.new_submission(config, ClusterKind.LOCAL))
-    put(StudyPaths(tmp_path / name), fold_result("bank", "pivot", 0))
+    submission = submissions.new_submission(config, ClusterKind.LOCAL)
+    submissions.save(fold_paths(config), submission)
+    done = fold_result("bank", "pivot", 0)
+    ended = replace(done, provenance=done.provenance | {"generation": submission.generation})
+    put(StudyPaths(tmp_path / name), ended)
     assert run_verb("status", *words) == 0
     assert "1 fold: 1 done" in capsys.readouterr().out
     assert run_verb("collect", *words) == 0
