@@ -89,16 +89,21 @@ def verify_one(path: Path, words: list[str], budget_s: float) -> Verification:
 
 
 def verify_folds(
-    study: Path, names: Iterable[str], budget_s: float, each_s: float, notify: Callable[[str], None]
+    study: Path,
+    names: Iterable[str],
+    words: list[str],
+    budget_s: float,
+    each_s: float,
+    notify: Callable[[str], None],
 ) -> dict[str, Verification | None]:
     """Verify the proved formulas of these folds, the cheapest claims first; keep each outcome.
 
-    What is verified or refuted already is not checked again; the same call resumes. None stands
-    for a claim that there was no time for.
+    `words` say where tables are. What is verified or refuted already is not checked again; the
+    same call resumes. None stands for a claim that there was no time for.
     """
     kept = read(study)
     with tempfile.TemporaryDirectory() as folder:
-        claims = list(_prepare(study, names, Path(folder), notify))
+        claims = list(_prepare(study, names, words, Path(folder), notify))
         claims.sort(key=lambda claim: (claim.bound, claim.cells))
         end = time.monotonic() + budget_s
         for number, claim in enumerate(claims, start=1):
@@ -116,11 +121,11 @@ def verify_folds(
 
 
 def _prepare(
-    study: Path, names: Iterable[str], folder: Path, notify: Callable[[str], None]
+    study: Path, names: Iterable[str], words: list[str], folder: Path, notify: Callable[[str], None]
 ) -> Iterator[PreparedClaim]:
     for number, name in enumerate(names):
         try:
-            rule = read_rule(study / name, [])
+            rule = read_rule(study / name, words)
         except UserError as error:
             notify(f"{name} is left out: {error}")
             continue

@@ -91,3 +91,10 @@ def test_a_duration_that_cannot_be_read_is_named(
     with pytest.raises(SystemExit):
         main(["verify", *words(study), f"--budget={duration}"])
     assert "such as 90s, 10m or 4h" in capsys.readouterr().err
+
+
+def test_a_setting_that_chooses_no_fold_is_refused(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", *words(study), "scan.budget_h=3"]) == 2
+    assert "scan.budget_h" in capsys.readouterr().err

@@ -63,9 +63,12 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
 
     if flags.claim is not None:
         raise UserError("--claim: expected one model.json or fold to write the claim of")
-    chosen = selection.sort(settings)
+    tables = [word for word in settings if word.startswith("data_dir=")]
+    words = [word for word in settings if word not in tables]
+    chosen = selection.sort(words)
     chosen.refuse_rule("verify")
-    folds = selection.select(settings)
+    chosen.refuse_without_effect()
+    folds = selection.select(words)
     if not folds:
         raise UserError(f"{chosen.study} has no folds; run a study first, or name one: study=NAME")
     study = folds[0].paths.study.root
@@ -73,7 +76,7 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
         f.paths for f in folds if Method(f.id.method).finds_formula and f.paths.result.exists()
     )
     names = [str(paths.folder.relative_to(study)) for paths in finished]
-    outcomes = verification.verify_folds(study, names, flags.budget, flags.each, _note)
+    outcomes = verification.verify_folds(study, names, tables, flags.budget, flags.each, _note)
     counts = Counter(done.outcome if done else "not checked" for done in outcomes.values())
     print(", ".join(f"{counts[outcome]} {outcome}" for outcome in sorted(counts)) or "no claims")
     if counts["refuted"]:
@@ -89,7 +92,7 @@ VERB = Verb(
     Group.READ,
     "Check with an independent program that formulas are optimal for their length.",
     "MODEL|FOLD [dataset.path=FILE] [--claim FILE], or [study=NAME] [dataset=NAME] [method=NAME] "
-    "[--budget 4h] [--each 10m]",
+    "[data_dir=FOLDER] [--budget 4h] [--each 10m]",
     ("verify my_rule/model.json", "verify study=paper --budget 4h"),
     main,
     add_arguments,
