@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import arrays
+from fsm_hpc.cluster import arrays, study_lock
 from fsm_hpc.cluster.node import fitting, supervise
 from fsm_hpc.cluster.submit import plan, transaction
 from fsm_hpc.study.compose import expand
@@ -122,11 +122,13 @@ def test_a_sweep_is_split_so_that_jobs_can_read_their_array(
     parts = plan.lay_out(decisions, 1_000_000)
     assert sum(len(part.folds) for part in parts) == 100
     assert len(parts) > 1
-    for part in parts:
-        folds = [(d.ref.paths, d.config, None) for d in part.folds]
-        made = transaction._new(StudyPaths(tmp_path / "default"), folds, is_array=True)
-        arrays.save(made)
-        assert arrays.read(made.output).members == made.members
+    study = StudyPaths(tmp_path / "default")
+    with study_lock.held([study.root]):
+        for part in parts:
+            folds = [(d.ref.paths, d.config, None) for d in part.folds]
+            made = transaction._new(study, folds, is_array=True)
+            arrays.save(made)
+            assert arrays.read(made.output).members == made.members
 
 
 def test_an_array_that_no_job_could_read_is_refused_before_sbatch(

@@ -237,7 +237,7 @@ FormulaClassifier(time_limit_s=0.2, solver="native").fit(X, X.a + X.b > 2.5)
 
 
 def rare(length: int, **wanted: Any) -> FormulaClassifier:
-    columns = pd.DataFrame({"x": [float(i % 7) for i in range(100)]})
+    columns = pd.DataFrame({"x": [float(i % 7) for i in range(100)], "z": np.arange(100) < 4})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return FormulaClassifier(length=length, **wanted).fit(columns, np.arange(100) < 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,10 @@ ROOT = Path(__file__).parents[2]
 
 def commands(*words: str) -> str:
     """What make would run."""
+    inherited = ("SYSTEM_PACKAGES", "MAKEFLAGS", "MAKEOVERRIDES")  # of a make that runs the tests
+    own = {name: value for name, value in os.environ.items() if name not in inherited}
     done = subprocess.run(
-        ["make", "-n", *words], cwd=ROOT, check=True, capture_output=True, text=True
+        ["make", "-n", *words], cwd=ROOT, env=own, check=True, capture_output=True, text=True
     )
     return done.stdout
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,6 +137,16 @@ def test_a_family_that_takes_longer_than_a_part_is_searched_to_its_end(
 ) -> None:
     monkeypatch.setattr(enumeration, "LOOK_S", 0.0)
     asked = Asked(longer_problem())
+    search = enumeration._Enumerator._search
+
+    def search_until_paused(self: Any, piece: Any) -> None:
+        """However late the other thread asks for a pause, one piece is a part."""
+        search(self, piece)
+        deadline = time.monotonic() + 30
+        while not self._shared.flag.any() and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+    monkeypatch.setattr(enumeration._Enumerator, "_search", search_until_paused)
     progress, parts = None, 0
     while progress is None or not progress.is_complete:
         parts += 1

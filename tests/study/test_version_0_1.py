@@ -72,7 +72,7 @@ def test_a_result_is_read_and_written_as_it_was(fold: FoldId) -> None:
     assert done is not None
     assert done.id == fold
     then = json.loads(path.read_text(encoding="utf-8"))
-    assert done.to_dict() == then | {"format": result.FORMAT}
+    assert done.to_dict() == then | {"format": result.FORMAT, "helpers_lost": 0}
 
 
 def test_collect_counts_and_tabulates_what_is_there(

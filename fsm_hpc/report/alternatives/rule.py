@@ -47,6 +47,7 @@ def read_rule(named: Path, words: Sequence[str]) -> FittedRule:
     """From model.json or result.json; its table as the words say, or as it is known."""
     path = explain.result_path(named)
     if several.is_several(path):
+        several.load(path)  # a damaged file, or one of a newer version, is named first
         raise UserError(needs_two_classes(path))
     if model_file.is_model(path):
         return _of_model(path, words)

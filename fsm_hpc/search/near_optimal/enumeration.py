@@ -144,9 +144,11 @@ def enumerate_families(
         threading.Thread(target=_guarded, args=(space, goal, shared), daemon=True)
         for _ in range(max(1, threads))
     ]
+    reason, began, teller = control.reason_to_end(), time.monotonic(), Teller(told)
+    end = reason or End.STOPPED
+    shared.flag[DROP] = reason is not None
     for worker in workers:
         worker.start()
-    end, began, teller = End.STOPPED, time.monotonic(), Teller(told)
     try:
         while any(worker.is_alive() for worker in workers):
             workers[0].join(LOOK_S)

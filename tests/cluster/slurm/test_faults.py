@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from slurm import daemons
 from tests.support.site import LONG, SHORT, SMALL, Answers, Site
 
 pytestmark = pytest.mark.slurm
-PYTHON = Path(sys.executable).name
+SUBMITIT = "submitit.core._submit"  # the module that a job runs
 
 
 def test_a_signalled_job_saves_requeues_and_ends_as_if_never_interrupted(
@@ -90,7 +89,7 @@ def _wait_for_log(paths: FoldPaths, words: str, limit_s: float = 30) -> None:
 def _wait_until_signals_are_held_back(site: Site) -> None:
     """The job's Python has begun, and is not ready for signals."""
     deadline = time.monotonic() + 30
-    while not any(_blocks_usr2(pid) for pid in daemons.pids(site.settings, PYTHON, "-m")):
+    while not any(_blocks_usr2(pid) for pid in daemons.pids(site.settings, SUBMITIT)):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
