@@ -179,6 +179,26 @@ def open_folds(study: StudyPaths) -> set[str]:
     return {str(paths.folder) for array in known for paths, _ in array.members}
 
 
+def newer(studies: Iterable[StudyPaths]) -> Iterator[str]:
+    """What is said of arrays that a newer version wrote, and looks after."""
+    for study in studies:
+        outputs = sorted(path.parent for path in study.submissions.glob(f"*/{FILE}"))
+        reasons = [reason for output in outputs if (reason := _newer(output))]
+        if reasons:
+            more = f" ({len(reasons)} such job arrays)" if len(reasons) > 1 else ""
+            yield f"left alone in {study.submissions}: {reasons[0]}{more}"
+
+
+def _newer(output: Path) -> str:
+    """Why this version does not know what has become of the folds of an array."""
+    try:
+        if fate_of(output)[0] in (Fate.OPEN, Fate.SENT):
+            load(output)
+    except NewerFormatError as error:
+        return f"{output.name}/{error}"
+    return ""
+
+
 def understood(output: Path) -> JobArray | None:
     """The array of a folder; None also where a newer version wrote it, and looks after it."""
     try:

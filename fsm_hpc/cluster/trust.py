@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.cluster import arrays
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
@@ -135,7 +136,9 @@ def refuse_shared(
         places |= dict.fromkeys([*_folders(paths), paths.submission, paths.attempt])
     for study in studies:
         outputs = sorted(study.submissions.glob("*/"))
-        places |= dict.fromkeys([study.root.parent, study.root, study.submissions, *outputs])
+        written = [output / name for output in outputs for name in (arrays.FILE, arrays.END)]
+        folders = [study.root.parent, study.root, study.submissions, *outputs]
+        places |= dict.fromkeys([*folders, *written])
     writers = ownership.other_writers(places)
     if writers:
         raise UserError(

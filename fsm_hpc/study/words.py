@@ -43,7 +43,12 @@ class Word:
     @property
     def listed(self) -> list[str]:
         """Its values where they are written one by one; none of a range or a pattern."""
-        return self._values if self._is_plain else []
+        if self._is_plain:
+            return self._values
+        override = self._override
+        if override.is_choice_sweep():
+            return [self._text_of(value) for value in override.sweep_iterator()]
+        return [] if override.is_sweep_override() else [self.value]
 
     def names(self, value: str) -> bool:
         """Whether the value is among those that the word names."""

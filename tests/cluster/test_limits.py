@@ -94,6 +94,27 @@ def test_a_named_partition_is_asked_for(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
+    ("asked", "grade", "told"),
+    [
+        ("short,long", Grade.OK, "short: nodes of 16 cores, 62 GB, limit 2 h; or long: nodes of"),
+        ("short,lnog", Grade.FAILED, "there is no partition lnog"),
+    ],
+)
+def test_every_partition_of_a_list_is_looked_at(asked: str, grade: Grade, told: str) -> None:
+    check = limits.partition(some_config(partition=asked, cpus=1, mem_gb=1.0, timeout_h=1.0))
+    assert check.grade is grade
+    assert check.text.startswith(told)
+
+
+def test_a_partition_of_a_list_that_cannot_hold_the_job_is_a_warning() -> None:
+    check = limits.partition(
+        some_config(partition="short,long", cpus=32, mem_gb=1.0, timeout_h=1.0)
+    )
+    assert check.grade is Grade.WARNING
+    assert check.text.startswith("short: cores: asked for 32, at most 16; or long: nodes of 64")
+
+
+@pytest.mark.parametrize(
     ("limit", "hours"),
     [
         ("infinite", float("inf")),

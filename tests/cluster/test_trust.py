@@ -283,6 +283,21 @@ def test_a_sweep_is_not_begun_where_others_may_write_any_folder_above_a_fold(
     assert list(config.results_dir.rglob("submission.json")) == []
 
 
+@pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"], ["-m", *FOLD]], ids=" ".join)
+@pytest.mark.parametrize("place", ["", "1", "1/array.json", "1/sent.json"])
+def test_job_arrays_that_others_may_write_are_refused(
+    config: Config, place: str, verb: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(config)
+    arrays = fold_paths(config).study.submissions
+    (arrays / "1").mkdir(parents=True)
+    (arrays / "1" / "array.json").write_text("{}")
+    (arrays / "1" / "sent.json").write_text("{}")
+    (arrays / place).chmod(0o777)
+    assert main([*verb, *words(config)]) == 2
+    assert f"{arrays / place} may be written by everybody" in capsys.readouterr().err
+
+
 def test_the_folder_above_that_of_a_variant_counts_as_well(config: Config) -> None:
     paths = fold_paths(replace(config, variant="seed=2"))
     dataset = paths.folder.parents[2]

@@ -113,6 +113,20 @@ def test_the_next_command_tells_of_an_array_that_cannot_be_read(
     assert "array.json cannot be read" in capsys.readouterr().out.replace("\n", " ")
 
 
+@pytest.mark.parametrize("name", ["array.json", "sent.json"])
+@pytest.mark.parametrize("command", [["status"], ["cancel", "-y"], [*WORDS, "-m"]], ids=" ".join)
+def test_a_command_tells_of_arrays_that_a_newer_version_wrote(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], name: str, command: list[str]
+) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    (output_of_array() / "sent.json").unlink()
+    (output_of_array() / name).write_text('{"format": 99, "version": "9.9"}')
+    capsys.readouterr()
+    assert main(command) == 0
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert f"{output_of_array().name}/{name} was written by a newer version" in told
+
+
 def test_a_sweep_is_split_so_that_jobs_can_read_their_array(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

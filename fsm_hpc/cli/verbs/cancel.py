@@ -15,13 +15,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster import trust
-    from fsm_hpc.cluster.submit.cancel import cancel
+    from fsm_hpc.cluster.submit.cancel import cancel, studies_of
     from fsm_hpc.cluster.watch.selection import select_with_rules
 
     folds, rules = select_with_rules(words, is_strict=True)
     chosen = [*folds, *rules]
     if not flags.shared:
-        trust.refuse_shared([ref.paths for ref in chosen], "cancel")
+        trust.refuse_shared([ref.paths for ref in chosen], "cancel", studies_of(chosen))
     return cancel(chosen, flags.yes)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.slurm import Hints
 from fsm_hpc.cluster.watch import cost, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -16,6 +17,7 @@ from fsm_hpc.cluster.watch.rules import RuleVerdict
 from fsm_hpc.cluster.watch.rules import look as look_at_rules
 from fsm_hpc.cluster.watch.selection import select_with_rules
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Judged, check_code, look
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import terminal
 
 WATCH_S = 2.0
@@ -61,6 +63,10 @@ class Standing:
         yield hints
 
     @property
+    def studies(self) -> list[StudyPaths]:
+        return list(dict.fromkeys(ref.paths.study for ref in self._folds))
+
+    @property
     def is_live(self) -> bool:
         return any(one.is_live for one in self.all)
 
@@ -85,6 +91,8 @@ def _once(standing: Standing, flags: argparse.Namespace) -> None:
         return
     console = terminal.console()
     show.silence(console, hints)
+    for text in arrays.newer(standing.studies):
+        console.print(text, soft_wrap=True)
     show.rules(console, rules)
     if folds or not rules:
         show.folds(console, folds)

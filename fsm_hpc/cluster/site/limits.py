@@ -52,14 +52,25 @@ def arrays(config: Config) -> Check:
 
 
 def partition(config: Config) -> Check:
-    """Whether some node of the partition could hold a job of this size and length."""
-    cluster = config.cluster
-    rows = _of_partition(cluster.partition, "%P|%c|%m|%l", _PARTITION)
+    """Whether some node of each partition could hold a job of this size and length."""
+    asked = config.cluster.partition
+    rows = _of_partition(asked, "%P|%c|%m|%l", _PARTITION)
     if rows is None:
         return Check("partition", Grade.WARNING, "the answer of sinfo is not understood")
-    if not rows:
-        return Check("partition", Grade.FAILED, f"there is no partition {cluster.partition}")
-    name = rows[0][0].rstrip("*")
+    groups: dict[str, list[list[str]]] = {}
+    for row in rows:
+        groups.setdefault(row[0].rstrip("*"), []).append(row)
+    unknown = [name for name in asked.split(",") if name not in groups] if asked else []
+    if unknown or not groups:
+        return Check("partition", Grade.FAILED, f"there is no partition {', '.join(unknown)}")
+    checks = [_one_partition(config, name, group) for name, group in groups.items()]
+    grades = {check.grade for check in checks}
+    grade = grades.pop() if len(grades) == 1 else Grade.WARNING  # jobs run in some of them
+    return Check("partition", grade, "; or ".join(check.text for check in checks))
+
+
+def _one_partition(config: Config, name: str, rows: list[list[str]]) -> Check:
+    cluster = config.cluster
     cpus, memory_mb = (max(_number(row[column]) for row in rows) for column in (1, 2))
     limit_h = max(_hours(row[3]) for row in rows)
     problems = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from fsm_hpc.cluster import attempts, processes, slurm, study_lock, submissions
+from fsm_hpc.cluster import arrays, attempts, processes, slurm, study_lock, submissions
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.cluster.watch import evidence, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -28,6 +28,8 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
         if one.is_newer:
             newer = evidence.newer_files(one.ref)
             console.print(f"left alone: {one.ref.id}: {newer}", soft_wrap=True)
+    for told in arrays.newer(sorted(studies_of(folds), key=str)):
+        console.print(told, soft_wrap=True)
     live = [one for one in verdicts if one.is_live]
     if not live:
         console.print("nothing is queued or running")
@@ -36,7 +38,7 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     if not yes:
         console.print(f"{counted(len(live), 'fold')} would be cancelled; -y does it")
         return 0
-    studies = {study for ref in folds if (study := _study(ref)) is not None}
+    studies = studies_of(folds)
     with study_lock.held(study.root for study in studies):
         for told in transaction.recover(list(studies)):
             console.print(told, soft_wrap=True)
@@ -51,6 +53,11 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     for told in strangers:
         console.print(told, soft_wrap=True)
     return 1 if failed or strangers else 0
+
+
+def studies_of(folds: Sequence[FoldRef]) -> set[StudyPaths]:
+    """The studies whose job arrays are looked at when these folds are cancelled."""
+    return {study for ref in folds if (study := _study(ref)) is not None}
 
 
 def _study(ref: FoldRef) -> StudyPaths | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from fsm_hpc.cluster import study_lock, trust
+from fsm_hpc.cluster import arrays, study_lock, trust
 from fsm_hpc.cluster.submit import afterwards, local, transaction
 from fsm_hpc.cluster.submit.local import Waiting
 from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of, refuse
@@ -45,7 +45,7 @@ def _launch(configs: Sequence[Config], wait: bool, stays: bool, shared: bool) ->
     with study_lock.held(before):
         if not shared:
             trust.refuse_shared(map(fold_paths, folds), "-m", studies)
-        for told in transaction.recover(studies):
+        for told in (*arrays.newer(studies), *transaction.recover(studies)):
             console.print(told, soft_wrap=True)
         if not stays and variants.memories(configs) != before:  # by who held it until now
             folds = variants.placed(configs)

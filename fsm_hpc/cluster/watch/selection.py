@@ -155,9 +155,16 @@ def of_settings(folds: Sequence[FoldRef], words: Sequence[Word]) -> list[FoldRef
     if not words or not folds:
         return list(folds)
     memory = variants.read(folds[0].paths.study.root)
-    found = [ref for ref in folds if _has(memory.texts_of(ref.id), words)]
-    if not found:
-        which = " ".join(word.text for word in words)
+    settings = [memory.texts_of(ref.id) for ref in folds]
+    found = [ref for ref, its in zip(folds, settings, strict=True) if _has(its, words)]
+    unmatched = [
+        f"{word.key}={value}"
+        for word in words
+        for value in word.listed
+        if not any(its.get(word.key) in _written(value) for its in settings)
+    ]
+    if unmatched or not found:
+        which = " ".join(unmatched or [word.text for word in words])
         raise UserError(f"no fold in {folds[0].paths.study.root} has {which}; `status` shows them")
     return found
 
@@ -172,6 +179,11 @@ def _is_named(value: str | None, word: Word) -> bool:
     if value is None:
         return False
     return word.names(value) or (value == "null" and word.names("None"))
+
+
+def _written(value: str) -> set[str]:
+    """How a value that a word names stands among the settings of a fold."""
+    return {value, "null"} if value == "None" else {value}
 
 
 def select_with_rules(
@@ -245,17 +257,28 @@ def _near(study: Path) -> str:
 
 
 def _refuse_unmatched(words: SortedWords) -> None:
-    """Each dataset and method that is named has to be there, also where others of a list are."""
+    """Each value that is named has to be there, also where others of a list are."""
     study = words.study
     if not study.is_dir() or StudyPaths(study).lock.exists():  # whose first fold is on its way
         return
-    there = [path.relative_to(study).parts for path in study.glob("*/*") if path.is_dir()]
-    for level, key in enumerate(("dataset", "method")):
-        names = sorted({parts[level] for parts in there})
-        for value in words.filters[key].listed if key in words.filters else ():
+    for key in FILTERS:
+        values = words.filters[key].listed if key in words.filters else ()
+        names = _names_on_disk(study, key) if values else []
+        for value in values:
             if value not in names:
                 near = did_you_mean(value, names)
                 raise UserError(f"nothing in {study} for {key}={value}{near}")
+
+
+def _names_on_disk(study: Path, key: str) -> list[str]:
+    """The datasets, methods, folds or variants that a study has."""
+    if key in ("dataset", "method"):
+        there = [path.relative_to(study).parts for path in study.glob("*/*") if path.is_dir()]
+        return sorted({parts[FILTERS.index(key)] for parts in there})
+    folds = [fold for fold, _ in StudyPaths(study).folds_on_disk()]
+    if key == "fold":
+        return [str(number) for number in sorted({fold.fold for fold in folds})]
+    return sorted({fold.variant for fold in folds if fold.variant} | {PLAIN})
 
 
 def _fits(fold: FoldId, filters: dict[str, Word]) -> bool:
