@@ -30,6 +30,7 @@ from benchmarks import (
     seeds,
     study_tables,
     ties,
+    verification_tables,
 )
 from benchmarks.notebook import Notebook, Results
 from benchmarks.solvers import DATASETS
@@ -96,6 +97,8 @@ def blocks(kept: Kept) -> dict[str, Block]:
         "agreement": lambda: agreement.table(
             agreement.kept_cells(kept.experiments / "agreement.json")
         ),
+        "verified": lambda: verification_tables.cells(kept.paper),
+        "unverified": lambda: verification_tables.unfinished(kept.paper),
         "more_cells": lambda: more_tables.cells(kept.study("more")),
         "more_stops": lambda: scan_tables.stops(kept.study("more")),
         "more_cut_scans": lambda: scan_tables.cut_scans(kept.study("more")),

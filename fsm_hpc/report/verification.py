@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,7 @@ class Verification:
     outcome: str
     reason: str
     checker: int  # its version
-    seconds: float
+    processor_s: float
 
     @property
     def is_final(self) -> bool:
@@ -67,7 +68,7 @@ def verify(claim: PreparedClaim, budget_s: float) -> Verification:
     """Run the checker as a program of its own."""
     arguments = [str(claim.path), "--budget", str(budget_s)]
     command = [sys.executable, "-I", str(Path(checker.__file__)), *arguments]
-    started = time.monotonic()
+    before_s = _processor_s()
     ended = subprocess.run(
         command, env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=False
     )
@@ -75,8 +76,14 @@ def verify(claim: PreparedClaim, budget_s: float) -> Verification:
     if outcome is None or ended.stderr:
         raise UserError(f"the checker failed on {claim.name}: {ended.stderr.strip()[-500:]}")
     reason = ended.stdout.strip().removeprefix(f"{outcome}: ")
-    seconds = round(time.monotonic() - started, 1)
+    seconds = round(_processor_s() - before_s, 1)
     return Verification(claim.digest, outcome, reason, checker.VERSION, seconds)
+
+
+def _processor_s() -> float:
+    """The time that ended child processes had of a processor."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def verify_one(path: Path, words: list[str], budget_s: float) -> Verification:
@@ -116,7 +123,9 @@ def verify_folds(
                 break
             kept[claim.name] = done = verify(claim, min(left_s, each_s))
             write(study, kept)
-            notify(f"{number} of {len(claims)}: {claim.name}: {done.outcome} ({done.seconds} s)")
+            notify(
+                f"{number} of {len(claims)}: {claim.name}: {done.outcome} ({done.processor_s} s)"
+            )
     return {claim.name: kept.get(claim.name) for claim in claims}
 
 
