@@ -110,9 +110,12 @@ def target_values(
     raw = reader.inspect(found.content, found.path, spec)
     if spec.target not in raw.columns:
         return []
-    missing = cleaner.gaps(raw, {spec.target}, spec, None)[spec.target]
-    cells = zip(raw.columns[spec.target], missing.tolist(), strict=True)
-    return kinds.in_order(str(cell) for cell, is_missing in cells if not is_missing)
+    complaints = Complaints(raw.path)  # which `load` tells
+    names = cleaner.used_columns(raw, spec, complaints)
+    missing = cleaner.gaps(raw, {*names, spec.target} - raw.unreadable, spec, None)
+    kept = cleaner.complete_rows(raw, missing, spec, complaints)
+    texts = _texts(raw, missing, kept)
+    return kinds.in_order(texts[spec.target].values) if spec.target in texts else []
 
 
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
@@ -174,7 +177,7 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         truth_words=words,
         keeps_missing=keeps,
     )
-    told = (*_missing_texts(raw, missing), *raw.notes) if spec.infer else raw.notes
+    told = (*missing_texts(raw, missing), *raw.notes) if spec.infer else raw.notes
     told += tuple(_notes(table, spec, texts, cleaner.worst_first(missing), sign))
     if complete > table.rows:
         told = (*told, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
@@ -251,7 +254,7 @@ def _choice(table: Dataset, spec: DatasetSpec, texts: Mapping[str, TextColumn]) 
     yield f"target: {table.target} is true where it is {yes}, false where {no}"
 
 
-def _missing_texts(raw: RawTable, missing: cleaner.Gaps) -> Iterator[str]:
+def missing_texts(raw: RawTable, missing: cleaner.Gaps) -> Iterator[str]:
     """Texts that were read as missing, by column, so that none of them is lost in silence."""
     found = []
     for name, gaps in missing.items():

@@ -22,7 +22,7 @@ from fsm_hpc.models.frames import check_frame, is_frame, refuse_table, warn_abou
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.refitting import anew
-from fsm_hpc.models.refused import refuse_arrays
+from fsm_hpc.models.refused import refuse_arrays, refuse_classes
 from fsm_hpc.models.rule_notes import NOTE, notes_on, one_answer
 from fsm_hpc.models.several import Several
 from fsm_hpc.models.similar import Alternatives
@@ -231,6 +231,8 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         formula = within_slack(fitted, learnt.formula)
         used = {p.column for p in formula.propositions()}
         classes = self.classes_.tolist()
+        named = getattr(self, "_named", classes)  # of one class against the rest
+        advice = ADVICE if self.class_weight is None else None
         self._take(
             Model(
                 formula=formula,
@@ -254,8 +256,8 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
                 notes=(
                     *learnt.told,
-                    *notes_on(fitted, formula, classes, ADVICE),
-                    *one_answer(fitted, formula, str(target), classes),
+                    *notes_on(fitted, formula, named, advice),
+                    *one_answer(fitted, formula, str(target), named),
                 ),
             )
         )
@@ -286,6 +288,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         refuse_arrays(y=y, sample_weight=sample_weight)
+        refuse_classes(y)
         y = check_array(y, ensure_2d=False, dtype=None)
         if y.ndim == 2 and y.shape[1] == 1:
             warn_about_column_vector()
@@ -324,7 +327,8 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
 
     def _checked(self, X: Any, reset: bool) -> Any:  # noqa: N803
         is_known = reset or hasattr(self, "n_features_in_")  # a loaded rule knows its own columns
-        finite = "allow-nan" if self.missing == "keep" else True
+        keeps = self.missing == "keep" if reset else any(s.keeps_missing for s in self._sources)
+        finite = "allow-nan" if keeps else True
         refuse_table(X)
         if not is_frame(X):
             if is_known:
@@ -334,7 +338,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
             return check_array(X, dtype=np.float64, ensure_all_finite=finite)
         if is_known:
             validate_data(self, X, skip_check_array=True, reset=reset)
-        check_frame(X, self.missing == "keep")
+        check_frame(X, keeps)
         return X
 
     def _columns(self, X: Any) -> list[Column]:  # noqa: N803

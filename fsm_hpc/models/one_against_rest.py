@@ -32,10 +32,11 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
         left = len(estimator.classes_) - place
         made = _against_rest(estimator, started, left)
         made._sample = weights.sample  # the weights of the rows have those of the classes in them
+        made._named = (f"not {one}", one)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # `fit` warns, by class
             made.fit(X, pd.Series(labels == one, name=str(target)), weights.whole)
-        rules.append(replace(made.model_, classes=(f"not {one}", one), target=str(target)))
+        rules.append(replace(made.model_, classes=made._named, target=str(target)))
         paths.append(made.path_.assign(**{"class": one}))
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(made, name):

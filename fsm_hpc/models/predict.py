@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.data import cleaner, convention, reader, store
+from fsm_hpc.data.dataset import missing_texts
 from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.reader import RawTable
@@ -42,7 +43,8 @@ def predict(model: Model | Several, place: str, spec: DatasetSpec) -> Predicted:
     taken = [name for name in COLUMNS if name in raw.columns]
     if taken:
         raise UserError(f"{place}: it has a column {taken[0]!r} already; rename or remove it")
-    said, reading = _said(model, _values(model, raw, spec), raw.rows)
+    values, read_as_missing = _values(model, raw, spec)
+    said, reading = _said(model, values, raw.rows)
     answers = [answer for answer, _ in said]
     shares = [f"{share:.4f}" for _, share in said]
     for row in reading.gaps.nonzero()[0].tolist():
@@ -51,7 +53,7 @@ def predict(model: Model | Several, place: str, spec: DatasetSpec) -> Predicted:
     if reading.gaps.any():
         notes.append(f"no prediction for {int(reading.gaps.sum())} of {counted(raw.rows, 'row')}")
     cells = zip(*raw.columns.values(), answers, shares, strict=True)
-    return Predicted((*raw.columns, *COLUMNS), list(cells), (*raw.notes, *notes))
+    return Predicted((*raw.columns, *COLUMNS), list(cells), (*raw.notes, *read_as_missing, *notes))
 
 
 def _said(
@@ -67,8 +69,10 @@ def _said(
     return list(zip(answers.tolist(), shares.tolist(), strict=True)), reading
 
 
-def _values(model: Model | Several, raw: RawTable, spec: DatasetSpec) -> Cells:
-    """The cells that the rule reads, numbers as Python writes them; nothing of other columns."""
+def _values(
+    model: Model | Several, raw: RawTable, spec: DatasetSpec
+) -> tuple[Cells, Iterable[str]]:
+    """The cells that the rule reads, numbers as Python writes them, and texts read as missing."""
     numeric = {s.name for s in model.sources if s.kind is RawKind.NUMERIC} - set(raw.typed)
     sign = convention.find(raw, numeric & raw.columns.keys(), spec)
     needed = {source.name for source in model.sources}
@@ -79,7 +83,7 @@ def _values(model: Model | Several, raw: RawTable, spec: DatasetSpec) -> Cells:
         texts = {cell: _pointed(cell, way) for cell in set(cells)} if name in needed else {}
         gaps = missing[name].tolist() if name in needed else []
         table[name] = [None if gap else texts[cell] for cell, gap in zip(cells, gaps, strict=False)]
-    return table
+    return table, missing_texts(raw, missing)
 
 
 def _pointed(cell: str | None, sign: DecimalSign | None) -> str | None:

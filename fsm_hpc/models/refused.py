@@ -47,6 +47,26 @@ def refuse_array(what: str, table: Any) -> None:
             refuse_values(f"x{number}", table[:, number].tolist())
 
 
+def refuse_classes(y: Any) -> None:
+    """Raise for a target with missing values, or with text and something else."""
+    import pandas as pd
+
+    classes = np.asarray(y, dtype=object)
+    if classes.ndim != 1:
+        return
+    absent = pd.isna(classes)
+    if absent.any():
+        raise ValueError(
+            f"y: expected a class for each row, found none (None or NaN) in {absent.sum()} of "
+            f"{len(classes)} rows; leave these rows out"
+        )
+    kinds = sorted({type(one).__name__ for one in classes if not isinstance(one, str)})
+    if kinds and any(isinstance(one, str) for one in classes):
+        raise ValueError(
+            f"y: expected classes of one kind, found text and {kinds[0]}; make all text"
+        )
+
+
 def _kind(value: Any) -> str | None:
     if isinstance(value, _TIMES) or type(value).__name__ == "Period":
         return None if value != value else "dates or times"  # NaT is a missing value

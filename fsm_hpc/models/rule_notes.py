@@ -18,15 +18,20 @@ NOTE = "note: "  # for the reader of the rule, and no reason for a warning
 WARNING = "warning: "
 
 
-def notes_on(fitted: Problem, formula: Formula, classes: Sequence[Any], advice: str) -> list[str]:
-    """Where a constant is as good on the fitted rows, or one class is so rare that it may be."""
+def notes_on(
+    fitted: Problem, formula: Formula, classes: Sequence[Any], advice: str | None
+) -> list[str]:
+    """Where a constant is as good on the fitted rows, or one class is so rare that it may be.
+
+    Without advice the user has weighted the classes already.
+    """
     positives, negatives = fitted.positives, fitted.weight - fitted.positives
     rare, frequent = classes if positives > negatives else (classes[1], classes[0])
     told = []
     if fitted.errors(formula) >= min(positives, negatives):
         told.append(f"{NOTE}on the fitted rows it does not beat always saying {frequent}")
     share = min(positives, negatives) / fitted.weight
-    if share < IMBALANCED and fitted.objective == ACCURACY:
+    if advice and share < IMBALANCED and fitted.objective == ACCURACY:
         of = "rows" if fitted.weights is None else "weight"
         told.append(
             f"{NOTE}the class {rare} has only {percent(share)} of the {of}; with {advice} both "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from fsm_hpc.models.model import Class, Model
 from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.search.weights import weigh
+from fsm_hpc.search.weights import row_counts, weigh
 from fsm_hpc.system import files, records
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.typed import Count, Share
@@ -27,6 +29,7 @@ FORMAT = 2
 KIND = "fsm_hpc rules of several classes"
 _DERIVED = ("kind", "words", "formula", "proved", "stop_reason")  # written for readers of the file
 _CUT = (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)
+_LARGEST = 1 << 62  # weight of all rows together that 64 bits hold
 Chosen = NDArray[np.int64]  # of each row: which class is said, by its place
 
 
@@ -152,9 +155,21 @@ def whole_weights(
         return None
     weights = np.ones(len(labels)) if given is None else given
     if is_balanced:
-        totals = {one: weights[labels == one].sum() for one in set(labels.tolist())}
-        weights = weights * np.array([weights.sum() / totals[one] for one in labels.tolist()])
+        whole = _balanced(labels.tolist(), list(map(int, row_counts(weights).counts)))
+        if sum(whole) < _LARGEST:
+            return np.array(whole, np.int64)
+        weights = np.array([count / max(whole) for count in whole])
     return weigh(ACCURACY, np.zeros(len(labels), dtype=bool), weights).weights
+
+
+def _balanced(labels: Sequence[Any], counts: Sequence[int]) -> list[int]:
+    """Whole numbers in the ratios of the counts, within each class, that sum to the same."""
+    rows = list(zip(labels, counts, strict=True))
+    totals: Counter[Any] = Counter()
+    for one, count in rows:
+        totals[one] += count
+    shared = math.lcm(*totals.values())
+    return [count * (shared // totals[one]) for one, count in rows]
 
 
 def order_and_default(
@@ -202,10 +217,16 @@ def combine(
         weight=None if weights is None else int(counted.sum()),
         class_shares=observed,
         figures={"majority": float(np.bincount(actual).max() / len(labels))},
-        notes=tuple(
-            f"{c}: {note}" for c, m in zip(classes, ordered, strict=True) for note in m.notes
-        ),
+        notes=tuple(_notes(ordered)),
     )
+
+
+def _notes(rules: Sequence[Model]) -> Iterator[str]:
+    """Those of all rules once, those of some with their class."""
+    shared = [note for note in rules[0].notes if all(note in rule.notes for rule in rules)]
+    yield from shared
+    for rule in rules:
+        yield from (f"{rule.classes[1]}: {note}" for note in rule.notes if note not in shared)
 
 
 def _observed(

@@ -361,7 +361,7 @@ def test_numbers_of_parquet_have_no_decimal_sign(tmp_path: Path) -> None:
     rule = _rule()
     spec = compose(["dataset=csv", "method=pivot", "dataset.decimal=comma"]).dataset
     raw = predict._read(str(tmp_path / "new.parquet"), spec)
-    assert predict._values(rule, raw, spec)["age"] == ["50.125", "30.5"]
+    assert predict._values(rule, raw, spec)[0]["age"] == ["50.125", "30.5"]
 
 
 def test_a_row_of_another_table_is_explained_by_the_classes_of_the_rule(

@@ -121,5 +121,5 @@ def test_a_warning_about_one_of_several_classes_names_it() -> None:
     frame = pd.DataFrame({"a": [True, False] * 10})
     frame["b"] = ~frame["a"]
     labels = pd.Series([*["u", "v"] * 9, "w", "v"], name="kind")
-    with pytest.warns(UserWarning, match="w: it says kind = False on each of its rows"):
+    with pytest.warns(UserWarning, match="w: it says kind = not w on each of its rows"):
         _classifier(length=3).fit(frame, labels)

@@ -187,11 +187,14 @@ def _weighted_table(seed: int) -> tuple[Any, Any, Any]:
     return values, np.resize(np.array(["a", "b", "c"]), 14), rng.integers(0, 5, 14)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_weight_counts_like_so_many_rows_of_several_classes(seed: int) -> None:
+def test_a_weight_counts_like_so_many_rows_of_several_classes(
+    seed: int, class_weight: str | None
+) -> None:
     values, labels, weights = _weighted_table(seed)
     weights[:3] += 1  # every class counts
-    made = FormulaClassifier(solver="native", length=1, threads=1)
+    made = FormulaClassifier(solver="native", length=1, threads=1, class_weight=class_weight)
     once = made.fit(values, labels, weights)
     answers, shares = once.predict(values), once.predict_proba(values)
     known = (once.model_.otherwise, once.model_.classes, once.errors_)
@@ -228,6 +231,51 @@ def test_weights_decide_the_class_where_no_formula_holds() -> None:
     counted = several.whole_weights(labels, given, Objective())
     made = several.combine("y", rules, labels, truths, counted, given)
     assert (made.otherwise, made.errors, made.weight) == ("rare", 7, 19)
+
+
+def test_balanced_weights_of_several_classes_are_exact() -> None:
+    labels = np.array([*["a"] * 6, *["b"] * 4, *["c"] * 3])
+    found = several.whole_weights(labels, None, Objective(ObjectiveName.BALANCED))
+    assert found is not None
+    assert dict(zip(labels.tolist(), found.tolist(), strict=True)) == {"a": 2, "b": 3, "c": 4}
+
+
+def test_fit_prints_the_notes_of_each_class_and_those_of_all_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gaps = ["NA"] * 20
+    cells = {"x": [*gaps, *range(40)], "y": [*gaps, *["a"] * 19, *["b"] * 18, *["rare"] * 3]}
+    pd.DataFrame(cells).to_csv(tmp_path / "t.csv", index=False)
+    words = ["dataset=csv", f"dataset.path={tmp_path}/t.csv", "dataset.target=y", "method=pivot"]
+    words += ["fit.folds=0", "scan.max_length=1", f"out={tmp_path}/rules"]
+    assert main(["fit", *words]) == 0
+    told = capsys.readouterr().out
+    assert "\nrare: note: the class rare has only 7.5 % of the rows" in told
+    assert told.count("33 % of the rows (20 of 60) are dropped for missing values") == 1
+
+
+def test_a_class_that_only_dropped_rows_have_is_no_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = {"x": ["NA", 1, 2] * 10, "y": ["lost", "no", "yes"] * 10}
+    pd.DataFrame(cells).to_csv(tmp_path / "t.csv", index=False)
+    words = ["dataset=csv", f"dataset.path={tmp_path}/t.csv", "dataset.target=y", "method=pivot"]
+    words += ["fit.folds=0", "scan.max_length=1", f"out={tmp_path}/rule"]
+    assert main(["fit", *words]) == 0
+    assert "target: y is true where it is yes, false where no" in capsys.readouterr().out
+
+
+def test_notes_of_several_classes_name_the_classes() -> None:
+    values = np.arange(60.0).reshape(-1, 1)
+    labels = np.array([*["a"] * 28, *["b"] * 29, *["rare"] * 3])
+    notes = FormulaClassifier(solver="native", length=1).fit(values, labels).model_.notes
+    assert any("rare: note: the class rare has only 5.0 %" in note for note in notes)
+
+
+def test_who_has_weighted_the_classes_gets_no_advice_to_weight_them() -> None:
+    values = np.arange(60.0).reshape(-1, 1)
+    made = FormulaClassifier(solver="native", length=1, class_weight={False: 1, True: 99})
+    assert made.fit(values, values[:, 0] >= 30).model_.notes == ()
 
 
 def _against_rest(formula: str, one: str) -> Model:

@@ -136,6 +136,8 @@ def _fit_several(
     several.save(paths.model, whole)
     files.write_atomically(paths.card, card.page(whole))
     console.print(exporters.export(whole, "text"), soft_wrap=True)
+    for note in whole.notes:
+        console.print(note, soft_wrap=True)
     expected = whole.figures.get("accuracy")
     if expected:
         low, high = expected["interval"]
