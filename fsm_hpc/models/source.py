@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +23,7 @@ _TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")
 _FALSE = ("false", "no", "n", "f", "off", "0", "0.0")
 SHOWN = 3  # values in a message
 FINITE = "a finite number"
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +120,24 @@ class Source:
         numbers = () if any(map(str.isdecimal, words)) else ("1", "1.0", "0", "0.0")
         return ("true", "false", *numbers)
 
+    @property
+    def _spellings(self) -> dict[str, str]:
+        """Each category by its own text, and as other sources store it where that is clear."""
+        found = [(spelling, word) for word in self.categories for spelling in stored(word)]
+        taken = Counter([*self.categories, *(spelling for spelling, _ in found)])
+        clear = {spelling: word for spelling, word in found if taken[spelling] == 1}
+        return clear | {word: word for word in self.categories}
+
     def _texts(self, values: NDArray[Any], reading: Reading) -> NDArray[Any]:
         """Values as the categories are written: 1.0 is the category 1, where there is no 1.0."""
         texts: dict[Any, str] = {}
         keys, distinct = _distinct(values)
+        spellings = self._spellings
         for key, value in distinct.items():
-            if is_missing(value):
-                continue
-            text = str(value)
-            if text not in self.categories and text.endswith(".0"):
-                whole = text.removesuffix(".0")
-                text = whole if whole in self.categories else text
-            texts[key] = text
+            if not is_missing(value):
+                text = str(value)
+                spelling = text if isinstance(value, str) else text.lower()
+                texts[key] = text if text in self.categories else spellings.get(spelling, text)
         new = [text for text in texts.values() if text not in self.categories]
         reading.unknown(self.name, new)
         reading.gap(self.name, np.array([key not in texts for key in keys], dtype=bool))
@@ -164,6 +173,16 @@ class Reading:
                 "counts as none of its categories"
             )
             self.notes.append(self.unknowns[-1])
+
+
+def stored(word: str) -> Iterator[str]:
+    """What becomes of a word in another source: a number of 1 or 1.0, a truth value of True."""
+    if _WHOLE.fullmatch(word):
+        yield f"{word}.0"
+    elif _WHOLE.fullmatch(word.removesuffix(".0")):
+        yield word.removesuffix(".0")
+    elif word.lower() in ("true", "false") and word != word.lower():
+        yield word.lower()
 
 
 def of_dataset(dataset: Dataset, used: set[str]) -> Iterator[Source]:

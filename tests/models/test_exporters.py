@@ -307,6 +307,10 @@ BAD_ROWS = [
     ({**ROW, "age": "old"}, "column .age.: expected a finite number, found .old."),
     ({**ROW, "age": ""}, "column .age.: expected a finite number, found .."),
     ({**ROW, "age": "1e999"}, "column .age.: expected a finite number, found .1e999."),
+    ({**ROW, "age": "0x10"}, "column .age.: expected a finite number, found .0x10."),
+    ({**ROW, "age": "1_000"}, "column .age.: expected a finite number, found .1_000."),
+    ({**ROW, "age": True}, "column .age.: expected a finite number, found .[Tt]?rue"),
+    ({**ROW, "age": 10**400}, "column .age.: expected a finite number, found"),
     ({**ROW, "age": None}, "column .age.: expected a value, found none"),
     ({**ROW, "job": None}, "column .job.: expected a value, found none"),
 ]

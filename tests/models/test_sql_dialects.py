@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pymysql
 import pytest
 import sqlglot
 from sqlglot import exp
@@ -150,6 +151,21 @@ def test_bigquery_names_the_column_that_it_cannot_have() -> None:
     assert "`Größe in €`".replace(" in €", "") in export(
         make_model(parse("`Größe` >= 1"), [Source("Größe", RawKind.NUMERIC)]), "sql", "bigquery"
     )
+
+
+@needs_mariadb
+@pytest.mark.parametrize("end", [" ", "\t", "\n", "\v", "\f", "\r", "\x08", "\x1f", "\u00a0"])
+def test_names_that_end_with_whitespace_are_refused_where_mariadb_refuses_them(
+    end: str, database: Any
+) -> None:
+    name = f"x{end}"
+    try:
+        database.cursor().execute(f"CREATE OR REPLACE TABLE ends (`{name}` DOUBLE)")
+    except pymysql.err.MySQLError:
+        is_taken = False
+    else:
+        is_taken = True
+    assert (dialect_called("mysql").names.fullmatch(name) is not None) == is_taken
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

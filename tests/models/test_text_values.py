@@ -18,6 +18,7 @@ from fsm_hpc import FormulaClassifier
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.formulas.formula import Atom, Proposition
+from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.exporters import export
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.predict import predict
@@ -108,6 +109,39 @@ def test_truth_values_may_be_stored_as_exported_rules_take_them(
     exec(export(rule, "python"), names)
     assert truth.tolist() == [True, False]
     assert [names["predict"]({"x": value}) for value in truths] == ["yes", "no"]
+
+
+STORED: list[tuple[tuple[str, ...], list[Any]]] = [
+    (("2.0", "1.0"), [2, 1]),
+    (("2.0", "1.0"), ["2", "1"]),
+    (("2", "1"), [2.0, 1.0]),
+    (("True", "False"), ["true", "false"]),
+    (("True", "False"), [True, False]),
+    (("true", "false"), [True, False]),
+    (("True", "TRUE"), ["true", "TRUE"]),
+    (("1", "1.0"), ["1.0", "1"]),
+    (("02", "2"), ["2", "02"]),
+]
+
+
+@pytest.mark.parametrize(("categories", "cells"), STORED)
+def test_categories_may_be_stored_as_exported_rules_take_them(
+    categories: tuple[str, ...], cells: list[Any]
+) -> None:
+    source = Source("x", RawKind.CATEGORICAL, categories)
+    rule = make_model(Atom(Proposition(f"x_{categories[0]}")), [source])
+    truth, _ = rule.read({"x": np.array(cells, dtype=object)}, 2)
+    names: dict[str, Any] = {}
+    exec(export(rule, "python"), names)
+    assert rule.answers(truth).tolist() == [names["predict"]({"x": cell}) for cell in cells]
+
+
+def test_predict_names_the_texts_that_it_read_as_missing(tmp_path: Path) -> None:
+    rule = make_model(parse("x >= 2"), [Source("x", RawKind.NUMERIC)])
+    (tmp_path / "new.csv").write_text("x,z\n1,NA\nNA,1\n?,1\nNA,1\n,1\n3,1\n")
+    notes = predict(rule, str(tmp_path / "new.csv"), WORDS).notes
+    assert "read as missing: 'NA' in x (2), '?' in x (1)" in notes[0]
+    assert notes[1:] == ("column 'x': no value in 4 rows", "no prediction for 4 of 6 rows")
 
 
 def test_a_category_that_cannot_be_seen_is_quoted_in_words() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.several import Several
-from fsm_hpc.models.source import Source
+from fsm_hpc.models.source import Source, stored
 
 T = TypeVar("T")
 TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")  # where the file's words are not known
-_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,10 @@ class Words:
     @property
     def spellings(self) -> tuple[str, ...]:
         """The words, and what becomes of them where 1 is stored as a number, yes as true."""
-        more = [spelling for word in self.said for spelling in _stored(word)]
+        more = [spelling for word in self.said for spelling in stored(word)]
         if self.is_truth:
             more += ["true", "1", "1.0"] if self.said else TRUE
-        taken = {spelling for word in self.others for spelling in (word, *_stored(word))}
+        taken = {spelling for word in self.others for spelling in (word, *stored(word))}
         return tuple(dict.fromkeys((*self.said, *(word for word in more if word not in taken))))
 
 
@@ -195,12 +193,3 @@ def _words(model: Model) -> Iterator[tuple[str, Words]]:
         elif source.kind is RawKind.CATEGORICAL:
             for name, category in zip(source.one_hot_names, source.categories, strict=True):
                 yield name, Words(source, (category,))
-
-
-def _stored(word: str) -> Iterator[str]:
-    if _WHOLE.fullmatch(word):
-        yield f"{word}.0"
-    elif _WHOLE.fullmatch(word.removesuffix(".0")):
-        yield word.removesuffix(".0")
-    elif word.lower() in ("true", "false") and word != word.lower():
-        yield word.lower()

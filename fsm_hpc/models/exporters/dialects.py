@@ -114,9 +114,10 @@ class MySql(Dialect):
 
     name = DialectName.MYSQL
     text_type, number_type = "CHAR CHARACTER SET utf8mb4", "DOUBLE"
-    names = re.compile(r"[\x01-\uffff]{0,63}[\x01-\x1f!-\uffff]")
+    names = re.compile(r"[\x01-\uffff]{0,63}[\x01-\x08\x0e-\x1f!-\uffff]")
     expected = (
-        "a name of at most 64 characters up to U+FFFF, without NUL and without a space at its end"
+        "a name of at most 64 characters up to U+FFFF, without NUL, and without whitespace at "
+        "its end"
     )
 
     def quoted(self, column: str) -> str:

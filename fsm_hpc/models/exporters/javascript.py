@@ -17,10 +17,11 @@ _RULE = """\
 function predict(row) {{
   return {condition} : {no};
 """
-_NUMBER = """
+_NUMBER = r"""
   function number(column) {
     const value = cell(column);
-    const found = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
+    const isNumber = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value);
+    const found = isNumber ? Number(value) : NaN;
     if (!Number.isFinite(found)) {
       throw new Error(`column "${column}": expected a finite number, found "${value}"`);
     }
@@ -46,13 +47,14 @@ _MISSING = """
   }
 }
 """
-_NUMBER_OR_NONE = """
+_NUMBER_OR_NONE = r"""
   function number(column) {
     if (missing(column)) {
       return NaN;  // with which no comparison holds
     }
     const value = cell(column);
-    const found = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
+    const isNumber = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value);
+    const found = isNumber ? Number(value) : NaN;
     if (!Number.isFinite(found)) {
       throw new Error(`column "${column}": expected a finite number, found "${value}"`);
     }

@@ -25,9 +25,9 @@ def _number(row, column):
     value = _cell(row, column)
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
-    if number - number != 0:
+    if number - number != 0 or str(value) in ("True", "False") or "_" in str(value):
         raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
     return number
 """
@@ -45,9 +45,9 @@ def _number(row, column):
     value = row[column]
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
-    if number - number != 0:
+    if number - number != 0 or str(value) in ("True", "False") or "_" in str(value):
         raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
     return number
 """
