@@ -177,7 +177,7 @@ def categories(column: TextColumn, spec: DatasetSpec) -> list[str]:
         hint = f"; if {found[0]!r} is a number with a unit, remove the unit" if unit else ""
         raise column.error(
             f"expected at most {most}, found {what}{is_id}",
-            f"leave it out with {column.setting('drop')} or raise dataset.max_categories{hint}",
+            f"leave it out with {column.setting('drop')} or {column.more_categories}{hint}",
         )
     return found
 

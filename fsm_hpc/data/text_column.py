@@ -31,6 +31,11 @@ class TextColumn:
     def setting(self, key: str) -> str:
         return setting(key, self.name)
 
+    @property
+    def more_categories(self) -> str:
+        """What to do so that a column may have more of them."""
+        return "raise dataset.max_categories"
+
     def row_of(self, value: str) -> int:
         return self.rows[list(self.values).index(value)]
 

@@ -246,7 +246,7 @@ def describe(
     doubts = [note for note in dataset.notes if note.startswith(WARNING)]
     same = one_answer(fitted, model.formula, model.target, model.classes)
     alike = (f"{WARNING}{note}" for note in same)
-    rounded = measures.rounding_in_words(fitted.weight_error)
+    rounded = measures.rounding_in_words(fitted.weight_error, fitted.measure)
     told = (
         *_imitation(model, dataset, config),
         *notes_of_search(model, state.final.end is End.PROVED, results),

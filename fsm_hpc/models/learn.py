@@ -113,7 +113,7 @@ def _described(fitted: Problem, state: ScanState, length: int | None, interrupte
         reason = state.stop_reason.value
     forced = (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
     cut = length is None and (state.stop_reason is None or state.stop_reason in forced)
-    told = [*rounding_in_words(fitted.weight_error)]
+    told = [*rounding_in_words(fitted.weight_error, fitted.measure)]
     by = "Ctrl-C" if interrupted else "time_limit_s"
     if cut:
         told.append(

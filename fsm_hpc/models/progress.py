@@ -112,7 +112,7 @@ def _told(done: FoldResult) -> Iterator[str | Text]:
             f"{done.measure}: fitted {percent(done.measured.train)}, "
             f"held out {percent(done.measured.test)}"
         )
-        yield from rounding_in_words(done.weight_error)
+        yield from rounding_in_words(done.weight_error, done.measure)
     measures = done.measures
     said = ", ".join(_measure(name, measures[name]) for name in _BESIDE)
     yield f"{said} on the held-out rows"

@@ -12,11 +12,28 @@ from fsm_hpc.data import kinds
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.data.text_column import TextColumn
+from fsm_hpc.errors import UserError
 from fsm_hpc.models import exact
 from fsm_hpc.models.frames import column_names
 from fsm_hpc.models.refused import refuse_values
 from fsm_hpc.models.source import Source
 from fsm_hpc.system.numbers import listed
+
+
+class FrameColumn(TextColumn):
+    """A column of a DataFrame, whose errors say what to do in Python."""
+
+    def error(self, expected: str, todo: str) -> UserError:
+        return UserError(f"column {self.name!r}: {expected}; {todo}")
+
+    def setting(self, key: str) -> str:
+        if key == "categorical":
+            return f"X.astype({{{self.name!r}: 'category'}})"
+        return f"X.drop(columns=[{self.name!r}])"
+
+    @property
+    def more_categories(self) -> str:
+        return "put its values into fewer groups"
 
 
 def sources_of(X: Any, keeps_missing: bool = False) -> list[Source]:  # noqa: N803
@@ -87,7 +104,7 @@ def _is_categorical(kind: Any) -> bool:
 
 def _categorical(name: str, series: Any) -> Source:
     texts = [str(value) for value in series]
-    column = TextColumn(Path("X"), name, texts, list(range(len(texts))))
+    column = FrameColumn(Path("X"), name, texts, list(range(len(texts))))
     if not _is_categorical(series.dtype):
         kinds.refuse_dates(column)
     found = kinds.categories(column, DatasetSpec(name="X", target=""))

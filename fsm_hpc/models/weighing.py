@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,11 +49,15 @@ class RowWeights:
 def check_class_weight(value: Any) -> None:
     """Raise a ValueError that says what was expected and what was found."""
     if isinstance(value, Mapping):
-        wrong = [w for w in value.values() if not (np.isfinite(w) and w >= 0)]
+        wrong = [w for w in value.values() if not _is_weight(w)]
         if wrong:
             raise ValueError(f"class_weight: expected weights from 0 on, found {wrong[0]!r}")
     elif value is not None and value != BALANCED:
         raise ValueError(f"class_weight: expected None, 'balanced' or a dict, found {value!r}")
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value) and float(value) >= 0
 
 
 def row_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) -> RowWeights:  # noqa: N803

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 
+from fsm_hpc.search.objective import Objective, ObjectiveName
 from fsm_hpc.system.numbers import counted, percent
 from fsm_hpc.system.typed import Count
 
 _Z = 1.959963984540054  # of a 95 % interval
+_BALANCED = Objective(ObjectiveName.BALANCED).measure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +139,20 @@ def errors_in_words(errors: int, rows: int, measure: str, weight: int | None) ->
     )
 
 
-def rounding_in_words(error: float) -> Iterator[str]:
+def rounding_in_words(error: float, measure: str) -> Iterator[str]:
     """Where weights could not be made whole numbers exactly: by how much they are off."""
-    if error:
+    if not error:
+        return
+    moved = f"rounded to whole numbers, which moves at most {max(100 * error, 1e-9):.2g} % of all "
+    if measure == _BALANCED:
         yield (
-            f"the weights of rows were rounded to whole numbers, which moves at most "
-            f"{max(100 * error, 1e-9):.2g} % of all weight: the formula is the best found for the "
+            f"the classes are so large that the weights that balance them were {moved}weight: the "
+            "formula is the best found for these, and is not proved to be the best; small whole "
+            "costs in about the ratio of the classes, such as 2 and 3, can be proved "
+            "(objective=costs, in Python class_weight)"
+        )
+    else:
+        yield (
+            f"the weights of rows were {moved}weight: the formula is the best found for the "
             "rounded weights, and is not proved to be the best for the given ones"
         )

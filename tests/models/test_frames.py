@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from fsm_hpc import FormulaClassifier
 from fsm_hpc.data.kinds import RawKind
@@ -150,3 +151,53 @@ def test_a_masked_target_or_weight_is_refused(what: str) -> None:
 def test_the_index_of_a_frame_means_nothing(index: Any) -> None:
     frame = _frame([1, 2, 3, 4]).set_index(pd.Index(index))
     assert _fit(frame).predict(frame).tolist() == Y
+
+
+def test_messages_about_a_frame_name_what_to_do_in_python() -> None:
+    days = [f"2026-01-{day:02}" for day in range(1, 13)]
+    with pytest.raises(ValueError, match=r"X\.drop\(columns=\['x'\]\).*'category'") as dates:
+        _fit(pd.DataFrame({"x": days}))
+    with pytest.raises(ValueError, match=r"X\.drop\(columns=\['x'\]\).*fewer groups") as names:
+        _fit(pd.DataFrame({"x": [f"id{row}" for row in range(120)]}), [0, 1] * 60)
+    assert "dataset." not in str(dates.value) + str(names.value)
+    assert _fit(pd.DataFrame({"x": pd.Categorical(days)})).errors_ > 0
+
+
+TARGETS: list[tuple[Any, str]] = [
+    (["a", None] * 6, "in 6 of 12 rows"),
+    (pd.Series(["a", None, "b"] * 4, dtype="string"), "in 4 of 12 rows"),
+    (pd.Series([0, 1, None] * 4, dtype="Int64"), "in 4 of 12 rows"),
+    ([0.0, np.nan] * 6, "in 6 of 12 rows"),
+    (np.array(["a", 1] * 6, dtype=object), "found text and int"),
+]
+
+
+@pytest.mark.parametrize(("target", "message"), TARGETS)
+def test_a_target_without_a_class_in_each_row_is_refused(target: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"y: expected .*{message}"):
+        _fit(pd.DataFrame({"x": range(12)}), target)
+
+
+@pytest.mark.parametrize("weight", ["1", None, -1, float("inf"), 1j])
+def test_a_class_weight_that_is_no_weight_is_refused(weight: Any) -> None:
+    with pytest.raises(ValueError, match="class_weight: expected weights from 0 on, found"):
+        _fit(pd.DataFrame({"x": range(12)}), class_weight={0: weight, 1: 5})
+
+
+def test_parameters_that_are_set_after_a_fit_change_no_prediction() -> None:
+    known = pd.DataFrame({"x": [1.0, 1.0, 2.0, 2.0] * 3})
+    gaps = pd.DataFrame({"x": [np.nan, 2.0]})
+    strict = _fit(known).set_params(missing="keep")
+    with pytest.raises(ValueError, match="expected no missing values, found NaN in column 'x'"):
+        strict.predict(gaps)
+    assert _fit(known, missing="keep").set_params(missing="error").predict(gaps).tolist() == [0, 1]
+
+
+def test_balanced_classes_that_are_too_large_for_a_proof_are_explained() -> None:
+    values = np.arange(9001.0).reshape(-1, 1)
+    made = FormulaClassifier(length=1, solver="native", class_weight="balanced")
+    with pytest.warns(ConvergenceWarning, match="classes are so large .* costs .* can be proved"):
+        made.fit(values, values[:, 0] >= 3599)
+    assert not made.proved_
+    made.set_params(class_weight={False: 2, True: 3}).fit(values, values[:, 0] >= 3599)
+    assert made.proved_
