@@ -22,7 +22,7 @@ from fsm_hpc.models.frames import check_frame, is_frame, refuse_table, warn_abou
 from fsm_hpc.models.learn import Learnt
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.refitting import anew
-from fsm_hpc.models.refused import refuse_arrays, refuse_classes
+from fsm_hpc.models.refused import refuse_target
 from fsm_hpc.models.rule_notes import NOTE, notes_on, one_answer
 from fsm_hpc.models.several import Several
 from fsm_hpc.models.similar import Alternatives
@@ -232,7 +232,6 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
         used = {p.column for p in formula.propositions()}
         classes = self.classes_.tolist()
         named = getattr(self, "_named", classes)  # of one class against the rest
-        advice = ADVICE if self.class_weight is None else None
         self._take(
             Model(
                 formula=formula,
@@ -256,7 +255,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
                 notes=(
                     *learnt.told,
-                    *notes_on(fitted, formula, named, advice),
+                    *notes_on(fitted, formula, named, None if self.class_weight else ADVICE),
                     *one_answer(fitted, formula, str(target), named),
                 ),
             )
@@ -285,10 +284,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
     # -------------------------------------------------------------------------------- the input
 
     def _labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Truth, RowWeights]:  # noqa: N803
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        refuse_arrays(y=y, sample_weight=sample_weight)
-        refuse_classes(y)
+        refuse_target(y, sample_weight)
         y = check_array(y, ensure_2d=False, dtype=None)
         if y.ndim == 2 and y.shape[1] == 1:
             warn_about_column_vector()

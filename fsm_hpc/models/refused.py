@@ -47,7 +47,15 @@ def refuse_array(what: str, table: Any) -> None:
             refuse_values(f"x{number}", table[:, number].tolist())
 
 
-def refuse_classes(y: Any) -> None:
+def refuse_target(y: Any, sample_weight: Any) -> None:
+    """Raise for a target or weights that no classifier can learn from."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    refuse_arrays(y=y, sample_weight=sample_weight)
+    _refuse_classes(y)
+
+
+def _refuse_classes(y: Any) -> None:
     """Raise for a target with missing values, or with text and something else."""
     import pandas as pd
 
