@@ -13,7 +13,7 @@ import pytest
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt
 from fsm_hpc.cluster.slurm import Hint, Hints
-from fsm_hpc.cluster.watch import evidence
+from fsm_hpc.cluster.watch import evidence, reasons
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, judge
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -89,6 +89,34 @@ def test_what_a_job_wrote_into_its_output_is_its_reason(
     (tmp_path / "17_1_0_log.out").write_text(f"{written}\n")
     one = seen(paths, None if state == "lost" else Hint("FAILED"))
     assert (one.verdict, reason in one.why) == (Verdict(state), True)
+
+
+@pytest.mark.parametrize("letters", [3, 12, 19, 24, -1])
+def test_a_line_of_the_log_that_a_full_disk_cut_off_is_not_the_reason(
+    paths: FoldPaths, letters: int
+) -> None:
+    submissions.save(paths, submission(of=FOLD))
+    before = f"{NOW} {begin(paths, 'local').job_id}.0 "
+    full = f"{TRACEBACK}OSError: [Errno 28] No space left on device\n{TRACEBACK}"
+    logged = "".join(f"{before}{line}\n" for line in full.splitlines())
+    paths.log.write_text(logged + before[:letters])
+    one = seen(paths)
+    assert one.verdict is Verdict.FAILED
+    assert one.why == "OSError: [Errno 28] No space left on device"
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_disk_too_full_for_any_reason_is_named(
+    paths: FoldPaths, has_begun: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = f"local/{platform.node()}/{NO_PROCESS}"
+    submissions.save(paths, submission(of=FOLD, job_id=job_id, process=GONE))
+    if has_begun:
+        begin(paths, "local")
+    paths.log.touch()
+    assert "no space" not in seen(paths).why
+    monkeypatch.setattr(reasons, "SMALLEST_ROOM", 2**100)  # more than any disk has
+    assert f"no space is left on the disk of {paths.folder}" in seen(paths).why
 
 
 def test_a_local_fold_that_died_before_it_began_has_failed(paths: FoldPaths) -> None:

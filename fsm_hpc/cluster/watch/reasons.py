@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ from fsm_hpc.system import files
 
 MOST_BYTES = 16_000  # of the end of a file that are read
 MOST_LETTERS = 500  # of a reason
+SMALLEST_ROOM = 4096  # bytes: a disk with less takes no file of ours
 _LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (\S+\.\d+) (.*)")  # a line of joblog.Log
+_CUT_OFF = re.compile(r"[\d-]{1,10}( [\d:]{0,8}( \S*)?)?")  # how such a line begins
 # what a system says of a file, a program or memory, whoever prints it
 _SYSTEM = re.compile(
     r"No space left on device|[Qq]uota exceeded|Permission denied|Read-only file system"
@@ -41,14 +44,24 @@ def explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str
         return Verdict.OUT_OF_MEMORY, f"{error}, {found.resumes}"
     if error:
         return Verdict.FAILED, error
-    ended = of_slurm(found)
-    return verdict, f"{ended}; {why}" if ended else why
+    full = _full_disk(found.ref.paths.folder) if submission else ""
+    return verdict, "; ".join(filter(None, (of_slurm(found), why, full)))
 
 
 def of_error(found: Evidence) -> str:
     """The error that ended the job; empty where nothing tells of one."""
     errors = [error for lines in _texts(found) for error in _errors(lines)]
     return errors[-1][:MOST_LETTERS] if errors else ""
+
+
+def _full_disk(folder: Path) -> str:
+    """Said where a job could not even write its reason."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return ""
+    is_full = disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < SMALLEST_ROOM
+    return f"no space is left on the disk of {folder}" if is_full else ""
 
 
 def is_of_memory(reason: str) -> bool:
@@ -86,6 +99,8 @@ def _lines(path: Path, who: str) -> list[str]:
     """What is in the file from the first line of this attempt on, without the times; where it has
     none, what comes after the lines of others."""
     texts = files.read_end(path, MOST_BYTES).decode(errors="replace").splitlines()
+    if texts and _CUT_OFF.fullmatch(texts[-1]):  # by a full disk
+        texts.pop()
     logged = [_LOGGED.fullmatch(text) for text in texts]
     of_others = [n for n, match in enumerate(logged) if match and match[1] != who]
     own = [n for n, match in enumerate(logged) if match and match[1] == who]
