@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 from fsm_hpc.data import limits
 from fsm_hpc.errors import UserError
-from fsm_hpc.system.numbers import listed
+from fsm_hpc.system.numbers import counted, listed
 
 MEMBER = "xl/workbook.xml"  # by which a zip archive is known to be a workbook
 _DAMAGES = (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, IndexError)
@@ -39,18 +40,48 @@ def is_workbook(content: bytes) -> bool:
 
 def read(content: bytes, path: Path) -> SheetCells:
     """The first sheet that has cells; a note names it where there are others."""
-    sheets = {name: _trimmed(rows) for name, rows in _sheets(content, path).items()}
+    stored = _sheets(content, path)
+    sheets = {name: _trimmed(rows) for name, rows in stored.items()}
     used = [name for name, rows in sheets.items() if rows]
     if not used:
         raise UserError(f"{path}: expected a table with a header line, found an empty workbook")
     header, *rows = sheets[used[0]]
     columns = list(zip(*rows, strict=True))
     numbers = [at for at, cells in enumerate(columns) if _are_numbers(cells)]
-    notes = () if len(used) == 1 else (f"read from the sheet {used[0]}, not {listed(used[1:])}",)
-    return SheetCells(_texts(header), list(map(_texts, rows)), numbers, notes)
+    notes = [] if len(used) == 1 else [f"read from the sheet {used[0]}, not {listed(used[1:])}"]
+    if not all(map(_text, itertools.chain(*sheets[used[0]]))):
+        written = _sheets(content, path, formulas=True)[used[0]]
+        notes += _empty_formulas(stored[used[0]], written, path)
+    return SheetCells(_texts(header), list(map(_texts, rows)), numbers, tuple(notes))
 
 
-def _sheets(content: bytes, path: Path) -> dict[str, list[tuple[Any, ...]]]:
+def _empty_formulas(
+    stored: Sequence[tuple[Any, ...]], written: Sequence[tuple[Any, ...]], path: Path
+) -> Iterator[str]:
+    """Tell of formulas without a value, which count as missing; refuse them where none has one."""
+    cells = zip(itertools.chain(*stored), itertools.chain(*written), strict=True)
+    values = [value for value, cell in cells if _is_formula(cell)]
+    empty = sum(not _text(value) for value in values)
+    if not empty:
+        return
+    todo = "open the workbook in a spreadsheet program and save it there"
+    if empty == len(values):
+        found = f"{counted(empty, 'formula')} without one"
+        raise UserError(
+            f"{path}: expected formulas with stored values, found {found}; {todo}, or remove "
+            "formulas that show nothing"
+        )
+    have = "formula has" if empty == 1 else "formulas have"
+    yield f"{empty} {have} no stored value, or an empty text, and count as missing; {todo}"
+
+
+def _is_formula(cell: Any) -> bool:
+    is_text = isinstance(cell, str) and cell.startswith("=")
+    return is_text or type(cell).__name__ in ("ArrayFormula", "DataTableFormula")
+
+
+def _sheets(content: bytes, path: Path, formulas: bool = False) -> dict[str, list[tuple[Any, ...]]]:
+    """The cells of each sheet by their values, or with formulas as they are written."""
     try:
         import openpyxl
     except ImportError as error:
@@ -60,7 +91,7 @@ def _sheets(content: bytes, path: Path) -> dict[str, list[tuple[Any, ...]]]:
         ) from error
     try:
         _check_size(content, path)
-        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=not formulas)
         return {sheet.title: _rows(sheet, path) for sheet in book.worksheets}
     except UserError:
         raise

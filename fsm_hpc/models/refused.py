@@ -80,5 +80,7 @@ def _kind(value: Any) -> str | None:
         return None if value != value else "dates or times"  # NaT is a missing value
     if isinstance(value, _OTHERS):
         return "bytes" if isinstance(value, (bytes, bytearray)) else "complex numbers"
+    if isinstance(value, (list, tuple, dict, set, frozenset, np.ndarray)):
+        return "lists"
     is_signaling = isinstance(value, Decimal) and value.is_snan()
     return "a signaling NaN, which nothing can be compared with" if is_signaling else None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,33 @@ def _table(tmp_path: Path, *sheets: list[list[Any]], **changes: Any) -> Dataset:
 
 def test_a_workbook_gives_the_same_table_as_csv(tmp_path: Path) -> None:
     assert _table(tmp_path, ROWS).digest == own_table(tmp_path, TEXT).digest
+
+
+FORMULAS: list[list[Any]] = [
+    ["age", "y"],
+    *([f"={10 + row}", "yes" if row % 2 else "no"] for row in range(6)),
+]
+
+
+def test_formulas_without_stored_values_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="found 6 formulas without one; open the workbook in"):
+        _table(tmp_path, FORMULAS)
+
+
+def test_a_note_counts_formulas_that_have_no_stored_value(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(_workbook(FORMULAS))) as made,
+        zipfile.ZipFile(packed, "w") as changed,
+    ):
+        for name in made.namelist():
+            text = made.read(name).decode()
+            for row in range(4):
+                text = re.sub(rf"(<f>{10 + row}</f>)<v ?/?>(</v>)?", rf"\1<v>{10 + row}</v>", text)
+            changed.writestr(name, text)
+    table = own_table(tmp_path, packed.getvalue())
+    assert table.rows == 4
+    assert any("2 formulas have no stored value" in note for note in table.notes)
 
 
 def test_the_first_sheet_with_cells_is_read_and_named(tmp_path: Path) -> None:

@@ -110,6 +110,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "durations": (_frame(pd.to_timedelta([1, 2, 3, 4])), "column 'x': .* dates or times"),
     "periods": (_frame(pd.period_range("2026", periods=4)), "column 'x': .* dates or times"),
     "bytes": (_frame([b"a", b"b"] * 2), "column 'x': .* bytes"),
+    "lists": (_frame([[1], [2], "a", "b"], object), "column 'x': .* lists"),
+    "arrow lists": (
+        _frame([[1], [2]] * 2, pd.ArrowDtype(pyarrow.list_(pyarrow.int64()))),
+        "column 'x': .* lists",
+    ),
     "complex": (_frame([1j, 2, 3, 4]), "column 'x': .* complex numbers"),
     "some complex": (_frame([1j, "a", 3, 4], object), "column 'x': .* complex numbers"),
     "sNaN": (_frame([Decimal("sNaN"), *map(Decimal, (1, 2, 3))], object), "'x': .* signaling NaN"),
