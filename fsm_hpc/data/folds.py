@@ -42,15 +42,17 @@ def fold_rows(
     labels: NDArray[np.bool_], groups: NDArray[Any] | None, index: int, folding: Folding
 ) -> FoldRows:
     """Fold `index` of a shuffled partition of the rows."""
-    rows = len(labels)
-    if rows < max(folding.folds, 4):
-        least = max(folding.folds, 4)
-        raise UserError(
-            f"expected at least {least} rows for {folding.folds} folds, found {rows}; take fewer "
-            "folds"
-        )
+    refuse_too_few_rows(len(labels), folding.folds)
     rest, test = _partition(labels, groups, folding)[index]
     return FoldRows(index, make_splits(rest, labels, groups, folding), np.sort(test))
+
+
+def refuse_too_few_rows(rows: int, folds: int) -> None:
+    least = max(folds, 4)
+    if rows < least:
+        raise UserError(
+            f"expected at least {least} rows for {folds} folds, found {rows}; take fewer folds"
+        )
 
 
 def all_rows(labels: NDArray[np.bool_], groups: NDArray[Any] | None, folding: Folding) -> FoldRows:

@@ -13,6 +13,7 @@ from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
 from fsm_hpc.errors import UserError
+from fsm_hpc.study.compose import expand
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import fold_paths
@@ -40,6 +41,15 @@ def test_a_study_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
 def test_dataset_and_method_name_folds_that_have_left_nothing(tmp_path: Path) -> None:
     words = [f"results_dir={tmp_path}", "dataset=hepatitis", "method=median"]
     assert len(selection.select(words)) == 10
+
+
+def test_more_folds_than_the_table_has_rows_are_refused_before_anything_is_submitted(
+    tmp_path: Path,
+) -> None:
+    words = ["dataset=hepatitis", "method=median", "folds=130", "fold=0", "cluster=local"]
+    configs = expand([*words, f"results_dir={tmp_path}"])
+    with pytest.raises(UserError, match="at least 130 rows for 130 folds, found 129"):
+        plan.decide(configs)
 
 
 def decision(config: Config, number: int) -> plan.Decision:

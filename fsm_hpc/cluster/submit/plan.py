@@ -12,6 +12,7 @@ from fsm_hpc.cluster.watch import cost, evidence
 from fsm_hpc.cluster.watch.cost import Expected
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
+from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, resources, result, variants
@@ -96,6 +97,7 @@ def _with_data(ref: FoldRef) -> FoldRef:
     config = ref.config
     assert config is not None
     data = fold.load_asked(config)
+    refuse_too_few_rows(data.rows, config.folds)
     return replace(ref, data_digest=data.digest)
 
 
