@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from slurm import daemons
 from tests.support.site import LONG, SHORT, SMALL, Answers, Site
 
 pytestmark = pytest.mark.slurm
+PYTHON = Path(sys.executable).name
 SUBMITIT = "submitit.core._submit"  # the module that a job runs
 
 
@@ -89,7 +91,7 @@ def _wait_for_log(paths: FoldPaths, words: str, limit_s: float = 30) -> None:
 def _wait_until_signals_are_held_back(site: Site) -> None:
     """The job's Python has begun, and is not ready for signals."""
     deadline = time.monotonic() + 30
-    while not any(_blocks_usr2(pid) for pid in daemons.pids(site.settings, SUBMITIT)):
+    while not any(_blocks_usr2(pid) for pid in daemons.pids(site.settings, PYTHON, SUBMITIT)):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
