@@ -1,0 +1,299 @@
+"""Deliberate mistakes in the native solver: one textual change each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Engine(Enum):
+    """Which kernels search a problem."""
+
+    BITS = "BitEngine"
+    BOXES = "BoxEngine"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of one place in a file of fsm_hpc/search/solvers/native."""
+
+    name: str
+    file: str
+    change: str  # in words
+    before: str
+    after: str
+    engine: Engine | None = None  # the only engine that it changes
+
+
+PYTHON = (
+    Mutant(
+        "no_or",
+        "functions.py",
+        "functions with `or` are not listed",
+        '                yield a | b, ("or", *parts)\n',
+        "",
+    ),
+    Mutant(
+        "no_not",
+        "functions.py",
+        "negations are not listed",
+        "    for f in functions(size - 1, language):\n",
+        "    for f in functions(size - 1, language)[:0]:\n",
+    ),
+    Mutant(
+        "left_part_too_small",
+        "functions.py",
+        "the range of the size of the left part ends one early",
+        "for left in range(1, (size - 1) // 2 + 1):",
+        "for left in range(1, (size - 1) // 2):",
+    ),
+    Mutant(
+        "first_plan_omitted",
+        "plans.py",
+        "the first of several plans of a size is omitted",
+        "return tuple(merged[key] for key in sorted(merged))",
+        "return tuple(merged[key] for key in sorted(merged)[len(merged) > 1 :])",
+    ),
+    Mutant(
+        "last_plan_omitted",
+        "plans.py",
+        "the last of several plans of a size is omitted",
+        "return tuple(merged[key] for key in sorted(merged))",
+        "return tuple(merged[key] for key in sorted(merged)[: len(merged) - (len(merged) > 1)])",
+    ),
+    Mutant(
+        "merged_functions_lost",
+        "plans.py",
+        "plans with one context keep the functions of the last one only",
+        "plan, trees=known.trees | plan.trees, cross=known.cross | plan.cross",
+        "plan, trees=plan.trees, cross=plan.cross",
+    ),
+    Mutant(
+        "pairs_not_exchanged",
+        "plans.py",
+        "a pair is not tried in its other order",
+        "SWAPPED = (0, 2, 1, 3, 4, 6, 5, 7)",
+        "SWAPPED = (0, 1, 2, 3, 4, 5, 6, 7)",
+    ),
+    Mutant(
+        "inverted_relaxation",
+        "plans.py",
+        "open rows count at their worst instead of their best",
+        "best = [(_best(s, TRUE, FALSE), _best(s, FALSE, TRUE)) for s in sets]",
+        "best = [(_best(s, FALSE, TRUE), _best(s, TRUE, FALSE)) for s in sets]",
+    ),
+    Mutant(
+        "all_interchangeable",
+        "plans.py",
+        "all variables of a context pass for interchangeable with the hole",
+        "if all(_interchangeable(function, v, x) for x in hole)",
+        "if hole",
+    ),
+    Mutant(
+        "last_unit_skipped",
+        "engines.py",
+        "the last unit of each plan is skipped",
+        "units = len(families.column) ** plan.boxed * blocks.number",
+        "units = len(families.column) ** plan.boxed * blocks.number - 1",
+    ),
+    Mutant(
+        "last_function_skipped",
+        "engines.py",
+        "the last function of a pair, `x or y`, is not tried",
+        "np.array([plan.cross.get(f, -1) for f in range(8)], np.int32)",
+        "np.array([plan.cross.get(f, -1) for f in range(7)] + [-1], np.int32)",
+    ),
+    Mutant(
+        "unit_skipped_after_each_piece",
+        "work.py",
+        "one unit is skipped after each piece of work",
+        "self.untaken.appendleft(Left(end, next_one.end))",
+        "self.untaken.appendleft(Left(end + 1, next_one.end))",
+    ),
+    Mutant(
+        "first_unit_skipped",
+        "work.py",
+        "the first unit of each size is skipped",
+        "whole = [Left(0, self.units)] if plans else []",
+        "whole = [Left(1, self.units)] if plans else []",
+    ),
+    Mutant(
+        "threshold_too_high",
+        "search.py",
+        "a formula has to be better by two errors",
+        "return (to_beat << UNIT_BITS) + UNITS",
+        "return ((to_beat + 1) << UNIT_BITS) + UNITS",
+    ),
+    Mutant(
+        "other_threads_ignored",
+        "search.py",
+        "the leader of the first thread is the result",
+        "top = int(np.argmax(self.best))",
+        "top = 0",
+    ),
+    Mutant(
+        "improvement_by_one_dropped",
+        "solver.py",
+        "the best smaller formula is kept where the new one is better by one error",
+        "best = before if before and before.score >= best.score else best",
+        "best = before if before and before.score + 1 >= best.score else best",
+    ),
+    Mutant(
+        "bound_off_by_one",
+        "solver.py",
+        "each size is searched with the formulas of the size below",
+        "        size = len(known.optima) + 1\n        before = known.last\n",
+        "        size = max(1, len(known.optima))\n        before = known.last\n",
+    ),
+    Mutant(
+        "first_numeric_column_skipped",
+        "table.py",
+        "the first numeric column is skipped",
+        "for numeric in problem.numerics]",
+        "for numeric in problem.numerics[1:]]",
+    ),
+    Mutant(
+        "last_boolean_column_skipped",
+        "table.py",
+        "the last Boolean column is skipped",
+        "        features = problem.booleans\n",
+        "        features = problem.booleans[:-1]\n",
+    ),
+    Mutant(
+        "pivot_range_too_short",
+        "table.py",
+        "the thresholds of a pivot in a context end at the middle",
+        "choices = [(least, last, last, last)]",
+        "choices = [(least, (least + last) // 2, last, last)]",
+    ),
+    Mutant(
+        "interval_range_too_short",
+        "table.py",
+        "the upper thresholds of an interval in a context end at the middle",
+        "choices = [(least, last, least, last)]",
+        "choices = [(least, last, least, (least + last) // 2)]",
+    ),
+    Mutant(
+        "row_left_out",
+        "table.py",
+        "one distinct row is left out of the search",
+        "kept = np.flatnonzero(net)\n",
+        "kept = np.flatnonzero(net)[1:]\n",
+    ),
+    Mutant(
+        "last_pairs_skipped",
+        "box_engine.py",
+        "the last pairs of columns are skipped",
+        "return columns * (columns + 1) // 2",
+        "return columns * (columns - 1) // 2",
+        Engine.BOXES,
+    ),
+    Mutant(
+        "first_column_without_literals",
+        "bit_engine.py",
+        "the literals of the first column are not listed",
+        "        for index in self.table.places.tolist():\n"
+        "            column = self.table.columns[index]\n",
+        "        for index in self.table.places.tolist()[1:]:\n"
+        "            column = self.table.columns[index]\n",
+        Engine.BITS,
+    ),
+)
+
+KERNELS = (
+    Mutant(
+        "inverted_pruning_of_pairs",
+        "kernels/bitsets.py",
+        "pairs are dropped where their bound reaches the goal",
+        "loss[x], loss[y], gains, losses, asked) < goal:",
+        "loss[x], loss[y], gains, losses, asked) >= goal:",
+        Engine.BITS,
+    ),
+    Mutant(
+        "skipped_pair",
+        "kernels/bitsets.py",
+        "a literal is not paired with the next one",
+        "for y in range(x + 1, len(bits)):",
+        "for y in range(x + 2, len(bits)):",
+        Engine.BITS,
+    ),
+    Mutant(
+        "bound_of_or_too_low",
+        "kernels/bitsets.py",
+        "the bound of `x or y` subtracts the losses of both",
+        "best = max(best, x + y - both - max(loss_x, loss_y))",
+        "best = max(best, x + y - both - loss_x - loss_y)",
+        Engine.BITS,
+    ),
+    Mutant(
+        "goal_too_high",
+        "kernels/bitsets.py",
+        "literals have to reach ten more than the goal",
+        "goal = goal_above(threshold, base, unit) + 1",
+        "goal = goal_above(threshold, base, unit) + 11",
+        Engine.BITS,
+    ),
+    Mutant(
+        "ties_in_reverse",
+        "kernels/order.py",
+        "of equal scores the later unit is preferred",
+        "return (score << UNIT_BITS) + (UNITS - unit)",
+        "return (score << UNIT_BITS) + unit",
+    ),
+    Mutant(
+        "leader_not_shared",
+        "kernels/order.py",
+        "only the leader of the first thread is compared with",
+        "        top = max(top, best[slot])\n",
+        "        top = max(top, best[0])\n",
+    ),
+    Mutant(
+        "bound_without_gain",
+        "kernels/boxes.py",
+        "the bound of a box counts half of what the hole may gain",
+        "if rank_of(view.bound + view.gain, unit) <= threshold:",
+        "if rank_of(view.bound + view.gain // 2, unit) <= threshold:",
+        Engine.BOXES,
+    ),
+    Mutant(
+        "threshold_lost_in_division",
+        "kernels/splitting.py",
+        "a division of a box loses one threshold",
+        "boxes[node, i] = middle + 1",
+        "boxes[node, i] = middle + 2",
+        Engine.BOXES,
+    ),
+    Mutant(
+        "last_category_skipped",
+        "kernels/tables.py",
+        "the first category of a column is not paired",
+        "for step in range(question.card_x - 1):",
+        "for step in range(question.card_x - 2):",
+        Engine.BOXES,
+    ),
+    Mutant(
+        "cut_limit_too_strict",
+        "kernels/profiles.py",
+        "the last useful threshold of a conjunction is not tried",
+        "if cut <= limits[MOST_OF_AND]:",
+        "if cut < limits[MOST_OF_AND]:",
+        Engine.BOXES,
+    ),
+    Mutant(
+        "interval_ends_one_early",
+        "kernels/intervals.py",
+        "the upper end of the first interval of a pair ends one early",
+        "    ends[0, 3] = card_x - 1\n",
+        "    ends[0, 3] = card_x - 2\n",
+        Engine.BOXES,
+    ),
+    Mutant(
+        "reach_too_small",
+        "kernels/extremes.py",
+        "pairs have to exceed the goal by more than the bound demands",
+        "and x[HALF + i] + y[HALF + j] > 2 * above + 1",
+        "and x[HALF + i] + y[HALF + j] > 2 * above + 8",
+        Engine.BOXES,
+    ),
+)
+MUTANTS = (*PYTHON, *KERNELS)
