@@ -102,7 +102,7 @@ def _gosdt(question: Question, rows: Any, labels: Any) -> Answer:
         time_limit=SOLVE_S,
     )
     model.fit(rows.astype(bool), labels)
-    # model.predict of 1.0.4 passes an argument that scikit-learn 1.8 no longer has to check_array
+    # model.predict of 1.0.4 passes an argument that check_array of scikit-learn 1.9 does not have
     tree = model.trees_[0]
     return _answer(
         tree.predict(rows.astype(bool)),
