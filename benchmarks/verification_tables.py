@@ -37,7 +37,7 @@ def _line(dataset: str, method: str, outcomes: list[Verification]) -> str:
 def unfinished(study: Path) -> list[str]:
     """The claims that are not verified, with what a verification is expected to take."""
     lines = [
-        "| dataset | method | fold | bound | outcome | processor seconds | done | hours expected |",
+        "| dataset | method | fold | bound | outcome | processor seconds | done | minutes at that pace |",
         "|---|---|---:|---:|---|---:|---:|---:|",
     ]
     for name, found in verification.read(study).items():
@@ -51,8 +51,8 @@ def unfinished(study: Path) -> list[str]:
 
 
 def _expected(found: Verification) -> tuple[str, str]:
-    """The share of the column sets that are done, and the hours for all of them at that pace."""
+    """The share of the column sets that are done, and the minutes for all of them at that pace."""
     match = re.match(r"([\d.]+)% are done", found.reason)
     share = float(match[1]) / 100 if match else 0.0
-    hours = f"{found.processor_s / share / 3600:.1f}" if share else "unknown"
-    return f"{100 * share:.1f} %" if match else "unknown", hours
+    minutes = f"{found.processor_s / share / 60:.1f}" if share else "unknown"
+    return f"{100 * share:.1f} %" if match else "unknown", minutes
