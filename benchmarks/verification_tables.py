@@ -37,7 +37,7 @@ def _line(dataset: str, method: str, outcomes: list[Verification]) -> str:
 def unfinished(study: Path) -> list[str]:
     """The claims that are not verified, with what a verification is expected to take."""
     lines = [
-        "| dataset | method | fold | bound | outcome | processor seconds | done | minutes at that pace |",
+        "| dataset | method | fold | bound | outcome | processor s | done | minutes at that pace |",
         "|---|---|---:|---:|---|---:|---:|---:|",
     ]
     for name, found in verification.read(study).items():
