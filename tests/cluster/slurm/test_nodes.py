@@ -69,7 +69,7 @@ def test_three_nodes_of_which_one_is_lost_find_what_one_finds(site: Site, tmp_pa
 def test_a_good_set_on_the_tasks_of_a_job_of_which_one_is_lost_is_that_of_one(site: Site) -> None:
     fold = site.folder / "results" / "default" / "heart_disease" / "pivot" / "fold-1"
     shutil.copytree(OLD / "heart_disease" / "pivot" / "fold-1", fold)
-    words = ("-m", "fsm_hpc", "alternatives", str(fold), "slack=8", "bound=8", "--threads", "1")
+    words = ("-m", "fsm_hpc", "alternatives", str(fold), "slack=11", "bound=8", "--threads", "1")
     command = [sys.executable, *words, "--json"]
     nodes = ("srun", "--nodes=3", "--ntasks=3", "--mem=2G", "--no-kill", "--kill-on-bad-exit=0")
     with subprocess.Popen(
