@@ -19,10 +19,7 @@ _BRANCH = """\
     if {condition}:
         return {yes!r}
 """
-_NUMBER = """
-
-def _number(row, column):
-    value = _cell(row, column)
+_AS_NUMBER = """\
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -31,26 +28,24 @@ def _number(row, column):
         raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
     return number
 """
+_NUMBER = f"""
+
+def _number(row, column):
+    value = _cell(row, column)
+{_AS_NUMBER}"""
 _TEXT = """
 
 def _text(row, column):
     value = _cell(row, column)
     return value if isinstance(value, str) else str(value).lower()
 """
-_NUMBER_OR_NONE = """
+_NUMBER_OR_NONE = f"""
 
 def _number(row, column):
     if _is_missing(row, column):
         return float("nan")  # with which no comparison holds
     value = row[column]
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if number - number != 0 or str(value) in ("True", "False") or "_" in str(value):
-        raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
-    return number
-"""
+{_AS_NUMBER}"""
 _TEXT_OR_NONE = """
 
 def _text(row, column):
