@@ -16,7 +16,7 @@ help:  ## this list
 
 demo: $(READY)  ## ten folds of a shipped table, and its result tables (a minute)
 	$(PYTHON) -m fsm_hpc compile
-	$(PYTHON) -m fsm_hpc +experiment=demo -m wait=true cluster=local
+	$(PYTHON) -m fsm_hpc +experiment=demo -m --wait cluster=local
 	$(PYTHON) -m fsm_hpc collect study=demo --names
 
 # first every fold with a small budget, then what is left with larger ones; the same command goes on
@@ -25,7 +25,7 @@ FIRST_BUDGET_H := 0.003
 MORE_BUDGETS_H := 0.01 0.034
 paper: $(READY)  ## the paper's study on this machine, or STUDY=paper_plateau|more; stop and go on at any time
 	$(PYTHON) -m scripts.take_over $(STUDY)
-	$(PYTHON) -m fsm_hpc +experiment=$(STUDY) -m wait=true cluster=local scan.budget_h=$(FIRST_BUDGET_H)
+	$(PYTHON) -m fsm_hpc +experiment=$(STUDY) -m --wait cluster=local scan.budget_h=$(FIRST_BUDGET_H)
 	for hours in $(MORE_BUDGETS_H); do \
 		$(PYTHON) -m fsm_hpc resume +experiment=$(STUDY) --wait cluster=local scan.budget_h=$$hours || exit; \
 	done

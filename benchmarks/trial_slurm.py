@@ -30,7 +30,7 @@ class Bench:
 
     def send(self, study: str, *words: str) -> subprocess.Popen[bytes]:
         """A command that submits folds and waits for them; what it says is kept beside them."""
-        command = [sys.executable, "-m", "fsm_hpc", *words, f"study={study}", "wait=true", "-m"]
+        command = [sys.executable, "-m", "fsm_hpc", *words, f"study={study}", "--wait", "-m"]
         with (self.folder / f"{study}.txt").open("w") as output:
             return subprocess.Popen(
                 command, cwd=self.folder, env=self.environment, stdout=output, stderr=output

@@ -11,6 +11,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study.measures import MEASURES
 
 if TYPE_CHECKING:
+    from fsm_hpc.cluster.submit.launch import Options
     from fsm_hpc.report.collect import Study
     from fsm_hpc.report.tables.maker import Choices
     from fsm_hpc.study.files import StudyPaths
@@ -24,6 +25,41 @@ def shared_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shared", action="store_true", help="also where others may write the results folder"
     )
+
+
+AFTER = ("collect", "report")
+
+
+def submission_flags(parser: argparse.ArgumentParser) -> None:
+    """What a submission does beside submitting."""
+    parser.add_argument("--wait", action="store_true", help="stay until the jobs have ended")
+    parser.add_argument(
+        "--after",
+        metavar="collect,report",
+        help="run these commands in a job of its own when all jobs have ended",
+    )
+    parser.add_argument(
+        "--notify", metavar="TEXT", help="then send mail to name@host, or run this shell command"
+    )
+    shared_flag(parser)
+
+
+def _commands(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    names = tuple(filter(None, text.strip("[] ").replace(" ", "").split(",")))
+    unknown = [name for name in names if name not in AFTER]
+    if unknown or not names:
+        found = (unknown or [text])[0]
+        raise UserError(f"--after: expected one of {', '.join(AFTER)}, found {found!r}")
+    return names
+
+
+def of_submission(flags: argparse.Namespace) -> Options:
+    from fsm_hpc.cluster.submit.afterwards import Afterwards
+    from fsm_hpc.cluster.submit.launch import Options
+
+    return Options(flags.wait, flags.shared, Afterwards(_commands(flags.after), flags.notify))
 
 
 def table_flags(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,8 @@ from fsm_hpc.system.typed import Matches, Moment
 
 T = TypeVar("T")
 FILE, END = "array.json", "sent.json"
-FORMAT = END_FORMAT = 2
+FORMAT = 3
+END_FORMAT = 2
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
 OTHER_BYTES = 2048  # of a member, besides its config and its paths
 

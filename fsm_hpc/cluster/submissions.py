@@ -21,7 +21,7 @@ from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.typed import Count, Matches, Moment
 
-FORMAT = 2
+FORMAT = 3
 # an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
 JobId = Annotated[str, Matches(r"[0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10}", "a job id")]
 

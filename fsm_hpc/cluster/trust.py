@@ -40,8 +40,8 @@ FROM_DISK = {
 SECTIONS_FROM_DISK = (
     *("method", "language", "objective", "rule", "cuts", "solver", "scan", "final", "fit", "out"),
     *("study", "results_dir", "data_dir"),
-    *("allow_changed_data", "folds", "fold", "fold_kind", "seed", "validation_fraction", "wait"),
-    *("variant", "after", "notify"),  # the last two are emptied before: a command says them
+    *("allow_changed_data", "folds", "fold", "fold_kind", "seed", "validation_fraction"),
+    "variant",
 )
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from fsm_hpc.errors import UserError
 
+# what was a setting once, and the option of the command that replaces it
+OPTIONS = {"wait": "--wait", "after": "--after collect,report", "notify": "--notify NAME@HOST"}
 MOST = 2**63  # beyond which no file of the program is read back
+
+
+def refuse_option(key: str) -> None:
+    """Name the option of a command that took the place of a setting."""
+    if key in OPTIONS:
+        raise UserError(f"{key} is an option of the command: write {OPTIONS[key]}, not {key}=...")
 
 
 def finite(name: str, value: Any) -> None:

@@ -20,7 +20,15 @@ from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.study import slurm_lists
-from fsm_hpc.study.checks import at_least, finite, one_folder, one_line, one_word
+from fsm_hpc.study.checks import (
+    OPTIONS,
+    at_least,
+    finite,
+    one_folder,
+    one_line,
+    one_word,
+    refuse_option,
+)
 from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.language_settings import LanguageSettings
@@ -28,7 +36,6 @@ from fsm_hpc.study.same import Same
 from fsm_hpc.system.files import conf_dir
 
 T = TypeVar("T")
-AFTER = ("collect", "report")  # what a job can do when a sweep is through
 
 
 class ClusterKind(Enum):
@@ -185,9 +192,6 @@ class Config:
     fold_kind: FoldKind
     seed: int
     validation_fraction: float
-    wait: bool
-    after: tuple[str, ...]
-    notify: str | None
     variant: str  # given by `study/variants.py`: the name of a folder
 
     def __post_init__(self) -> None:
@@ -204,9 +208,6 @@ class Config:
                 f"cluster.nodes={self.nodes}: solver=clingo_dl runs on one machine; several share "
                 "a search with solver=native or solver=portfolio (its native part)"
             )
-        for verb in self.after:
-            if verb not in AFTER:
-                raise UserError(f"after: expected one of {', '.join(AFTER)}, found {verb!r}")
         one_folder("study", self.study)
         one_folder("dataset.name", self.dataset.name)
 
@@ -241,8 +242,6 @@ BEFORE: dict[str, Any] = {
     "fit": {"folds": 10, "budget_h": 0.25, "choose": "optimum", "slack": 0.01, "given": None},
     "out": None,
     "variant": "",
-    "after": (),
-    "notify": None,
     "cluster": {"nodes": 1, "by": {}, "guess": False},
 }
 
@@ -258,7 +257,7 @@ def of_any_version(saved: Mapping[str, Any]) -> Config:
 
 @lru_cache(maxsize=4096)
 def _read_once(written: Same) -> Config:
-    saved = written.of
+    saved = {key: value for key, value in written.of.items() if key not in OPTIONS}
     values = {**BEFORE, **saved}
     for section, defaults in BEFORE.items():
         given = saved.get(section, {})
@@ -288,6 +287,7 @@ def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
     hints = _hints(kind)
     unknown = sorted(set(values) - set(hints))
     if unknown:
+        refuse_option(where + unknown[0])
         known = ", ".join(hints)
         raise UserError(f"{where}{unknown[0]} is not a setting; expected one of: {known}")
     for expected in fields(kind):  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.study.checks import refuse_option
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.hydra import key_of, names_in
 
@@ -50,6 +51,7 @@ def check(words: Sequence[str], own: Collection[str] = ()) -> None:
         if "=" not in word and not word.startswith("~"):
             raise UserError(f"expected key=value, found {word!r}{_with_key(word)}")
         if key not in own and not is_known(key):
+            refuse_option(key)
             near = suggestion(key, own)
             raise UserError(f"{key or word} is not a setting{near}; --cfg job shows them all")
 

@@ -106,7 +106,7 @@ def test_a_verbs_help_shows_its_options_and_its_examples(
 @by_verb
 def test_a_verb_has_the_options_that_its_usage_names(name: str) -> None:
     verb = usage.verb(name)
-    named = re.findall(r"(?<!\w)--?[a-z]+", verb.call)
+    named = re.findall(r"(?<!\w)--?[a-z]+(?:-[a-z]+)*", verb.call)
     assert [option for option in named if option not in Listing(verb).names] == []
 
 

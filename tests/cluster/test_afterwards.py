@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def scripts() -> list[str]:
 
 
 def test_a_dependent_job_collects(site: FakeSlurm, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*WORDS, "after=[collect,report]", "-m"]) == 0
+    assert main([*WORDS, "--after=collect,report", "-m"]) == 0
     assert "job 1001 waits for them: collect, then report" in capsys.readouterr().out
     assert len(site.jobs) == 2
     last = scripts()[-1]
@@ -44,20 +45,20 @@ def test_a_dependent_job_collects(site: FakeSlurm, capsys: pytest.CaptureFixture
 
 def test_it_waits_for_jobs_of_earlier_commands_too(site: FakeSlurm) -> None:
     assert main([*WORDS[:3], "fold=0", "-m"]) == 0
-    assert main([*WORDS[:3], "fold=0,1", "after=[collect]", "-m"]) == 0
+    assert main([*WORDS[:3], "fold=0,1", "--after=collect", "-m"]) == 0
     assert len(site.jobs) == 3
     assert "--dependency=afterany:1000:1001" in scripts()[-1]
 
 
 def test_mail_is_slurms_to_send(site: FakeSlurm) -> None:
-    assert main([*WORDS, 'notify="me@example.org"', "-m"]) == 0
+    assert main([*WORDS, "--notify=me@example.org", "-m"]) == 0
     assert len(site.jobs) == 2
     assert "--mail-user=me@example.org" in scripts()[-1]
     assert "--mail-user" not in scripts()[0]
 
 
 def test_resume_does_not_run_a_command_that_only_a_file_names(site: FakeSlurm) -> None:
-    assert main([*WORDS, 'notify="touch pwned"', "-m"]) == 0
+    assert main([*WORDS, "--notify=touch pwned", "-m"]) == 0
     assert main(["cancel", "-y"]) == 0
     before = len(site.jobs)
     assert main(["resume"]) == 0
@@ -65,16 +66,39 @@ def test_resume_does_not_run_a_command_that_only_a_file_names(site: FakeSlurm) -
 
 
 def test_only_verbs_that_read_results_can_follow(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*WORDS, "after=[cancel]", "-m"]) == 2
-    assert "after: expected one of collect, report" in capsys.readouterr().err
+    assert main([*WORDS, "--after=cancel", "-m"]) == 2
+    assert "--after: expected one of collect, report" in capsys.readouterr().err
 
 
 def test_a_sweep_here_is_followed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = [*WORDS[:2], "cluster=local", "fold=0", "scan.max_length=1", "solver=clingo_dl"]
-    assert main([*words, "after=[collect]", 'notify="echo $FSM_STUDY > told"', "-m"]) == 0
+    assert main([*words, "--after=collect", "--notify=echo $FSM_STUDY > told", "-m"]) == 0
     assert (tmp_path / "results/default/folds.csv").exists()
     assert (tmp_path / "told").read_text() == "default\n"
+
+
+def test_a_dry_run_of_resume_shows_what_would_be_submitted_and_submits_nothing(
+    site: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    assert main(["cancel", "-y"]) == 0
+    before = len(site.jobs)
+    capsys.readouterr()
+    assert main(["resume", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "to submit" in shown
+    assert main(["resume", "--dry-run", "--json"]) == 0
+    jobs = json.loads(capsys.readouterr().out)["jobs"]
+    assert [job["submit"] for job in jobs] == [True, True]
+    assert len(site.jobs) == before
+
+
+def test_options_of_a_sweep_are_refused_where_there_is_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*WORDS[:2], "fold=0", "--wait"]) == 2
+    assert "--wait belongs to a sweep: add -m" in capsys.readouterr().err
 
 
 def verdict(fold: int, is_done: bool) -> FoldVerdict:

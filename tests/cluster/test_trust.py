@@ -205,14 +205,11 @@ def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
 
 
 @pytest.mark.parametrize("as_stored", [False, True])
-def test_no_file_says_a_command_for_the_end_or_for_a_dataset(
-    config: Config, as_stored: bool
-) -> None:
-    told = replace(config, notify="evil", after=("collect",))
-    submit(told, by={"hepatitis": {"setup": ["evil"], "python": "evil"}})
+def test_no_file_says_a_command_for_a_dataset(config: Config, as_stored: bool) -> None:
+    submit(config, by={"hepatitis": {"setup": ["evil"], "python": "evil"}})
     more = [*words(config), "scan.budget_h=1"]
     (found,) = resume.configs(more, as_stored).configs
-    assert (found.notify, found.after, found.cluster.by) == (None, (), {})
+    assert found.cluster.by == {}
     assert (found.cluster.setup, found.cluster.python) == ((), None)
 
 

@@ -140,7 +140,7 @@ def words_of(verb: str) -> list[str]:
 MORE = {
     "fold": list(COMMANDS["fold"]),
     "another fold": [*said.MEDIAN, "fold=3", "scan.max_length=3"],
-    "sweep": [*said.MEDIAN, "fold=4,5", "scan.max_length=3", "-m", "cluster=local", "wait=true"],
+    "sweep": [*said.MEDIAN, "fold=4,5", "scan.max_length=3", "-m", "cluster=local", "--wait"],
     "fit": list(COMMANDS["rule"]),
     "export": ["export", "rule/model.json", "--to", "sql"],
     "alternatives": ["alternatives", "rule/model.json", "slack=1", "--csv", "rule/all.csv"],

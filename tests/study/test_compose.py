@@ -87,7 +87,13 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         ([*BANK, "scan.max_length=0"], "scan.max_length: expected at least 1, found 0"),
         ([*BANK, "fold=10"], "fold: expected 0 to 9, found 10"),
         ([*BANK, "fold=-1"], "fold: expected 0 to 9, found -1"),
-        ([*BANK, "wait=maybe"], "wait: expected true or false, found 'maybe'"),
+        ([*BANK, "wait=true"], "wait is an option of the command: write --wait"),
+        ([*BANK, "after=[collect]"], "after is an option of the command: write --after"),
+        ([*BANK, "notify=me@x.org"], "notify is an option of the command: write --notify"),
+        (
+            [*BANK, "allow_changed_data=maybe"],
+            "allow_changed_data: expected true or false, found 'maybe'",
+        ),
         ([*BANK, "solver.threads"], "expected key=value, found 'solver.threads'"),
         ([*BANK, "+colour=red"], "colour is not a setting"),
         (

@@ -94,7 +94,7 @@ def test_ten_seeds_have_ten_folders(tmp_path: Path) -> None:
 
 def test_what_does_not_change_the_answer_makes_no_variant(tmp_path: Path) -> None:
     begin(config(tmp_path))
-    other = config(tmp_path, scan_budget_h=1.0, cluster_cpus=3, solver_threads=1, wait=True)
+    other = config(tmp_path, scan_budget_h=1.0, cluster_cpus=3, solver_threads=1)
     assert names([other]) == [""]
 
 

@@ -96,7 +96,7 @@ def test_local_workers_and_what_follows_them_import_nothing_from_the_working_dir
 ) -> None:
     monkeypatch.chdir(hostile)
     words = ["dataset=hepatitis", "method=median", "fold=0", "scan.max_length=1", "cluster=local"]
-    results = [f"results_dir={tmp_path / 'results'}", "study=mine", "after=[collect]"]
+    results = [f"results_dir={tmp_path / 'results'}", "study=mine", "--after=collect"]
     assert main(["-m", *words, *results]) == 0
     assert imported(hostile) == ""
     assert (tmp_path / "results" / "mine" / "tables").is_dir() or any(

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.system.numbers import counted
 
+if TYPE_CHECKING:
+    from fsm_hpc.study.config import Config
+
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Show what would be submitted and skipped, and the arrays."""
+    from fsm_hpc.study import variants
+    from fsm_hpc.study.compose import expand
+
+    return show_plan(variants.placed(expand(words)), flags.json)
+
+
+def show_plan(configs: Sequence[Config], as_json: bool) -> int:
+    """Show what a submission of these folds would do."""
     from fsm_hpc.cluster.slurm import max_array_size
     from fsm_hpc.cluster.submit import local
     from fsm_hpc.cluster.submit.plan import decide, expected, kind_of, lay_out, to_dict
     from fsm_hpc.cluster.watch import show
-    from fsm_hpc.study import variants
-    from fsm_hpc.study.compose import expand
     from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.system import terminal
 
-    configs = variants.placed(expand(words))
     decisions, hints = decide(configs)
     is_local = kind_of(configs[0]) is ClusterKind.LOCAL
     arrays = lay_out(decisions, len(configs) if is_local else max_array_size())
-    if flags.json:
+    if as_json:
         print(json.dumps(to_dict(decisions, arrays), indent=1))
         return 0
     console = terminal.console()

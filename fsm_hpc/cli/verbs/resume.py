@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.verbs.plan import show_plan
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.terminal import visible
 
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--wait", action="store_true", help="stay until the jobs have ended")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be submitted; submit nothing"
+    )
     parser.add_argument(
         "--as-stored", action="store_true", help="take shell lines and the like from disk, too"
     )
-    options.shared_flag(parser)
+    options.submission_flags(parser)
+    options.json_flag(parser)
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
@@ -34,15 +38,18 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     found = resume.configs(words, flags.as_stored)
     if not flags.shared:
         trust.refuse_shared([ref.paths for ref in found.folds], "resume")
-    if found.asks_for and _agreed(found.asks_for):
+    if found.asks_for and not flags.dry_run and _agreed(found.asks_for):
         found = resume.configs(words, as_stored=True)
     told = found.broken + _unknown(found.unknown)
     if not found.configs:
         raise UserError("\n".join(f"left alone: {text}" for text in told))
+    if flags.dry_run and flags.json:
+        return show_plan(found.configs, as_json=True)
     for text in told:
         terminal.console().print(f"left alone: {text}", soft_wrap=True)
-    wait = flags.wait or found.configs[0].wait
-    return launch(found.configs, wait, stays=True, shared=flags.shared)
+    if flags.dry_run:
+        return show_plan(found.configs, as_json=False)
+    return launch(found.configs, options.of_submission(flags), stays=True)
 
 
 def _unknown(folds: Sequence[FoldRef]) -> list[str]:
@@ -69,8 +76,12 @@ def _agreed(asks_for: Sequence[str]) -> bool:
 VERB = Verb(
     Group.STEER,
     "Submit timed-out, failed and lost folds again, with more time or memory when given.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [key=value ...] [--wait] ...",
-    ("resume scan.budget_h=144", "resume study=paper dataset=bank cluster.mem_gb=128"),
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [key=value ...] [--dry-run] [--wait] ...",
+    (
+        "resume scan.budget_h=144",
+        "resume study=paper dataset=bank cluster.mem_gb=128",
+        "resume --dry-run",
+    ),
     main,
     add_arguments,
 )

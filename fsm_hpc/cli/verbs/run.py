@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--multirun", action="store_true", help="submit every fold of a sweep"
     )
-    options.shared_flag(parser)
+    options.submission_flags(parser)
     parser.add_argument("--cfg", choices=["job"], help="show the composed config and do nothing")
     parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
 
@@ -34,8 +34,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     if flags.multirun:
         from fsm_hpc.cluster.submit.launch import launch
 
-        configs = compose.expand(words)
-        return launch(configs, wait=configs[0].wait, shared=flags.shared)
+        return launch(compose.expand(words), options.of_submission(flags))
+    for name in ("wait", "after", "notify"):
+        if getattr(flags, name):
+            raise UserError(f"--{name} belongs to a sweep: add -m")
     if not words:
         print(usage.overview(), end="")
         return 2
@@ -86,7 +88,8 @@ def _run_here(config: Config) -> int:
 VERB = Verb(
     Group.RUN,
     "One fold here; with -m all folds of a sweep, as SLURM jobs where there is sbatch.",
-    "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--cfg job]",
+    "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--wait] [--after LIST] "
+    "[--notify TEXT] [--cfg job]",
     (
         "dataset=bank method=interval -m",
         "dataset=bank method=interval fold=0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,53 +21,68 @@ from fsm_hpc.study.files import StudyPaths
 _ADDRESS = re.compile(r"[^\s@;|&]+@[^\s@;|&]+")
 
 
-def is_wanted(config: Config) -> bool:
-    return bool(config.after or config.notify)
+@dataclass(frozen=True, slots=True)
+class Afterwards:
+    """What is done when all jobs of a sweep have ended."""
+
+    commands: tuple[str, ...] = ()  # collect, report
+    notify: str | None = None  # an address for mail, or a shell command
+
+    @property
+    def mail_user(self) -> str | None:
+        return self.notify if self.notify and _ADDRESS.fullmatch(self.notify) else None
+
+    @property
+    def shell(self) -> str | None:
+        return None if self.mail_user else self.notify
+
+    def __bool__(self) -> bool:
+        return bool(self.commands or self.notify)
+
+    def __str__(self) -> str:
+        return ", then ".join([*self.commands, *([f"notify {self.notify}"] if self.notify else [])])
 
 
-def here(config: Config, decisions: Sequence[Decision]) -> int:
+NOTHING = Afterwards()
+
+
+def here(chores: Afterwards, decisions: Sequence[Decision]) -> int:
     """Do it in this process, where the folds ran here."""
-    command = None if _mail(config) else config.notify
-    if _mail(config):
-        print(f"notify: mail is SLURM's to send; {config.notify} is not told by a run here")
-    return afterwards.work(config.after, _studies(decisions), command)
+    if chores.mail_user:
+        print(f"--notify: SLURM sends mail; a run here sends none to {chores.mail_user}")
+    return afterwards.work(chores.commands, _studies(decisions), chores.shell)
 
 
-def send(config: Config, decisions: Sequence[Decision]) -> str:
+def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> str:
     """Submit the job; its id."""
     ids = _live_jobs(decisions)
     study = decisions[0].ref.paths.study
     output = sbatch.output_folder(StudyPaths(study.root))
-    command = None if _mail(config) else config.notify
-    arguments = (config.after, _studies(decisions), command)
+    arguments = (chores.commands, _studies(decisions), chores.shell)
     name = sbatch.new_name(study, "after")
-    request = Request(_small(config, ids), output, name, afterwards.work, arguments)
+    request = Request(_small(chores, config, ids), output, name, afterwards.work, arguments)
     try:
         return sbatch.send(request, partial(study_lock.ensure_held, study))
     except UnclearError as error:
         raise UserError(
-            f"the jobs are submitted, but not the one of after= and notify=: {error}; "
+            f"the jobs are submitted, but not the one of --after and --notify: {error}; "
             "`collect` works at any moment"
         ) from None
 
 
-def _small(config: Config, ids: Sequence[str]) -> Config:
+def _small(chores: Afterwards, config: Config, ids: Sequence[str]) -> Config:
     """One core for an hour, when the others have ended."""
     options = dict(config.cluster.sbatch or {})
     options.pop("hold", None)
     if ids:
         options["dependency"] = f"afterany:{':'.join(ids)}"
     mail: dict[str, Any] = (
-        {"mail_user": config.notify, "mail_type": "END,FAIL"} if _mail(config) else {}
+        {"mail_user": chores.mail_user, "mail_type": "END,FAIL"} if chores.mail_user else {}
     )
     small = replace(
         config.cluster, cpus=1, mem_gb=4.0, timeout_h=1.0, signal_delay_s=60, sbatch=options, **mail
     )
     return replace(config, cluster=small)
-
-
-def _mail(config: Config) -> bool:
-    return config.notify is not None and _ADDRESS.fullmatch(config.notify) is not None
 
 
 def _studies(decisions: Sequence[Decision]) -> list[tuple[str, str]]:

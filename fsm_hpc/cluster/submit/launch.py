@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 
 from fsm_hpc.cluster import arrays, study_lock, trust
 from fsm_hpc.cluster.submit import afterwards, local, transaction
+from fsm_hpc.cluster.submit.afterwards import NOTHING, Afterwards
 from fsm_hpc.cluster.submit.local import Waiting
 from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of, refuse
 from fsm_hpc.cluster.watch import progress as watch
@@ -26,24 +28,32 @@ SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues i
 LOOK_S = 2.0
 
 
-def launch(configs: Sequence[Config], wait: bool, stays: bool = False, shared: bool = False) -> int:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a command may say about a submission, beside its settings."""
+
+    wait: bool = False  # stay until the jobs have ended
+    shared: bool = False  # also where others may write the results folder
+    afterwards: Afterwards = NOTHING
+
+
+def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> int:
     """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended.
 
     `stays`: each fold goes on in the folder that it has, whatever its settings are now.
-    `shared`: also where others may write the results folder.
     """
-    with trust.written_by_others(allowed=shared):
-        return _launch(configs, wait, stays, shared)
+    with trust.written_by_others(allowed=options.shared):
+        return _launch(configs, options, stays)
 
 
-def _launch(configs: Sequence[Config], wait: bool, stays: bool, shared: bool) -> int:
+def _launch(configs: Sequence[Config], options: Options, stays: bool) -> int:
     console = terminal.console()
     before = variants.memories(configs)
     folds = configs if stays else variants.placed(configs, before)
     refuse(folds)  # before anything is touched
     studies = [StudyPaths(root) for root in before]
     with study_lock.held(before):
-        if not shared:
+        if not options.shared:
             trust.refuse_shared(map(fold_paths, folds), "-m", studies)
         for told in (*arrays.newer(studies), *transaction.recover(studies)):
             console.print(told, soft_wrap=True)
@@ -59,19 +69,21 @@ def _launch(configs: Sequence[Config], wait: bool, stays: bool, shared: bool) ->
             waiting = local.prepare(console, decisions)
         else:
             _submit(console, decisions)
-            if afterwards.is_wanted(configs[0]):
-                job_id = afterwards.send(configs[0], decisions)
-                console.print(f"job {job_id} waits for them: {_chores(configs[0])}")
+            if options.afterwards:
+                job_id = afterwards.send(options.afterwards, configs[0], decisions)
+                console.print(f"job {job_id} waits for them: {options.afterwards}")
     if is_local:
-        return _run_here(console, decisions, waiting)
-    if not wait:
+        return _run_here(console, decisions, waiting, options.afterwards)
+    if not options.wait:
         if any(decision.is_submitted for decision in decisions):
             console.print("see them: python -m fsm_hpc status -w  (with the same key=value words)")
         return 0
     return stay(console, [decision.ref for decision in decisions])
 
 
-def _run_here(console: Console, decisions: Sequence[Decision], waiting: list[Waiting]) -> int:
+def _run_here(
+    console: Console, decisions: Sequence[Decision], waiting: list[Waiting], chores: Afterwards
+) -> int:
     show.decisions(console, decisions, "runs here")
     if any(decision.is_submitted for decision in decisions):
         at_a_time = local.side_by_side(decisions[0].config)
@@ -79,15 +91,9 @@ def _run_here(console: Console, decisions: Sequence[Decision], waiting: list[Wai
     finished = local.run(console, waiting)
     verdicts, _ = look([decision.ref for decision in decisions])
     show.folds(console, verdicts)
-    config = decisions[0].config
-    if finished and afterwards.is_wanted(config):
-        afterwards.here(config, decisions)
+    if finished and chores:
+        afterwards.here(chores, decisions)
     return check_code(verdicts) if finished else 130
-
-
-def _chores(config: Config) -> str:
-    told = [*config.after, *([f"notify {config.notify}"] if config.notify else [])]
-    return ", then ".join(told)
 
 
 def _submit(console: Console, decisions: Sequence[Decision]) -> None:

@@ -110,8 +110,8 @@ def _begun_with(ref: FoldRef) -> Config | None:
     if submission is not None:
         study = ref.paths.study.root
         then = replace(submission.config_then, results_dir=study.parent, study=study.name)
-        # said by a command, never by a file; what `by` said of this fold is in its settings
-        return replace(then, after=(), notify=None, cluster=replace(then.cluster, by={}))
+        # what `by` said of this fold is in its settings
+        return replace(then, cluster=replace(then.cluster, by={}))
     return ref.config
 
 

@@ -106,7 +106,7 @@ def _blocks_usr2(pid: int) -> bool:
 
 def test_a_spent_budget_falls_back_and_a_larger_one_goes_on_to_the_end(site: Site) -> None:
     words = ("dataset=hepatitis", "method=pivot", "fold=1", *SMALL)
-    site.fsm(*words, "-m", "wait=true", "scan.budget_h=0.00003")
+    site.fsm(*words, "-m", "--wait", "scan.budget_h=0.00003")
     short = site.file("result.json", "hepatitis/pivot/fold-1")
     assert short["stop_reason"] == "timeout"
     assert short["formula"]

@@ -50,7 +50,7 @@ def test_a_rule_is_fitted_as_one_job(site: Site) -> None:
 
 def test_the_same_command_submits_only_what_is_missing(site: Site) -> None:
     words = ("dataset=hepatitis", "method=median", "scan.max_length=1", *SMALL)
-    site.fsm(*words, "fold=0,1", "-m", "wait=true")
+    site.fsm(*words, "fold=0,1", "-m", "--wait")
     told = site.fsm(*words, "fold=0,1,2", "-m")
     assert "1 submitted, 2 skipped" in told
     assert "done: max length" in told
@@ -130,7 +130,7 @@ def test_queued_jobs_keep_their_config_and_tell_of_changed_code(site: Site) -> N
 
 def test_ctrl_c_while_waiting_leaves_the_jobs_running(site: Site) -> None:
     waiting = subprocess.Popen(
-        [sys.executable, "-m", "fsm_hpc", *LONG, "-m", "wait=true"],
+        [sys.executable, "-m", "fsm_hpc", *LONG, "-m", "--wait"],
         cwd=site.folder,
         env=site.environment,
         stdout=subprocess.PIPE,
