@@ -1,27 +1,79 @@
-"""Six jobs at once in a fresh clone, where nothing is compiled, against the same ones afterwards.
+"""What the first use on an installation costs, which compiles; no search is charged for it.
 
-    python -m benchmarks.first_use
+    python -m benchmarks.first_use [--against REVISION]   processor seconds, here and there
+    python -m benchmarks.first_use jobs                   six jobs at once in a fresh clone
 
-The clone is of the last commit, and the jobs run on a new one-machine SLURM. One of them compiles
-the solver while the others wait for it; no length's time may have a second of that, and what is
-found has to be the same with nothing compiled as with everything.
+Times are processor seconds of a process with an empty cache, less those of the same process once
+everything is compiled. The jobs run in a clone of the last commit on a new one-machine SLURM. One
+of them compiles the solver while the others wait for it; no length's time may have a second of
+that, and what is found has to be the same with nothing compiled as with everything.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import shutil
 import subprocess
+import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
+from benchmarks.cost import HERE, checked_out
 from benchmarks.trial_slurm import ROOT, Bench, answers, bench
 
 WORDS = ("dataset=hepatitis", "method=pivot", "fold=0,1,2,3,4,5", "solver=native")
 SIZE = ("scan.max_length=7", "scan.plateau=null", "cluster.cpus=1", "cluster.mem_gb=2")
 RUNS = ("nothing compiled", "everything compiled")
 COMPILING = "compiling the solver (once for this installation and processor)\n"
+FIT = """
+import numpy as np
+from fsm_hpc import FormulaClassifier
+values = np.arange(48).reshape(12, 4) * 5 % 13
+FormulaClassifier(max_length=4).fit(values, values[:, 0] > 5)
+"""
+EVERYTHING = "from fsm_hpc.study import first_use; first_use.compile_all()"
+USES = {"the first fit with pivots": FIT, "everything": EVERYTHING}
+
+
+# ---------------------------------------------------------------------------------------- times
+
+
+def processor_s(tree: Path, code: str, cache: Path) -> float:
+    """Of a process that runs this with the code of a checkout, and its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(cache)},
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def compiling_s(tree: Path, code: str) -> float:
+    """What it takes longer with an empty cache than with a full one."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, again = (processor_s(tree, code, Path(folder)) for _ in range(2))
+    return first - again
+
+
+def times(against: str | None) -> None:
+    print("processor seconds of compiling, on the first use")
+    with checked_out(against) if against else nullcontext() as other:
+        print(f"{'':26}" + (f" {against:>8}" if other else "") + f" {'here':>8}")
+        for name, code in USES.items():
+            trees = [other, HERE] if other else [HERE]
+            spent = "".join(f" {compiling_s(tree, code):8.1f}" for tree in trees)
+            print(f"{name:26}{spent}", flush=True)
+
+
+# ----------------------------------------------------------------------------------------- jobs
 
 
 def run(on: Bench, name: str) -> list[Path]:
@@ -47,9 +99,7 @@ def compilers(on: Bench, name: str) -> int:
     return sum(COMPILING in path.read_text() for path in logs if path.is_file())
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.parse_args()
+def jobs() -> None:
     folder = Path(tempfile.mkdtemp(prefix="fsm-first-use-"))
     clone = folder / "clone"
     try:
@@ -67,6 +117,17 @@ def main() -> None:
         print("the same records" if cold == warm else f"OTHER records: {cold} and {warm}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("step", nargs="?", choices=("times", "jobs"), default="times")
+    parser.add_argument("--against", metavar="REVISION", help="what is compared with")
+    chosen = parser.parse_args()
+    if chosen.step == "times":
+        times(chosen.against)
+    else:
+        jobs()
 
 
 if __name__ == "__main__":

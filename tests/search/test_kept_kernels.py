@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc.search.solvers.native import compiling
-from fsm_hpc.search.solvers.native.kernels import kernel
+from fsm_hpc.search.solvers.native.kernels import kernel, order
 
 SOURCE = """
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel
@@ -75,3 +75,8 @@ def test_what_cannot_be_kept_is_told_and_not_called_ready(source: Path, tmp_path
     assert more(1) == 2
     assert f"{source.parent / '__pycache__'}: it cannot be kept here" in said[-1]
     assert not list(tmp_path.rglob(".compiled-*"))
+
+
+def test_a_part_of_kernels_refuses_to_be_called_from_python() -> None:
+    with pytest.raises(TypeError, match=r"rank_of is for kernels; Python calls kernel\(it.py_func"):
+        order.rank_of(1, 2)

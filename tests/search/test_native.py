@@ -20,15 +20,20 @@ from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.native import Native, bit_engine, box_engine, search, solver, table
 from fsm_hpc.search.solvers.native.bit_engine import BitEngine
 from fsm_hpc.search.solvers.native.functions import Tree, functions
-from fsm_hpc.search.solvers.native.kernels import boxes
-from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES, within_reach
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX, single
-from fsm_hpc.search.solvers.native.kernels.intervals import pair_of_intervals
+from fsm_hpc.search.solvers.native.kernels import (
+    boxes,
+    extremes,
+    holes,
+    intervals,
+    profiles,
+    sweeps,
+    tables,
+)
+from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES
+from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel
 from fsm_hpc.search.solvers.native.kernels.order import PAUSED
-from fsm_hpc.search.solvers.native.kernels.profiles import sort_rows, weigh
 from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, Question, Scratch, View
-from fsm_hpc.search.solvers.native.kernels.sweeps import sweep
-from fsm_hpc.search.solvers.native.kernels.tables import pair_of_pivots, pair_with_point
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
@@ -36,6 +41,28 @@ from tests.support.random_tables import FORMULA_METHODS, _columns, random_proble
 by_method = pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda m: m.value)
 by_engine = pytest.mark.parametrize("engine", ["bits", "boxes"], indirect=True)
 LOW = -1000  # a goal that every literal reaches
+(
+    single,
+    weigh,
+    sort_rows,
+    within_reach,
+    sweep,
+    pair_of_intervals,
+    pair_of_pivots,
+    pair_with_point,
+) = (
+    kernel(part.py_func)  # so that Python can call them
+    for part in (
+        holes.single,
+        profiles.weigh,
+        profiles.sort_rows,
+        extremes.within_reach,
+        sweeps.sweep,
+        intervals.pair_of_intervals,
+        tables.pair_of_pivots,
+        tables.pair_with_point,
+    )
+)
 PAIR_TRUTHS = {f: [values >> i & 1 for i in range(4)] for values, f in PAIRS.items()}
 
 

@@ -15,7 +15,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     if words:
         raise UserError(f"compile takes no words, found {words[0]!r}")
     seconds = first_use.compile_all(print)
-    folder = compiling.cache_folder(compiling.STAGE.entry)
+    folder = compiling.STAGE.folder
     where = f"kept in {folder}" if folder else "kept nowhere: every process compiles for itself"
     print(f"the solver is ready ({seconds:.1f} s), {where}")
     return 0

@@ -39,6 +39,10 @@ class Stage:
     def message(self) -> str:
         return f"compiling {self.name} (once for this installation and processor)"
 
+    @property
+    def folder(self) -> Path | None:
+        return kernel.cache_folder(self.entry)
+
 
 _READY: set[str] = set()  # stages that this process has
 _ONE_AT_A_TIME = threading.RLock()  # two threads that compile at once each take twice as long
@@ -61,7 +65,7 @@ def ensure(stage: Stage, say: Say | None = None) -> float:
 
 
 def _make_ready(stage: Stage, say: Say) -> None:
-    folder = cache_folder(stage.entry)
+    folder = stage.folder
     marker = folder / f".compiled-{_name(stage, kernel.stamp())}" if folder else None
     if marker is not None and marker.exists():
         stage.warm_up()
@@ -74,14 +78,6 @@ def _make_ready(stage: Stage, say: Say) -> None:
         elif marker is not None:
             with suppress(OSError):
                 files.open_to_append(marker).close()
-
-
-def cache_folder(compiled: object) -> Path | None:
-    """Where numba keeps compiled kernels: in the installation, or else in the user's cache."""
-    try:
-        return Path(compiled._cache._impl.locator.get_cache_path())  # type: ignore[attr-defined]
-    except AttributeError:
-        return None
 
 
 def _name(stage: Stage, stamp: str) -> str:

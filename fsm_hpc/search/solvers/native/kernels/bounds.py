@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 MASK, MISSING, ROOM = range(3)  # of a unit: functions, required names, columns it may still have
 ALL_FUNCTIONS = 0b11111111
@@ -31,7 +31,7 @@ def is_new(bounds, items, count, item):
     return new
 
 
-@kernel
+@subroutine
 def holes_to_ask(bounds, plan, items, unit, x, y, mask):
     """The functions (bits) that two columns may fill the hole of a unit with; x = y for one."""
     boxed = len(plan.after)
@@ -52,7 +52,7 @@ def holes_to_ask(bounds, plan, items, unit, x, y, mask):
     return mask if plan.hole == 1 else directed(bounds, plan, y, boxed + 1, mask)
 
 
-@kernel
+@subroutine
 def bound_unit(bounds, plan, items, unit):
     """Note what the columns of the context leave to its hole; False if that is nothing."""
     mask = ALL_FUNCTIONS

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 MAX_BINS = 128
 
@@ -43,7 +43,7 @@ def coarse_bound(question, memory, scratch, bins):
     return best
 
 
-@kernel
+@subroutine
 def _corner(i, j, quadrant, asked, bins, gains, losses, total):
     """The best of a conjunction (bit 0) and of its negation (bit 1) with cuts in bins i and j."""
     x_holds = quadrant == 0 or quadrant == 1
@@ -66,7 +66,7 @@ def _corner(i, j, quadrant, asked, bins, gains, losses, total):
     return best
 
 
-@kernel
+@subroutine
 def _sum(sums, a, b, c, d, side):
     """Over bins a..b-1 of x and c..d-1 of y."""
     return sums[b * side + d] - sums[a * side + d] - sums[b * side + c] + sums[a * side + c]

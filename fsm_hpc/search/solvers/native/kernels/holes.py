@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 # How a column is cut: category or Boolean (value = code), pivot (value >= cut), interval.
 POINT, SUFFIX, INTERVAL = range(3)
@@ -128,7 +128,7 @@ def single(question, memory, scratch, empty):
     return best
 
 
-@kernel
+@subroutine
 def answer(inside, sums, card, floor, kind, in_total, total, mask, top=0):
     """The best of the asked functions of x and y, for one x, over all literals of y.
 

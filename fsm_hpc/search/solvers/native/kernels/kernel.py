@@ -1,4 +1,9 @@
-"""Compile a kernel once and keep it, for as long as no kernel of the package changes."""
+"""Compile kernels once and keep them: the only module that uses numba's private interface.
+
+A kernel is called from Python. What it calls, and nothing else does, is a part or a subroutine:
+numba then needs neither wrappers nor machine code for it, only its intermediate code, which is
+optimized where it is used. That takes a third of the time.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +15,96 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 # Kernels make no arrays, and who calls them holds those that they are given: counting references
 # to them, which is done in atomic steps, would take a third of the time of small boxes.
-UNCOUNTED = {"_nrt": False}
+# They divide by nothing that may be 0.
+OPTIONS = {"nogil": True, "boundscheck": False, "_nrt": False, "error_model": "numpy"}
+WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 unkept: list[OSError] = []  # why kernels that this process compiled could not be written
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compiled without the interpreter's lock, so that threads run side by side."""
-    return _compiled(function, forceinline=False)
-
-
-def part(function: Callable[..., Any]) -> Any:
-    """A piece of one kernel that has a name of its own: it costs nothing to call."""
-    return _compiled(function, forceinline=True)
-
-
-def _compiled(function: Callable[..., Any], forceinline: bool) -> Any:
-    options = {"nogil": True, "boundscheck": False, "forceinline": forceinline, **UNCOUNTED}
     try:
-        compiled = njit(cache=True, **options)(function)
+        compiled = njit(cache=True, no_cfunc_wrapper=True, **OPTIONS)(function)
     except RuntimeError:  # nowhere to write: not here, not in the user's cache
-        return _by_type(njit(**options)(function))
+        return _by_type(njit(no_cfunc_wrapper=True, **OPTIONS)(function))
     # numba renews a kept kernel when its own file changes, not when one that it calls does;
     # without a cache, or in another numba, its own rule has to do
     with suppress(AttributeError):
         compiled._cache._cache_file._source_stamp = stamp()
         _forgive(compiled._cache)
     return _by_type(compiled)
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """A piece of kernels that has a name of its own: it costs nothing to call."""
+    return _internal(function, forceinline=True)
+
+
+def subroutine(function: Callable[..., Any]) -> Any:
+    """The same where the compiler decides whether a call or a copy is better."""
+    return _internal(function, forceinline=False)
+
+
+class _NoEnvironment:
+    """Code that never runs by itself has no place in memory for its Python globals."""
+
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None: ...
+
+
+class _Intermediate(JITCodeLibrary):  # type: ignore[misc]
+    """Code for kernels to take over: not optimized by itself, and never made executable."""
+
+    codegen = _NoEnvironment
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        del name
+        self._ensure_finalized()
+        return 0
+
+
+class _IntermediateCompiler(Compiler):  # type: ignore[misc]
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = _Intermediate(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+def _internal(function: Callable[..., Any], forceinline: bool) -> Any:
+    options = OPTIONS | WITHOUT_WRAPPERS | {"forceinline": forceinline}
+    compiled = njit(pipeline_class=_IntermediateCompiler, **options)(function)
+
+    def keep(result: Any) -> None:
+        compiled.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*args: Any, **kws: Any) -> None:
+        raise TypeError(f"{function.__name__} is for kernels; Python calls kernel(it.py_func)")
+
+    compiled.add_overload, compiled._compile_for_args = keep, refuse
+    return _by_type(compiled)
+
+
+def cache_folder(compiled: object) -> Path | None:
+    """Where numba keeps compiled kernels: in the installation, or else in the user's cache."""
+    try:
+        return Path(compiled._cache._impl.locator.get_cache_path())  # type: ignore[attr-defined]
+    except AttributeError:
+        return None
 
 
 def _forgive(kept: Any) -> None:

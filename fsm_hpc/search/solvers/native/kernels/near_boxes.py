@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, subroutine
 from fsm_hpc.search.solvers.native.kernels.near_planes import (
     INTERVAL_CUT,
     LOWEST,
@@ -54,7 +54,7 @@ def has_everything(data, column, ends):
     return data.kinds[column] == INTERVAL_CUT and ends[0] == 0 and ends[3] == last
 
 
-@kernel
+@subroutine
 def read_rows(data, plan, context, box, states, opens):
     """The best state that the box leaves each row; how many rows it leaves open, by variable."""
     boxed = len(context)
@@ -124,7 +124,7 @@ def widen(ranges, low_least, low_most, high_least, high_most):
     ranges[2], ranges[3] = min(ranges[2], high_least), max(ranges[3], high_most)
 
 
-@kernel
+@subroutine
 def note(data, plan, context, x, y, box, rect, times, goal, work, found):
     """Count the good cells of a settled box, and keep ranges, votes and the best of them."""
     nx, ny = rect[1] - rect[0] + 1, rect[3] - rect[2] + 1
@@ -175,7 +175,7 @@ def put_cuts(data, plan, context, x, y, box, a, b, found):
         found.cuts[plan.hole[1], 1] = data.cards[y] - 1
 
 
-@kernel
+@subroutine
 def second(data, plan, context, x, y, box, rect, goal, work, found):
     """The highest sum of the second weights among the good cells of a settled box."""
     score_plane(data, data.second, work.states, x, y, rect, work.other)
@@ -187,7 +187,7 @@ def second(data, plan, context, x, y, box, rect, goal, work, found):
             put_cuts(data, plan, context, x, y, box, rect[0] + i, rect[2] + j, found)
 
 
-@kernel
+@subroutine
 def write(data, plan, context, x, y, box, rect, goal, work, found, count):
     """Append the good cells of a box of one choice to the list; how long it is then."""
     ny = rect[3] - rect[2] + 1
@@ -259,7 +259,7 @@ def search_family(data, plan, context, x, y, goal, flag, work, found):
     return count
 
 
-@kernel
+@subroutine
 def push(work, boxed, depth, chosen):
     """Both halves of the box at hand onto the stack, the lower one on top."""
     for upper in range(1, -1, -1):

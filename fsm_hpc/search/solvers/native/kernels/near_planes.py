@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 LOWEST = -(1 << 62)  # the score of what is no choice of cuts
 SUFFIX_CUT, INTERVAL_CUT = 0, 1
@@ -34,7 +34,7 @@ def possible(data, r, x, y, rect):
     return (xs if ys & 1 else 0) | (xs << 2 if ys & 2 else 0)
 
 
-@kernel
+@subroutine
 def quick_bound(data, states, x, y, rect):
     """No choice in the rectangle scores more, whatever each row wishes for itself."""
     bound = 0
@@ -49,7 +49,7 @@ def quick_bound(data, states, x, y, rect):
     return bound
 
 
-@kernel
+@subroutine
 def interval_plane(data, weights, states, x, rect, plane):
     """The score of every interval [rect0 + i, rect2 + j] of the column, with its rows' states."""
     nx, ny = rect[1] - rect[0] + 1, rect[3] - rect[2] + 1
@@ -76,7 +76,7 @@ def interval_plane(data, weights, states, x, rect, plane):
                 plane[i * ny + j] = base + sums[high + 1] - sums[low]
 
 
-@kernel
+@subroutine
 def cut_plane(data, weights, states, x, y, rect, plane):
     """The score of every pair of cuts x >= rect0 + i, y >= rect2 + j; without y of every cut."""
     nx = rect[1] - rect[0] + 1
@@ -120,7 +120,7 @@ def cut_plane(data, weights, states, x, y, rect, plane):
             plane[i * ny + j] = base + lines[i + 1] + across[j + 1] + running
 
 
-@kernel
+@subroutine
 def score_plane(data, weights, states, x, y, rect, plane):
     """Scores of all cells of the rectangle."""
     if data.kinds[x] == INTERVAL_CUT:
@@ -129,7 +129,7 @@ def score_plane(data, weights, states, x, y, rect, plane):
         cut_plane(data, weights, states, x, y, rect, plane)
 
 
-@kernel
+@subroutine
 def shrink(plane, goal, rect, ny):
     """The smallest rectangle around all cells that reach the goal; how many those are."""
     nx = rect[1] - rect[0] + 1
@@ -147,7 +147,7 @@ def shrink(plane, goal, rect, ny):
     return found
 
 
-@kernel
+@subroutine
 def mark_good(plane, goal, nx, ny, marks):
     """marks[i, j]: how many cells of the rows before i and the columns before j are good."""
     wide = ny + 1
@@ -161,7 +161,7 @@ def mark_good(plane, goal, nx, ny, marks):
             marks[(i + 1) * wide + j + 1] = marks[i * wide + j + 1] + line
 
 
-@kernel
+@subroutine
 def vote(data, states, x, y, rect, marks, times, votes):
     """Add to every row how many good cells say yes, each so many times."""
     nx = rect[1] - rect[0] + 1

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, subroutine
 from fsm_hpc.search.solvers.native.kernels.near_boxes import (
     STOPPED,
     read_rows,
@@ -45,7 +45,7 @@ def is_apart(data, x, y):
     return data.kinds[x] == INTERVAL_CUT or data.kinds[y] == INTERVAL_CUT
 
 
-@kernel
+@subroutine
 def promise(data, states, x, low, high):
     """The most that any cut of x allows, when each row may choose the truth of the other literal.
 
@@ -72,7 +72,7 @@ def promise(data, states, x, low, high):
     return best
 
 
-@kernel
+@subroutine
 def promising(data, plan, context, first, goal, work):
     """Which columns may fill either place of the hole, by what the widest box allows."""
     for i in range(len(context)):
@@ -86,7 +86,7 @@ def promising(data, plan, context, first, goal, work):
             work.hopes[x, 1] = promise(data, work.states, x, 3, 12) >= goal
 
 
-@kernel
+@subroutine
 def keep(context, plan, x, y, count, found, out, at):
     """Write a family down."""
     for i in range(len(context)):
@@ -127,7 +127,7 @@ def search_units(data, plan, place, end, goal, flag, work, found, out):
     return DONE
 
 
-@kernel
+@subroutine
 def single_holes(data, plan, context, place, first, goal, flag, work, found, out):
     """One column in the hole: the widest, where it and the next one cannot be a pair."""
     columns = len(data.cards)
@@ -149,7 +149,7 @@ def single_holes(data, plan, context, place, first, goal, flag, work, found, out
     return DONE
 
 
-@kernel
+@subroutine
 def pair_holes(data, plan, context, place, first, goal, flag, work, found, out):
     """Two columns in the hole, both wider than those of the context."""
     columns = len(data.cards)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.holes import NOTHING, combine
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 
 @part
@@ -76,7 +76,7 @@ def _prepare(y, weights, count, card_y, floor_y, size, tree):
     return total
 
 
-@kernel
+@subroutine
 def _enter(tree, node, weight):
     """A row passes from `not x` to `x`."""
     for field in range(3):
@@ -89,7 +89,7 @@ def _enter(tree, node, weight):
         node >>= 1
 
 
-@kernel
+@subroutine
 def _pull(tree, node, field):
     left = 2 * node
     right = left + 1

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.holes import NOTHING, combine
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 
-@kernel
+@subroutine
 def widest_gap(prefix, first, last, floor, card, queue, sign, ends):
     """The greatest of sign * (prefix[high + 1] - prefix[low]) over the intervals that may be.
 
@@ -45,7 +45,7 @@ def running_sums(sums, card, prefix):
         prefix[value + 1] = prefix[value] + sums[value]
 
 
-@kernel
+@subroutine
 def single_within(question, data, memory, scratch):
     """The same as `single` for an interval that has to have support."""
     local, weights, sums = scratch.local[question.x], memory.row_weights, scratch.sums
@@ -80,7 +80,7 @@ def single_within(question, data, memory, scratch):
     return best
 
 
-@kernel
+@subroutine
 def answer_within(inside, sums, question, data, scratch, in_total, total, mask):
     """The same as `answer` for an interval y that has to have support."""
     start, card, floor = data.starts[question.y], question.card_y, question.floor_y
@@ -99,7 +99,7 @@ def answer_within(inside, sums, question, data, scratch, in_total, total, mask):
     return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
 
 
-@kernel
+@subroutine
 def has_support(data, columns, box, boxed, cuts):
     """Whether each interval of a box may have ends with support; `cuts`: the first such ends."""
     for i in range(boxed):
