@@ -100,7 +100,7 @@ class _Intermediate(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
 
-class _IntermediateCompiler(_Compiler):  # type: ignore[misc]
+class _IntermediateCompiler(_Compiler):
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = _Intermediate(state.targetctx.codegen(), state.func_id.func_qualname)
