@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fsm_hpc.cli.main import main as command_line
 from fsm_hpc.search.method import Method
+from fsm_hpc.study import result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.result import FoldResult
 from tests.support.made_studies import fold_result, lengths
@@ -61,8 +62,7 @@ def _result(dataset: str, method: str, fold: int) -> FoldResult:
 
 def write(study: StudyPaths, made: FoldResult) -> None:
     path = study.fold(made.id).result
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(made.to_dict(), indent=1) + "\n")
+    result.save(path, made)
 
 
 def read_plainly(study: StudyPaths) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
+from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -56,7 +57,7 @@ def write_folds(study: StudyPaths, count: int) -> None:
         state = {"lengths": lengths, "under_way": None, "scan_s": 9.0, "stop_reason": None}
         paths.scan.write_text(json.dumps(state | {"final": None, "format": 1}))
         if is_done:
-            paths.result.write_text(json.dumps(_result(fold_id, lengths).to_dict()))
+            result.save(paths.result, _result(fold_id, lengths))
 
 
 def _write_attempt(paths: FoldPaths, token: str, end: AttemptEnd) -> None:

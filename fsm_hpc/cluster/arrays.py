@@ -10,18 +10,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
+
+from msgspec import Meta
 
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.records import NewerFormatError
-from fsm_hpc.system.typed import Matches, Moment
+from fsm_hpc.system.serialization import NewerFormatError
+from fsm_hpc.system.value_types import Moment
 
-T = TypeVar("T")
 FILE, END = "array.json", "sent.json"
 FORMAT = 3
 END_FORMAT = 2
@@ -61,19 +62,17 @@ class JobArray:
 
 def save(array: JobArray) -> None:
     """Write the array down, before SLURM is told; one that its jobs could not read is refused."""
-    content = records.head(FORMAT) | {
-        "name": array.name,
-        "is_array": array.is_array,
-        "members": [
-            {"folder": _relative(paths.folder, array.output), "submission": submission.to_dict()}
-            for paths, submission in array.members
-        ],
-    }
+    members = (
+        _MemberRow(_relative(paths.folder, array.output), submission)
+        for paths, submission in array.members
+    )
+    saved = _SavedArray(array.name, array.is_array, tuple(members))
+    content = serialization.header(FORMAT) | serialization.plain(saved)
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    if len(text.encode(errors="backslashreplace")) > records.MOST_BYTES:
+    if len(text.encode(errors="backslashreplace")) > serialization.MAX_BYTES:
         raise UserError(
-            f"{array.output / FILE} would be larger than {records.MOST_BYTES:,} bytes, which no "
-            f"job reads: submit fewer than {len(array.members)} folds at a time"
+            f"{array.output / FILE} would be larger than {serialization.MAX_BYTES:,} bytes, which "
+            f"no job reads: submit fewer than {len(array.members)} folds at a time"
         )
     files.write_atomically(array.output / FILE, text)
 
@@ -81,7 +80,7 @@ def save(array: JobArray) -> None:
 def most_members(folds: Iterable[tuple[FoldPaths, Config]]) -> int:
     """How many of these folds one file holds so that their jobs can read it."""
     of_each_place = {str(paths.folder.parent): (paths, config) for paths, config in folds}
-    return max(1, records.MOST_BYTES // max(_bytes(*one) for one in of_each_place.values()))
+    return max(1, serialization.MAX_BYTES // max(_bytes(*one) for one in of_each_place.values()))
 
 
 def _bytes(paths: FoldPaths, config: Config) -> int:
@@ -96,7 +95,7 @@ def _relative(folder: Path, output: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _MemberRow:
-    folder: Annotated[str, Matches(r"[^\0]+", "a path")]  # seen from that of the array
+    folder: Annotated[str, Meta(pattern=r"^[^\0]+\Z")]  # seen from that of the array
     submission: Submission
 
 
@@ -110,16 +109,8 @@ class _SavedArray:
 @dataclass(frozen=True, slots=True)
 class _EndRow:
     fate: Fate
-    job_id: Annotated[str | None, Matches("[0-9]{1,12}", "a job id")]
+    job_id: Annotated[str, Meta(pattern=r"^[0-9]{1,12}\Z")] | None
     at: Moment
-
-
-def _read(path: Path, known: int, kind: type[T]) -> T | None:
-    """What the file holds; None where there is none."""
-    plain = records.read(path)
-    if plain is None:
-        return None
-    return records.decode(kind, records.of_format(plain, path.name, known), path.name)
 
 
 def load(output: Path) -> JobArray | None:
@@ -134,7 +125,7 @@ def load(output: Path) -> JobArray | None:
 
 def read(output: Path) -> JobArray:
     """The array of a folder."""
-    saved = _read(output / FILE, FORMAT, _SavedArray)
+    saved = serialization.load(_SavedArray, output / FILE, FORMAT)
     if saved is None:
         raise UnreadableError(f"{output / FILE} is not there")
     members = tuple((_paths(output, one.folder), one.submission) for one in saved.members)
@@ -147,14 +138,13 @@ def _paths(output: Path, folder: str) -> FoldPaths:
 
 def end(output: Path, fate: Fate, job_id: str | None = None) -> None:
     """Say what has become of an array."""
-    content = {"fate": fate.value, "job_id": job_id, "at": time.time()}
-    records.write(output / END, END_FORMAT, content)
+    serialization.write(output / END, END_FORMAT, _EndRow(fate, job_id, time.time()))
 
 
 def fate_of(output: Path) -> tuple[Fate, str | None, float]:
     """What has become of an array, the id that SLURM gave it, and when that was written."""
     try:
-        end_ = _read(output / END, END_FORMAT, _EndRow)
+        end_ = serialization.load(_EndRow, output / END, END_FORMAT)
     except (UnreadableError, OSError) as error:
         if isinstance(error, NewerFormatError):
             raise
@@ -213,7 +203,7 @@ def member_here(output: Path) -> Submission | None:
 
     What cannot be read does not say so: it is an error.
     """
-    end_ = _read(output / END, END_FORMAT, _EndRow)
+    end_ = serialization.load(_EndRow, output / END, END_FORMAT)
     if end_ is not None and end_.fate is Fate.WITHDRAWN:
         return None
     array = read(output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, TypedDict
 
@@ -13,11 +13,11 @@ from fsm_hpc.cluster import generations, submissions
 from fsm_hpc.cluster.submissions import JobId, Submission, job_id_here
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import drafts, files, process_identity, records
+from fsm_hpc.system import drafts, files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
-from fsm_hpc.system.records import NewerFormatError
-from fsm_hpc.system.typed import Between, Count, Like, Moment, SpentSeconds
+from fsm_hpc.system.serialization import NewerFormatError, OpenSchema
+from fsm_hpc.system.value_types import Count, Moment, ProcessId, SpentSeconds
 
 FORMAT = 2
 
@@ -53,7 +53,7 @@ class Attempt:
     job_id: JobId
     restart: Count
     host: str
-    pid: Annotated[int, Between(1, 2**31 - 1)]
+    pid: ProcessId
     started_at: Moment
     ended_at: Moment | None = None
     end: AttemptEnd | None = None
@@ -61,7 +61,7 @@ class Attempt:
     warnings: tuple[str, ...] = ()
     progress_s: SpentSeconds = 0.0  # solver seconds on disk when it ended
     progress: str = ""  # a digest of the state on disk when it ended, without its times
-    earlier: tuple[Annotated[dict[str, Any], Like(Earlier)], ...] = field(default=())
+    earlier: Annotated[tuple[dict[str, Any], ...], OpenSchema(tuple[Earlier, ...])] = ()
     generation: Count = 0  # larger than that of its submission and of all attempts before
     process: Identity = ""
 
@@ -80,17 +80,12 @@ class SupersededError(UserError):
 
 
 def save(paths: FoldPaths, attempt: Attempt) -> None:
-    values = asdict(attempt) | {"end": attempt.end.value if attempt.end else None}
-    records.write(paths.attempt, FORMAT, values)
+    serialization.write(paths.attempt, FORMAT, attempt)
 
 
 def read(paths: FoldPaths) -> Attempt | None:
     """The fold's newest attempt; None where there is none."""
-    name = paths.attempt.name
-    saved = records.read(paths.attempt)
-    if saved is None:
-        return None
-    return records.decode(Attempt, records.of_format(saved, name, FORMAT), name)
+    return serialization.load(Attempt, paths.attempt, FORMAT)
 
 
 def load(paths: FoldPaths) -> Attempt | None:
@@ -204,7 +199,6 @@ def _of_submission(attempt: Attempt) -> list[dict[str, Any]]:
 
 def _brief(attempt: Attempt) -> dict[str, Any]:
     times = ("started_at", "ended_at", "progress_s", "progress")
-    kept = ("token", "job_id", "restart", "host", *times, "message")
-    return {name: getattr(attempt, name) for name in kept} | {
-        "end": attempt.end.value if attempt.end else None
-    }
+    kept = ("token", "job_id", "restart", "host", *times, "message", "end")
+    values = serialization.plain(attempt)
+    return {name: values[name] for name in kept}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 
 FORMAT = 1
@@ -15,7 +15,7 @@ FORMAT = 1
 def in_file(path: Path) -> int | None:
     """The generation that a file states; 0 where it states none, None where it is unreadable."""
     try:
-        saved = records.read(path)
+        saved = serialization.read(path)
     except UnreadableError:
         return None
     return in_values(saved or {})
@@ -38,9 +38,9 @@ def next_of_study(study: StudyPaths) -> int:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return records.of_format(records.read(path) or {}, path.name, FORMAT)
+    return serialization.without_header(serialization.read(path) or {}, path.name, FORMAT)
 
 
 def remember(study: StudyPaths, generation: int) -> None:
     """Keep what `next_of_study` counts from; the study has to be held."""
-    records.write(study.generation, FORMAT, {"generation": generation})
+    serialization.write(study.generation, FORMAT, {"generation": generation})

@@ -13,15 +13,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Event
-from typing import Annotated
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import drafts, files, heartbeat, process_identity, records, terminal
+from fsm_hpc.system import drafts, files, heartbeat, process_identity, serialization, terminal
 from fsm_hpc.system.beside import beside
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
-from fsm_hpc.system.typed import Between, Moment
+from fsm_hpc.system.value_types import Moment, ProcessId
 
 BEAT_S = 5.0  # how often the owner shows that it lives
 SILENT_S = 60.0  # without a beat from another PID namespace: that owner is dead
@@ -36,7 +35,7 @@ class Owner:
     """The process that holds a study."""
 
     host: str
-    pid: Annotated[int, Between(1, 2**31 - 1)]
+    pid: ProcessId
     since: Moment
     token: str
     process: Identity = ""
@@ -103,8 +102,8 @@ def _lock_of(study: Path) -> Path:
 def owner_of(path: Path) -> Owner | None:
     """Who holds a study; None where nobody does, or the file does not say."""
     try:
-        saved = records.read(path)
-        return None if saved is None else records.decode(Owner, saved, path.name)
+        saved = serialization.read(path)
+        return None if saved is None else serialization.convert(Owner, saved, path.name)
     except UnreadableError:
         return None
 

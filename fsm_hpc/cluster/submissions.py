@@ -6,9 +6,11 @@ import os
 import platform
 import secrets
 import time
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
+
+from msgspec import Meta
 
 import fsm_hpc
 from fsm_hpc.cluster import generations
@@ -16,25 +18,25 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
 from fsm_hpc.study.config import ClusterKind, Config, of_any_version
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import files, process_identity, records
+from fsm_hpc.system import files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
-from fsm_hpc.system.typed import Count, Matches, Moment
+from fsm_hpc.system.value_types import Count, Moment
 
 FORMAT = 3
 # an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
-JobId = Annotated[str, Matches(r"[0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10}", "a job id")]
+JobId = Annotated[str, Meta(pattern=r"^([0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10})\Z")]
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One fold handed to SLURM or to local processes; a newer one replaces it."""
 
-    token: Annotated[str, Matches(r"[\w-]{1,64}", "a token")]
-    kind: Annotated[str, Matches("slurm|local", "slurm or local")]
+    token: Annotated[str, Meta(pattern=r"^[\w-]{1,64}\Z")]
+    kind: Annotated[str, Meta(pattern=r"^(slurm|local)\Z")]
     config: dict[str, Any]
     code: dict[str, str | None]
-    output: Annotated[str, Matches(r"[^\0]*", "a path")]  # submitit's script, pickle and output
+    output: Annotated[str, Meta(pattern=r"^[^\0]*\Z")]  # submitit's script, pickle and output
     submitted_at: Moment
     job_id: JobId | None = None  # None until sbatch has answered
     cancelled_at: Moment | None = None
@@ -42,7 +44,7 @@ class Submission:
     generation: Count = 0  # of two submissions of a fold the one with the larger number is newer
     process: Identity = ""  # of a local one: the command that runs it, or starts what does
     # of a local one: the file of its study that the command touches while the fold waits
-    heartbeat: Annotated[str, Matches(r"[^/\0]{0,255}", "a file name")] = ""
+    heartbeat: Annotated[str, Meta(pattern=r"^[^/\0]{0,255}\Z")] = ""
 
     @property
     def is_local(self) -> bool:
@@ -51,10 +53,6 @@ class Submission:
     @property
     def config_then(self) -> Config:
         return of_any_version(self.config)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; the config is as it is, and not copied."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def code_now() -> dict[str, str | None]:
@@ -112,16 +110,15 @@ def absolute(config: Config) -> Config:
 
 def save(paths: FoldPaths, submission: Submission) -> None:
     files.make_room(paths.submission, lambda _: read(paths))
-    records.write(paths.submission, FORMAT, submission.to_dict())
+    serialization.write(paths.submission, FORMAT, submission)
 
 
 def read(paths: FoldPaths) -> Submission | None:
     """The last submission, with a config that can be used; None where there is none."""
     name = paths.submission.name
-    saved = records.read(paths.submission)
-    if saved is None:
+    found = serialization.load(Submission, paths.submission, FORMAT)
+    if found is None:
         return None
-    found = records.decode(Submission, records.of_format(saved, name, FORMAT), name)
     try:
         fold = found.config_then.id
     except UserError as error:

@@ -10,6 +10,7 @@ from fsm_hpc.errors import shortened
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.text import KEYWORDS
+from fsm_hpc.system import serialization
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)"
@@ -23,6 +24,9 @@ _MOST_DEPTH = 100  # of brackets and `not`s inside each other
 def parse(text: str) -> Formula:
     """The formula that prints as `text`."""
     return _Parser(text).formula()
+
+
+serialization.register(Formula, parse)
 
 
 class _Parser:

@@ -39,7 +39,7 @@ from fsm_hpc.search.scan import StoppingRule
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Solver
 from fsm_hpc.search.solvers.names import SolverName
-from fsm_hpc.study.checkpoint import length_to_dict
+from fsm_hpc.study.checkpoint import length_row
 from fsm_hpc.system import clock, machine
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 before_rounding=rounding.before(fitted, learnt.formula, formula),
                 stop_reason=learnt.stop_reason,
                 cut=learnt.cut,
-                lengths=tuple(map(length_to_dict, learnt.lengths)),
+                lengths=tuple(map(length_row, learnt.lengths)),
                 figures={"majority": float(max(fitted.labels.mean(), 1 - fitted.labels.mean()))},
                 notes=(
                     *learnt.told,
@@ -260,7 +260,7 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
                 ),
             )
         )
-        self.path_: pd.DataFrame = pd.DataFrame(map(length_to_dict, learnt.lengths))
+        self.path_: pd.DataFrame = pd.DataFrame(map(length_row, learnt.lengths))
 
     def _take(self, made: Model) -> None:
         self.model_: Model | Several = made

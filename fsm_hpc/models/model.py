@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -14,19 +14,19 @@ from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Truth, missing_name
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.constraints import named_in_words, of_named
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.study.result import Origin, Rounded, fingerprint
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.typed import Count, Length, Like, Parsed, Readable, Share
+from fsm_hpc.system.serialization import OpenSchema, Valid
+from fsm_hpc.system.value_types import Count, Length, Share
 
-FORMAT = 2
+FORMAT = 3
 KIND = "fsm_hpc model"
 CHOSEN = "chosen "  # how the note begins that tells what spoke for it
-_DERIVED = ("kind", "latex", "words", "size")  # written for readers of the file
+DERIVED = ("kind", "latex", "words", "size")  # written for readers of the file
 
 Class = str | int | float | bool  # what a rule may answer
 
@@ -42,7 +42,7 @@ class MissingWords(TypedDict, total=False):
 class Model:
     """A formula with all that is needed to use it and to judge it."""
 
-    formula: Annotated[Formula, Parsed(parse)]
+    formula: Formula
     target: str
     classes: tuple[Class, Class]  # what it says where the formula is false, and where it is true
     sources: tuple[Source, ...]  # the columns that it reads
@@ -53,7 +53,7 @@ class Model:
     length: Length  # the bound that it is the best formula of
     proved: bool
     # of a formula whose rounder cuts cost errors: the proved one, and its errors
-    before_rounding: Annotated[dict[str, Any] | None, Like(Rounded)] = None
+    before_rounding: Annotated[dict[str, Any] | None, OpenSchema(Rounded)] = None
     measure: str = "accuracy"  # what it is the best at
     weight: Count | None = None  # of all fitted rows together; None: their number
     stop_reason: str = ""  # why no longer formula was looked at
@@ -63,12 +63,12 @@ class Model:
     stability: dict[str, Any] = field(default_factory=dict)  # what other rows would have given
     notes: tuple[str, ...] = ()  # what its user should know
     # how its table was read
-    reading: Annotated[dict[str, Any], Like(MissingWords)] = field(default_factory=dict)
+    reading: Annotated[dict[str, Any], OpenSchema(MissingWords)] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    provenance: Annotated[dict[str, Any], Like(Origin)] = field(default_factory=dict)
+    provenance: Annotated[dict[str, Any], OpenSchema(Origin)] = field(default_factory=dict)
     language: Language = Language.PAPER  # among whose formulas it is the best
     # what it was asked to have, and has
-    constraints: Annotated[dict[str, Any], Readable(of_named)] = field(default_factory=dict)
+    constraints: Annotated[dict[str, Any], Valid(of_named)] = field(default_factory=dict)
 
     @property
     def branches(self) -> tuple[tuple[Class, Model], ...]:
@@ -118,7 +118,7 @@ class Model:
         given = {column for source in self.sources for column in source.names}
         absent = {p.column for p in self.formula.propositions()} - given
         if absent:
-            raise UnreadableError(f"{name} is not understood: nothing gives {min(absent)!r}")
+            raise UnreadableError(f"{name} is invalid: nothing gives {min(absent)!r}")
 
     def answers(self, truth: Truth) -> NDArray[Any]:
         """The class that it predicts for each row."""
@@ -128,27 +128,11 @@ class Model:
         """The share of the predicted class among the fitted rows where it says the same."""
         return np.asarray(np.array(self.shares)[truth.astype(int)])
 
-    def to_dict(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        sources = [_plain(s) for s in self.sources]
-        texts = {"latex": self.formula.latex(), "words": self.words, "size": self.formula.size}
-        if not self.constraints:
-            del values["constraints"]  # as older versions wrote it
-        return {
-            "kind": KIND,
-            "format": FORMAT,
-            **values,
-            "formula": str(self.formula),
-            **texts,
-            "sources": sources,
-            "language": self.language.value,
-        }
 
-
-def _plain(source: Source) -> dict[str, Any]:
-    """As older versions wrote it, where it keeps no missing values."""
-    values = asdict(source) | {"kind": source.kind.value}
-    return {k: v for k, v in values.items() if k != "keeps_missing" or v}
+def content(model: Model) -> dict[str, Any]:
+    """What model.json holds, with the texts that its readers want."""
+    texts = {"latex": model.formula.latex(), "words": model.words, "size": model.formula.size}
+    return {"kind": KIND, **serialization.header(FORMAT), **serialization.plain(model), **texts}
 
 
 def kind_of_formula(model: Model) -> str:
@@ -166,14 +150,14 @@ def constraints_in_words(model: Model) -> str:
 
 
 def save(path: Path, model: Model) -> None:
-    files.write_json(path, model.to_dict())
+    files.write_json(path, content(model))
 
 
 def quarantine_outdated(path: Path, settings: dict[str, Any], say: Callable[[str], None]) -> None:
     """Before model.json is written: keep, under a name that is told, one of other rows or
     settings."""
-    told = files.make_room(path, records.read)
-    saved = records.read(path)
+    told = files.make_room(path, serialization.read)
+    saved = serialization.read(path)
     before = None if saved is None else saved.get("settings")
     if before is not None and fingerprint(before) != fingerprint(settings):
         told = f"{path.name} is of other rows or settings; kept as {files.quarantine(path)}"
@@ -184,7 +168,7 @@ def quarantine_outdated(path: Path, settings: dict[str, Any], say: Callable[[str
 def is_model(path: Path) -> bool:
     """Whether the file says that it is a model."""
     try:
-        saved = records.read(path)
+        saved = serialization.read(path)
     except UnreadableError:
         return False
     return saved is not None and saved.get("kind") == KIND
@@ -197,9 +181,8 @@ def place(named: Path) -> Path:
 
 def of_saved(saved: dict[str, Any], name: str) -> Model:
     """The model that a file of that name holds."""
-    values = records.of_format(saved, name, FORMAT)
-    kept = {key: value for key, value in values.items() if key not in _DERIVED}
-    model = records.decode(Model, kept, name)
+    values = serialization.without_header(saved, name, FORMAT)
+    model = serialization.convert(Model, values, name, DERIVED)
     model.refuse_unknown_columns(name)
     return model
 
@@ -208,7 +191,7 @@ def load(path: Path) -> Model:
     """The model in the file, or an error that says what is there instead."""
     expected = f"{path}: expected a model.json that `fit` has written, found"
     try:
-        saved = records.read(path)
+        saved = serialization.read(path)
         if saved is None:
             raise UserError(f"{expected} no file")
         if saved.get("kind") != KIND:

@@ -21,13 +21,16 @@ from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.search.weights import row_counts, weigh
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.typed import Count, Share
+from fsm_hpc.system.value_types import Count, Share
 
-FORMAT = 2
+FORMAT = model_file.FORMAT
 KIND = "fsm_hpc rules of several classes"
-_DERIVED = ("kind", "words", "formula", "proved", "stop_reason")  # written for readers of the file
+_DERIVED = (  # written for readers of the file
+    *("kind", "words", "formula", "proved", "stop_reason"),
+    *(f"rules.{name}" for name in (*serialization.HEADER, *model_file.DERIVED)),
+)
 _CUT = (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)
 _LARGEST = 1 << 62  # weight of all rows together that 64 bits hold
 Chosen = NDArray[np.int64]  # of each row: which class is said, by its place
@@ -125,17 +128,20 @@ class Several:
         """The share of the said class among the fitted rows where it is said."""
         return np.asarray(np.array(self.shares)[chosen])
 
-    def to_dict(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        rules = [rule.to_dict() for rule in self.rules]
-        ends = [rule.stop_reason for rule in self.rules]
-        texts = {
-            "words": self.words,
-            "formula": "; ".join(f"{answer}: {rule.formula}" for answer, rule in self.branches),
-            "proved": self.proved,
-            "stop_reason": next((end for end in ends if end in _CUT), "a rule for each class"),
-        }
-        return {"kind": KIND, "format": FORMAT, **values, **texts, "rules": rules}
+
+def content(rules: Model | Several) -> dict[str, Any]:
+    """What model.json holds, with the texts that its readers want."""
+    if isinstance(rules, Model):
+        return model_file.content(rules)
+    ends = [rule.stop_reason for rule in rules.rules]
+    texts: dict[str, Any] = {
+        "words": rules.words,
+        "formula": "; ".join(f"{answer}: {rule.formula}" for answer, rule in rules.branches),
+        "proved": rules.proved,
+        "stop_reason": next((end for end in ends if end in _CUT), "a rule for each class"),
+    }
+    texts["rules"] = [model_file.content(rule) for rule in rules.rules]
+    return {"kind": KIND, **serialization.header(FORMAT), **serialization.plain(rules), **texts}
 
 
 def first_that_holds(truths: Sequence[Truth], otherwise: int) -> Chosen:
@@ -240,13 +246,13 @@ def _observed(
 
 
 def save(path: Path, rules: Model | Several) -> None:
-    files.write_json(path, rules.to_dict())
+    files.write_json(path, content(rules))
 
 
 def is_several(path: Path) -> bool:
     """Whether the file says that it has rules of several classes."""
     try:
-        saved = records.read(path)
+        saved = serialization.read(path)
     except UnreadableError:
         return False
     return saved is not None and saved.get("kind") == KIND
@@ -257,20 +263,19 @@ def load(path: Path) -> Model | Several:
     if not is_several(path):
         return model_file.load(path)
     try:
-        values = records.of_format(records.read(path) or {}, path.name, FORMAT)
-        rules = values.pop("rules", None)
-        if not isinstance(rules, list) or len(rules) < 3:
-            raise UnreadableError(f"{path.name} is not understood: it has no rules")
-        kept = {name: value for name, value in values.items() if name not in _DERIVED}
-        made = [model_file.of_saved(rule, path.name) for rule in rules]
-        known = records.decode(Several, kept | {"rules": []}, path.name)
-        if known.otherwise not in [rule.classes[1] for rule in made]:
-            raise UnreadableError(f"{path.name} is not understood: no rule has {known.otherwise!r}")
-        if len(known.shares) != len(made):
-            raise UnreadableError(f"{path.name} is not understood: each rule has one share")
-        if [len(shares) for shares in known.class_shares] != [len(made)] * len(made):
-            raise UnreadableError(f"{path.name} is not understood: each class has a share by rule")
-        object.__setattr__(known, "rules", tuple(made))
+        known = serialization.load(Several, path, FORMAT, _DERIVED)
+        assert known is not None  # read a moment ago
+        count = len(known.rules)
+        if count < 3:
+            raise UnreadableError(f"{path.name} is invalid: expected 3 rules or more")
+        if known.otherwise not in known.classes:
+            raise UnreadableError(f"{path.name} is invalid: no rule has {known.otherwise!r}")
+        if len(known.shares) != count:
+            raise UnreadableError(f"{path.name} is invalid: each rule has one share")
+        if [len(shares) for shares in known.class_shares] != [count] * count:
+            raise UnreadableError(f"{path.name} is invalid: each class has a share by rule")
+        for rule in known.rules:
+            rule.refuse_unknown_columns(path.name)
         return known
     except UnreadableError as error:
         raise UserError(f"{path}: {error}") from None

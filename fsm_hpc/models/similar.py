@@ -9,7 +9,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import (
     GoodSet,
-    family_to_dict,
+    family_row,
     near_optimal,
     slack_errors,
 )
@@ -88,7 +88,7 @@ def frame(good: GoodSet) -> pd.DataFrame:
     import pandas as pd
 
     made: pd.DataFrame = pd.DataFrame(
-        [family_to_dict(family) for family in good.families], columns=list(NAMES)
+        [family_row(family) for family in good.families], columns=list(NAMES)
     )
     made.attrs.update(
         count=good.count,

@@ -10,14 +10,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fsm_hpc import checker
 from fsm_hpc.errors import UserError
 from fsm_hpc.report.alternatives.rule import FittedRule, read_rule
 from fsm_hpc.search.claim import claim_of, write_claim
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 
 FORMAT = 1
 NAME = "verification.json"
@@ -145,15 +145,19 @@ def _prepare(
 # ---------------------------------------------------------------------------------------- outcomes
 
 
+@dataclass(frozen=True, slots=True)
+class _Outcomes:
+    """verification.json."""
+
+    folds: dict[str, Verification] = field(default_factory=dict)
+
+
 def read(study: Path) -> dict[str, Verification]:
     """The outcomes that a study has kept, by the folder of the fold."""
-    saved = records.read(study / NAME)
-    if saved is None:
-        return {}
-    entries = records.of_format(saved, NAME, FORMAT).get("folds", {})
-    return {name: records.decode(Verification, entry, NAME) for name, entry in entries.items()}
+    saved = serialization.load(_Outcomes, study / NAME, FORMAT)
+    return {} if saved is None else saved.folds
 
 
 def write(study: Path, outcomes: Mapping[str, Verification]) -> None:
-    entries = {name: asdict(outcomes[name]) for name in sorted(outcomes)}
-    records.write(study / NAME, FORMAT, {"folds": entries})
+    ordered = {name: outcomes[name] for name in sorted(outcomes)}
+    serialization.write(study / NAME, FORMAT, _Outcomes(ordered))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from fsm_hpc.formulas.formula import Formula
-from fsm_hpc.formulas.parser import parse
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 
 Rest = tuple[tuple[int, ...], ...]  # what is left of a unit that was begun, in its engine's terms
 FOREVER_S = 1e9  # three decades: no estimate any more
 
 
-@dataclass(frozen=True, slots=True)
-class Leader:
+class Leader(msgspec.Struct, frozen=True, array_like=True):
     """A formula and its score: positives minus negatives among the rows where it holds."""
 
     formula: Formula
@@ -28,8 +27,7 @@ class Leader:
         return self.score, -self.unit
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(msgspec.Struct, frozen=True, array_like=True):
     """Units [start, end) that are not searched, the first of them perhaps begun."""
 
     start: int
@@ -55,67 +53,30 @@ class Frontier:
     share: float = 0.0  # of the work that is done
     seconds: float = 0.0  # that it took so far
 
-    @property
-    def left_s(self) -> float | None:
-        """About how long the rest takes at the pace so far; None while there is no pace."""
-        if self.share <= 0.0 or self.seconds <= 0.0:
+    def progress(self, length: int) -> float:
+        """The share of the search for formulas of a length that is done."""
+        return self.share if self.size == length else 0.0
+
+    def left_s(self, length: int) -> float | None:
+        """About how long the rest of a length takes at the pace so far; None without a pace."""
+        if self.size != length or self.share <= 0.0 or self.seconds <= 0.0:
             return None
         left_s = self.seconds * (1.0 - self.share) / self.share
         return left_s if left_s < FOREVER_S else None
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**self._content(), "seal": self._seal()}
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "numbering": self.numbering,
-            "size": self.size,
-            "before": _leader_to_list(self.before),
-            "known": self.known,
-            "left": [[one.start, one.end, *map(list, one.rest)] for one in self.left],
-            "leader": _leader_to_list(self.leader),
-            "share": round(self.share, 6),
-            "seconds": round(self.seconds, 3),
-        }
-
-    def _seal(self) -> str:
-        """A frontier that was changed since it was written would be a false proof."""
-        return records.seal(self._content())
-
     @staticmethod
-    def from_dict(saved: object) -> Frontier | None:
-        """The frontier as it was written; None where it is none of ours, or was changed."""
+    def verified(saved: Any) -> Frontier | None:
+        """The frontier of a file; None where there is none, or none of ours, or it was changed."""
+        if not isinstance(saved, dict):
+            return None
+        content = {name: value for name, value in saved.items() if name != "checksum"}
         try:
-            assert isinstance(saved, dict)
-            frontier = Frontier(
-                str(saved["numbering"]),
-                int(saved["size"]),
-                _leader_from_list(saved["before"]),
-                None if saved["known"] is None else int(saved["known"]),
-                tuple(_left(one) for one in saved["left"]),
-                _leader_from_list(saved["leader"]),
-                float(saved["share"]),
-                float(saved["seconds"]),
-            )
-            is_ours = math.isfinite(frontier.seconds) and frontier._seal() == saved["seal"]
-            return frontier if is_ours else None
-        except (AssertionError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
+            is_unchanged = serialization.checksum(content) == saved.get("checksum")
+            return serialization.convert(Frontier, content, "") if is_unchanged else None
+        except ValueError:
             return None
 
 
-def _left(saved: list[Any]) -> Left:
-    start, end, *rest = saved
-    return Left(int(start), int(end), tuple(tuple(map(int, part)) for part in rest))
-
-
-def _leader_to_list(leader: Leader | None) -> list[Any] | None:
-    return None if leader is None else [str(leader.formula), leader.score, leader.unit]
-
-
-def _leader_from_list(saved: list[Any] | None) -> Leader | None:
-    if saved is None:
-        return None
-    formula, score, unit = saved
-    if not isinstance(formula, str):
-        raise TypeError("expected the text of a formula")
-    return Leader(parse(formula), int(score), int(unit))
+def with_checksum(content: dict[str, Any]) -> dict[str, Any]:
+    """For a file: a frontier that was changed since it was written would be a false proof."""
+    return content | {"checksum": serialization.checksum(content)}

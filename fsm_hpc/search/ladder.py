@@ -53,15 +53,13 @@ class LengthAttempt:
     def progress(self) -> float | None:
         """The share of the length that is searched, where the solver can tell."""
         frontier = self.best.frontier
-        if frontier is None:
-            return None
-        return frontier.share if frontier.size == self.length else 0.0
+        return None if frontier is None else frontier.progress(self.length)
 
     @property
     def left_s(self) -> float | None:
         """About how long it takes on, where the solver can tell."""
         frontier = self.best.frontier
-        return None if frontier is None or frontier.size != self.length else frontier.left_s
+        return None if frontier is None else frontier.left_s(self.length)
 
     def aged(self, seconds: float) -> LengthAttempt:
         return replace(self, seconds=self.seconds + seconds)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,16 +14,16 @@ from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import Fold, threads
 from fsm_hpc.study.result import FoldResult, GoodSetRow
-from fsm_hpc.system import clock, files, records
+from fsm_hpc.system import clock, files, serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 
 if TYPE_CHECKING:
     from fsm_hpc.search.near_optimal.good_set import GoodSet
     from fsm_hpc.search.solvers.native.parts import Helpers
 
 FORMAT = 2
-MOST_BYTES = 2**30  # of a file that is read
+MAX_BYTES = 2**30  # of a file that is read
 
 
 def check(fold: Fold, fitted: Problem) -> None:
@@ -79,7 +77,7 @@ def _write(paths: FoldPaths, good: GoodSet, say: Callable[[str], None]) -> None:
     told = files.make_room(paths.alternatives, _read)
     if told:
         say(told)
-    records.write(paths.alternatives, FORMAT, good.to_dict())
+    serialization.write(paths.alternatives, FORMAT, good.summary())
 
 
 def _said(good: GoodSet) -> GoodSetRow:
@@ -88,12 +86,8 @@ def _said(good: GoodSet) -> GoodSetRow:
         "count": good.count,
         "families": len(good.families),
         "complete": good.is_complete,
-        "digest": _digest(good.to_dict()),
+        "digest": serialization.checksum(good.summary()),
     }
-
-
-def _digest(saved: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(saved, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def complaint(paths: FoldPaths, done: FoldResult) -> str:
@@ -109,11 +103,11 @@ def complaint(paths: FoldPaths, done: FoldResult) -> str:
         return f"{error}; {again}"
     if saved is None:
         return f"{paths.alternatives.name} is not there; {again}"
-    if _digest(saved) != done.alternatives.get("digest"):
+    if serialization.checksum(saved) != done.alternatives.get("digest"):
         return f"{paths.alternatives.name} is not what was written with the result; {again}"
     return ""
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    saved = records.read(path, MOST_BYTES)
-    return None if saved is None else records.of_format(saved, path.name, FORMAT)
+    saved = serialization.read(path, MAX_BYTES)
+    return None if saved is None else serialization.without_header(saved, path.name, FORMAT)

@@ -9,22 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.formulas.formula import Formula
-from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.checking import errors_of
-from fsm_hpc.search.frontier import Frontier
-from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split
+from fsm_hpc.search.frontier import Frontier, with_checksum
+from fsm_hpc.search.ladder import Length, LengthAttempt, Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import ScanState, first_length
-from fsm_hpc.search.solvers.base import End, Incumbent
-from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import scan_file
-from fsm_hpc.system import clock, records
+from fsm_hpc.system import clock, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
+_LADDER = ("lengths", "spare", "under_way")
 MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
 
 
@@ -36,7 +33,8 @@ def key(splits: Sequence[Split]) -> str:
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
     """Write the state; a reader sees the old one or the new one, never half of it."""
-    records.write(path, scan_file.FORMAT, {"fingerprint": fingerprint} | to_dict(state))
+    content = {"fingerprint": fingerprint} | _content(state)
+    serialization.write(path, scan_file.FORMAT, content)
 
 
 class OutdatedError(UnreadableError):
@@ -52,108 +50,37 @@ def load(path: Path, fingerprint: str) -> ScanState:
         count = len(saved["lengths"]) + len(saved["spare"])
         lengths = counted(count, "proved length")
         raise OutdatedError(f"{path.name} is of other rows or settings, with {lengths}")
-    try:
-        return from_dict(saved)
-    except ValueError as error:  # a formula that cannot be read
-        raise UnreadableError(f"{path.name} is not understood: {error}") from None
+    return _state_of(saved)
 
 
-def to_dict(state: ScanState) -> dict[str, Any]:
+def _state_of(saved: dict[str, Any]) -> ScanState:
     """The first split's ladder stands where it always did; those of others follow in a list."""
-    first, *others = map(_ladder_to_dict, state.ladders)
-    return first | {
-        **({"splits": others} if others else {}),
-        "scan_s": state.scan_s,
-        "stop_reason": state.stop_reason.value if state.stop_reason else None,
-        "final": _attempt_to_dict(state.final),
-    }
+    for attempt in _attempts(saved):
+        attempt["best"]["frontier"] = Frontier.verified(attempt["best"].get("frontier"))
+    ladders = [{name: saved[name] for name in _LADDER}, *saved.get("splits", ())]
+    return serialization.convert(ScanState, saved | {"ladders": ladders}, "", None)
 
 
-def from_dict(saved: dict[str, Any]) -> ScanState:
-    reason = saved["stop_reason"]
-    return ScanState(
-        ladders=tuple(_ladder_from_dict(one) for one in (saved, *saved.get("splits", ()))),
-        scan_s=saved["scan_s"],
-        stop_reason=StopReason(reason) if reason else None,
-        final=_attempt_from_dict(saved["final"]),
-    )
+def _content(state: ScanState) -> dict[str, Any]:
+    saved: dict[str, Any] = serialization.plain(state)
+    first, *others = saved.pop("ladders")
+    saved |= first | ({"splits": others} if others else {})
+    for attempt in _attempts(saved):
+        if (frontier := attempt["best"]["frontier"]) is not None:
+            attempt["best"]["frontier"] = with_checksum(frontier)
+    return saved
 
 
-def _ladder_to_dict(ladder: Ladder) -> dict[str, Any]:
-    return {
-        "lengths": [length_to_dict(entry) for entry in ladder.lengths],
-        "spare": [length_to_dict(entry) for entry in ladder.spare],
-        "under_way": _attempt_to_dict(ladder.under_way),
-    }
+def _attempts(saved: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All lengths under way."""
+    ladders = (saved, *saved.get("splits", ()))
+    yield from filter(None, (saved["final"], *(ladder["under_way"] for ladder in ladders)))
 
 
-def _ladder_from_dict(saved: dict[str, Any]) -> Ladder:
-    return Ladder(
-        tuple(map(length_from_dict, saved["lengths"])),
-        _attempt_from_dict(saved["under_way"]),
-        tuple(map(length_from_dict, saved["spare"])),
-    )
-
-
-def length_to_dict(entry: Length) -> dict[str, Any]:
-    """One row of `lengths` in scan.json and result.json."""
-    return {
-        "length": entry.length,
-        "size": entry.size,
-        "formula": str(entry.formula),
-        "errors": entry.errors,
-        "train_accuracy": entry.train_accuracy,
-        "validation_accuracy": entry.validation_accuracy,
-        "proved": entry.proved,
-        "seconds": round(entry.seconds, 3),
-        "solver": entry.solver,
-    }
-
-
-def length_from_dict(saved: dict[str, Any]) -> Length:
-    values = {key: value for key, value in saved.items() if key != "size"}
-    return Length(**{**values, "formula": parse(saved["formula"])})
-
-
-def _attempt_to_dict(attempt: LengthAttempt | None) -> dict[str, Any] | None:
-    if attempt is None:
-        return None
-    best, frontier = attempt.best, attempt.best.frontier
-    found = {
-        "formula": _text(best.formula),
-        "errors": best.errors,
-        "proved_length": best.proved_length,
-        "lower_bound": best.lower_bound,
-    }
-    saved = {
-        "length": attempt.length,
-        "best": found,
-        "seconds": attempt.seconds,
-        "end": attempt.end.value if attempt.end else None,
-        "solver": attempt.solver,
-    }
-    if frontier is None:
-        return saved
-    progress, left_s = attempt.progress, attempt.left_s
-    return saved | {
-        "progress": None if progress is None else round(progress, 4),
-        "left_s": None if left_s is None else round(left_s, 1),
-        "frontier": frontier.to_dict(),
-    }
-
-
-def _attempt_from_dict(saved: dict[str, Any] | None) -> LengthAttempt | None:
-    if saved is None:
-        return None
-    best = dict(saved["best"])
-    best["formula"] = parse(best["formula"]) if best["formula"] is not None else None
-    best["frontier"] = Frontier.from_dict(saved.get("frontier"))
-    end = End(saved["end"]) if saved["end"] else None
-    return LengthAttempt(saved["length"], Incumbent(**best), saved["seconds"], end, saved["solver"])
-
-
-def _text(formula: Formula | None) -> str | None:
-    return None if formula is None else str(formula)
+def length_row(entry: Length) -> dict[str, Any]:
+    """One row of `lengths` in result.json."""
+    values: dict[str, Any] = serialization.plain(entry)
+    return values | {"size": entry.size, "seconds": round(entry.seconds, 3)}
 
 
 def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str:

@@ -8,7 +8,7 @@ from math import sqrt
 
 from fsm_hpc.search.objective import Objective, ObjectiveName
 from fsm_hpc.system.numbers import counted, percent
-from fsm_hpc.system.typed import Count
+from fsm_hpc.system.value_types import Count
 
 _Z = 1.959963984540054  # of a 95 % interval
 _BALANCED = Objective(ObjectiveName.BALANCED).measure()

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+from msgspec import Meta
+
 from fsm_hpc.data.fold_kind import FoldKind
+from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.constraints import LISTS
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.scan_file import Lengths
-from fsm_hpc.system import files, records
+from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.typed import (
-    Between,
+from fsm_hpc.system.serialization import OpenSchema, Valid
+from fsm_hpc.system.value_types import (
     Count,
     Length,
-    Like,
+    NonNegative,
     Positive,
-    Readable,
     Share,
     SpentSeconds,
 )
 
-FORMAT = 2
-FoldNumber = Annotated[int, Between(0, 100_000)]
-Seed = Annotated[int, Between(0, 2**32 - 1)]
+FORMAT = 3
+FoldNumber = Annotated[int, Meta(ge=0, le=100_000)]
+Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+DERIVED = ("measures", "seconds.total")  # written for readers of the file
 
 
 class FoldSettings(TypedDict):
@@ -47,7 +50,7 @@ class FoldSettings(TypedDict):
 class Settings(FoldSettings, total=False):
     """What readers of `settings` rely on."""
 
-    fold_kind: Annotated[str, Readable(FoldKind)]
+    fold_kind: FoldKind
 
 
 class Origin(TypedDict, total=False):
@@ -60,7 +63,7 @@ class Origin(TypedDict, total=False):
     packages: dict[str, str | None] | None
     host: str | None
     threads: Positive | None
-    memory_mb: Annotated[float, Between(0, 1e12)] | None
+    memory_mb: NonNegative | None
     job_ids: list[str]
     warnings: list[str]
     requeues: Count | None
@@ -91,7 +94,7 @@ class TreesRow(TypedDict, total=False):
 class Rounded(TypedDict):
     """A formula before its cuts were rounded."""
 
-    formula: Annotated[str, Readable(parse)]
+    formula: Formula
     errors: Count
 
 
@@ -132,9 +135,9 @@ class FoldResult:
     proved: bool
     seconds: Seconds
     fingerprint: str
-    settings: Annotated[dict[str, Any], Like(Settings)]  # what the fingerprint covers, by name
-    provenance: Annotated[dict[str, Any], Like(Origin)]
-    formula: Annotated[str | None, Readable(parse)] = None  # None for a baseline
+    settings: Annotated[dict[str, Any], OpenSchema(Settings)]  # all that the fingerprint covers
+    provenance: Annotated[dict[str, Any], OpenSchema(Origin)]
+    formula: Annotated[str | None, Valid(parse)] = None  # None for a baseline
     latex: str | None = None
     words: str | None = None
     size: Length | None = None
@@ -148,17 +151,16 @@ class FoldResult:
     lower_bound: Count | None = None  # what no formula of that bound goes below
     lengths: Lengths = field(default_factory=list)
     # of a formula whose rounder cuts cost errors: the proved one, and its errors
-    before_rounding: Annotated[dict[str, Any] | None, Like(Rounded)] = None
-    model: Annotated[dict[str, Any] | None, Like(TreesRow)] = (
-        None  # a baseline: parameters, trees, nodes, trials
-    )
+    before_rounding: Annotated[dict[str, Any] | None, OpenSchema(Rounded)] = None
+    # of a baseline: parameters, trees, nodes, trials
+    model: Annotated[dict[str, Any] | None, OpenSchema(TreesRow)] = None
     target: str = ""
     positive: str = "1"
     negative: str = "0"
     phrases: dict[str, list[str]] = field(default_factory=dict)  # columns of the formula in words
-    peak_rss_mb: Annotated[float, Between(0, 1e12)] = 0.0
+    peak_rss_mb: NonNegative = 0.0
     # how many formulas are about as good, where scan.alternatives asked
-    alternatives: Annotated[dict[str, Any] | None, Like(GoodSetRow)] = None
+    alternatives: GoodSetRow | None = None
     variant: str = ""  # the settings in which it differs from those that the study began with
     helpers_lost: Count = 0  # of several nodes, by the job that wrote this
 
@@ -177,19 +179,6 @@ class FoldResult:
         majority = self.confusion.majority
         return None if majority is None else exceeds(self.accuracy.test, majority)
 
-    def to_dict(self) -> dict[str, Any]:
-        values = asdict(self)
-        values["seconds"]["total"] = self.seconds.total
-        if not self.variant:
-            del values["variant"]
-        for name in ("before_rounding", "alternatives"):
-            if values[name] is None:
-                del values[name]
-        if self.measure == "accuracy":
-            for name in ("measure", "weight", "weight_error", "measured"):
-                del values[name]
-        return {"format": FORMAT, **values}
-
 
 def exceeds(accuracy: float, majority: float) -> bool:
     """Whether a share is truly above another, not by the last digits of a float."""
@@ -198,7 +187,8 @@ def exceeds(accuracy: float, majority: float) -> bool:
 
 def save(path: Path, result: FoldResult) -> None:
     """Write it down, with what follows from its confusion matrix for whoever reads the file."""
-    files.write_json(path, result.to_dict() | {"measures": result.measures})
+    seconds = serialization.plain(result.seconds) | {"total": result.seconds.total}
+    serialization.write(path, FORMAT, result, seconds=seconds, measures=result.measures)
 
 
 def load(path: Path, fold: FoldId) -> FoldResult | None:
@@ -213,18 +203,13 @@ def load(path: Path, fold: FoldId) -> FoldResult | None:
 
 def read(path: Path, fold: FoldId | None = None) -> FoldResult | None:
     """The result on disk, of this fold where one is named; None where there is no file."""
-    saved = records.read(path)
-    if saved is None:
+    done = serialization.load(FoldResult, path, FORMAT, DERIVED)
+    if done is None:
         return None
-    values = records.of_format(saved, path.name, FORMAT)
-    values.pop("measures", None)  # they follow from the matrix, and version 0.1 had none
-    if isinstance(values.get("seconds"), dict):
-        values["seconds"].pop("total", None)  # it follows from the others
-    done = records.decode(FoldResult, values, path.name)
     if fold is not None and done.id != fold:
         raise UnreadableError(f"its {path.name} is of {done.id}")
     if not done.fold == done.settings["fold"] < done.settings["folds"]:
-        raise UnreadableError(f"{path.name} is not understood: its settings are of another fold")
+        raise UnreadableError(f"{path.name} is invalid: its settings are of another fold")
     return done
 
 

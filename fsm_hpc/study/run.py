@@ -101,7 +101,7 @@ def _run_formula(
     found = alternatives.beside(fold, fitted, done, stop, may_write, say, helpers)
     if found is None and fold.config.scan.alternatives is not None and stop.is_set():
         return None
-    return replace(done, alternatives=None if found is None else dict(found))
+    return replace(done, alternatives=found)
 
 
 def search_formula(
@@ -194,7 +194,7 @@ def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResu
 
 def length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any]]:
     """What every length brought, with each split's own formula where there are several."""
-    rows = [checkpoint.length_to_dict(entry) for entry in state.lengths]
+    rows = [checkpoint.length_row(entry) for entry in state.lengths]
     if len(splits) > 1:
         for number, row in enumerate(rows):
             entries = [ladder.lengths[number] for ladder in state.ladders]
@@ -210,7 +210,7 @@ def length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any
         best = state.under_way.best.formula
         errors = splits[0].train.errors(best)
         entry = describe_length(splits[0], state.under_way, best, errors, False)
-        rows.append(checkpoint.length_to_dict(entry))
+        rows.append(checkpoint.length_row(entry))
     return rows
 
 

@@ -6,33 +6,27 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
+from msgspec import Meta
+
+from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.typed import (
-    Between,
-    Count,
-    Length,
-    Like,
-    Matches,
-    Readable,
-    Share,
-    SpentSeconds,
-)
+from fsm_hpc.system.serialization import OpenSchema
+from fsm_hpc.system.value_types import Count, Length, Share, SpentSeconds
 
-FORMAT = 2
-_ENDS = "proved|timeout|stopped|out_of_memory"
+FORMAT = 3
 
 
-class LengthRow(TypedDict):
-    """One finished length, as scan.json and result.json have it."""
+class ScannedRow(TypedDict):
+    """One finished length of one split."""
 
     length: Length
-    size: Length
-    formula: str
+    formula: Formula
     errors: Count
     train_accuracy: Share
     validation_accuracy: Share
@@ -41,53 +35,53 @@ class LengthRow(TypedDict):
     solver: str
 
 
+class LengthRow(ScannedRow):
+    """One finished length, as result.json has it."""
+
+    size: Length
+
+
+Lengths = Annotated[list[dict[str, Any]], OpenSchema(list[LengthRow])]
+
+
 class IncumbentRow(TypedDict):
     """The best formula of a length under way."""
 
-    formula: Annotated[str | None, Readable(parse)]
+    formula: Formula | None
     errors: Count | None
-    proved_length: Annotated[int, Between(0, 10_000)]
+    proved_length: Annotated[int, Meta(ge=0, le=10_000)]
     lower_bound: Count
 
 
-class _Attempt(TypedDict):
+class AttemptRow(TypedDict):
+    """A length under way."""
+
     length: Length
-    best: Annotated[dict[str, Any], Like(IncumbentRow)]
+    best: IncumbentRow
     seconds: SpentSeconds
-    end: Annotated[str | None, Matches(_ENDS, "how a search ends")]
+    end: Literal["proved", "timeout", "stopped", "out_of_memory"] | None
     solver: str
-
-
-class AttemptRow(_Attempt, total=False):
-    """A length under way, and how far it is where its solver can tell."""
-
-    progress: Share | None
-    left_s: SpentSeconds | None
-
-
-Lengths = list[Annotated[dict[str, Any], Like(LengthRow)]]
-Attempt = Annotated[dict[str, Any] | None, Like(AttemptRow)]
 
 
 class LadderRow(TypedDict):
     """The lengths of one split."""
 
-    lengths: Lengths
-    spare: Lengths
-    under_way: Attempt
+    lengths: list[ScannedRow]
+    spare: list[ScannedRow]
+    under_way: AttemptRow | None
 
 
 class _Scan(LadderRow):
     fingerprint: str
     scan_s: SpentSeconds
-    stop_reason: Annotated[str | None, Readable(StopReason)]
-    final: Attempt
+    stop_reason: StopReason | None
+    final: AttemptRow | None
 
 
 class ScanRow(_Scan, total=False):
     """The whole state; the first split's ladder stands in it, those of others in `splits`."""
 
-    splits: list[Annotated[dict[str, Any], Like(LadderRow)]]
+    splits: list[LadderRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +101,15 @@ class ScanFacts:
 
 def read(path: Path) -> dict[str, Any] | None:
     """The state as it was written, every value of its type; None where there is none."""
-    saved = records.read(path)
+    saved = serialization.read(path)
     if saved is None:
         return None
-    return records.like(ScanRow, records.of_format(saved, path.name, FORMAT), path.name)
+    saved = serialization.without_header(saved, path.name, FORMAT)
+    serialization.convert(ScanRow, saved, path.name)
+    return saved
 
 
-_TIMES = frozenset(["seconds", "scan_s", "left_s", "seal"])
+_TIMES = frozenset(["seconds", "scan_s", "left_s", "seal", "checksum"])
 
 
 def progress(saved: dict[str, Any] | None) -> str:
@@ -144,18 +140,26 @@ def facts(saved: dict[str, Any] | None) -> ScanFacts:
         return ScanFacts()
     lengths = saved["lengths"]
     final, under_way = saved["final"], _under_way(saved)
-    current = final or under_way or {}
+    progress, left_s = _pace(final or under_way)
     return ScanFacts(
         exists=True,
         length=_length(lengths, final, under_way),
         best_validation=max((e["validation_accuracy"] for e in lengths), default=None),
         seconds=saved["scan_s"] + (final["seconds"] if final else 0.0),
         scan_s=saved["scan_s"],
-        progress=current.get("progress"),
-        left_s=current.get("left_s"),
+        progress=progress,
+        left_s=left_s,
         in_final=final is not None or saved["stop_reason"] is not None,
-        lengths=tuple(lengths),
+        lengths=tuple(entry | {"size": parse(entry["formula"]).size} for entry in lengths),
     )
+
+
+def _pace(attempt: dict[str, Any] | None) -> tuple[float | None, float | None]:
+    """The share of a length that is searched, and the seconds left, where its solver can tell."""
+    frontier = Frontier.verified(attempt["best"].get("frontier")) if attempt else None
+    if attempt is None or frontier is None:
+        return None, None
+    return frontier.progress(attempt["length"]), frontier.left_s(attempt["length"])
 
 
 def _under_way(saved: dict[str, Any]) -> dict[str, Any] | None:

@@ -18,9 +18,9 @@ from fsm_hpc.study import result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 
 FORMAT = 2
 LONGEST = 120  # characters of a folder's name
@@ -252,6 +252,7 @@ class _SavedSettings:
     settings: Settings
     variants: dict[str, Settings]
     apart: dict[str, Settings]
+    seal: str | None = None  # checksum of the others: they decide which folds are variants
 
 
 def read(root: Path) -> Remembered:
@@ -266,13 +267,12 @@ def read(root: Path) -> Remembered:
 
 
 def _read(path: Path) -> Remembered | None:
-    plain = records.read(path)
-    if plain is None:
+    saved = serialization.load(_SavedSettings, path, FORMAT)
+    if saved is None:
         return None
-    values = records.of_format(plain, path.name, FORMAT)
-    if values.pop("seal", None) not in (None, records.seal(values)):  # older ones have none
+    content = {"settings": saved.settings, "variants": saved.variants, "apart": saved.apart}
+    if saved.seal not in (None, serialization.checksum(content)):  # older ones have none
         raise UnreadableError(f"{path.name} was changed since it was written")
-    saved = records.decode(_SavedSettings, values, path.name)
     places = {FoldPaths(path.parent / name).id: value for name, value in saved.apart.items()}
     apart = {fold: value for fold, value in places.items() if fold is not None}
     # a study that began before a setting was there began with what was done then
@@ -291,17 +291,16 @@ def remember(configs: Sequence[Config]) -> None:
         path = StudyPaths(root).settings
         if memory != before or not path.exists():
             files.make_room(path, _read)
-            records.write(path, FORMAT, _to_dict(memory))
+            _write(path, memory)
 
 
-def _to_dict(memory: Remembered) -> dict[str, Any]:
+def _write(path: Path, memory: Remembered) -> None:
     content = {
         "settings": memory.settings,
         "variants": memory.variants,
         "apart": {str(fold): differing for fold, differing in memory.apart.items()},
     }
-    # other values of the same shape would make variants of folds that have their jobs
-    return {"seal": records.seal(content)} | content
+    serialization.write(path, FORMAT, content, seal=serialization.checksum(content))
 
 
 def _of_results(root: Path) -> Remembered:

@@ -10,13 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from fsm_hpc.system.typed import Matches
+from msgspec import Meta
 
 PROC = Path("/proc")
 # BOOT_ID/PID_NAMESPACE/PID/START; empty where the system does not tell
-Identity = Annotated[
-    str, Matches(r"|[\w-]{1,64}/[0-9]{1,20}/[0-9]{1,10}/[0-9]{1,20}", "a process identity")
-]
+Identity = Annotated[str, Meta(pattern=r"^(|[\w-]{1,64}/[0-9]{1,20}/[0-9]{1,10}/[0-9]{1,20})\Z")]
 ENDED = -1  # the start of a process that has ended, and whose parent has not collected it
 
 

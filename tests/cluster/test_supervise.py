@@ -21,7 +21,7 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.system import machine, records
+from fsm_hpc.system import machine, serialization
 from tests.support.slurm_stand_ins import fake_slurm
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def test_a_job_requeues_itself_where_no_signal_comes(
         job.kill()
         job.wait()
     assert ended.end is AttemptEnd.TIMEOUT
-    assert records.read(paths.scan)
+    assert serialization.read(paths.scan)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
     paths = submit(tmp_path, ClusterKind.LOCAL, "scan.max_length=1", "cluster.cpus=2")
     core = min(os.sched_getaffinity(0))
     assert start(paths, "taskset", "-c", str(core)).wait(60) == 0
-    done = records.read(paths.result)
+    done = serialization.read(paths.result)
     assert done is not None
     assert done["provenance"]["warnings"][0].startswith("asked for 2 cores, may use 1")
     assert done["provenance"]["threads"] == 1

@@ -15,7 +15,7 @@ from fsm_hpc.cluster.node import fitting, supervise
 from fsm_hpc.cluster.submit import plan, transaction
 from fsm_hpc.study.compose import expand
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
 from tests.support.fake_slurm import FakeSlurm
 
@@ -132,7 +132,7 @@ def test_a_sweep_is_split_so_that_jobs_can_read_their_array(
 ) -> None:
     words = ["dataset=hepatitis", "method=median", "folds=100", f"results_dir={tmp_path}"]
     decisions = plan.decide(expand([*words, "cluster=local"]))[0]
-    monkeypatch.setattr(records, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(serialization, "MAX_BYTES", 100_000)
     parts = plan.lay_out(decisions, 1_000_000)
     assert sum(len(part.folds) for part in parts) == 100
     assert len(parts) > 1
@@ -148,7 +148,7 @@ def test_a_sweep_is_split_so_that_jobs_can_read_their_array(
 def test_an_array_that_no_job_could_read_is_refused_before_sbatch(
     slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(records, "MOST_BYTES", 1000)
+    monkeypatch.setattr(serialization, "MAX_BYTES", 1000)
     assert main([*WORDS, "-m"]) == 2
     assert "array.json would be larger than 1,000 bytes" in capsys.readouterr().err
     assert slurm.jobs == []

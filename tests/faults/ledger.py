@@ -36,8 +36,7 @@ EXAMPLES = {
     "tests/study/test_resources.py": "submission",
     "tests/study/test_kept_aside.py": "what is on disk",
     "tests/search/test_kept_kernels.py": "what is on disk",
-    "tests/system/test_records.py": "what is on disk",
-    "tests/system/test_typed.py": "what is on disk",
+    "tests/system/test_serialization.py": "what is on disk",
     "tests/cli/test_names.py": "hostile words",
     "tests/cluster/test_trust.py": "trust",
 }

@@ -105,5 +105,5 @@ def test_a_file_that_says_something_else_is_not_understood(tmp_path: Path, wrong
     made.save(place)
     saved = json.loads(place.read_text(encoding="utf-8"))
     place.write_text(json.dumps(saved | {"constraints": wrong}), encoding="utf-8")
-    with pytest.raises(UserError, match="is not understood"):
+    with pytest.raises(UserError, match="is invalid"):
         FormulaClassifier.load(place)

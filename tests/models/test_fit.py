@@ -269,7 +269,7 @@ def test_a_damaged_model_is_told_in_one_line(tmp_path: Path, text: str) -> None:
 
 
 def test_a_newer_model_is_refused_with_the_version_that_wrote_it(tmp_path: Path) -> None:
-    saved = _rule().to_dict() | {"format": 99, "provenance": {"version": "9.0"}}
+    saved = model.content(_rule()) | {"format": 99, "version": "9.0"}
     (tmp_path / "model.json").write_text(json.dumps(saved))
     with pytest.raises(UserError, match=r"written by a newer version of fsm_hpc \(9\.0\)"):
         model.load(tmp_path / "model.json")

@@ -23,10 +23,10 @@ from fsm_hpc.report import collect, mixture
 from fsm_hpc.report.collect import Row, Study
 from fsm_hpc.report.findings import findings
 from fsm_hpc.search.ladder import Length
-from fsm_hpc.study import checkpoint
+from fsm_hpc.study import checkpoint, result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system import process_identity, records
+from fsm_hpc.system import process_identity, serialization
 from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 from tests.support.scans import scan_state
@@ -345,9 +345,11 @@ def test_collecting_again_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_result_survives_the_way_to_disk_and_back(tmp_path: Path) -> None:
     study = study_with(tmp_path)
-    saved = records.read(study.fold(FoldId("hepatitis", "pivot", 0)).result)
+    saved = serialization.read(study.fold(FoldId("hepatitis", "pivot", 0)).result)
     row = only(study)
     assert row.result is not None
     assert saved is not None
     assert saved.pop("measures") == row.result.measures
-    assert json.loads(json.dumps(row.result.to_dict())) == saved
+    assert saved["seconds"].pop("total") == row.result.seconds.total
+    content = serialization.without_header(saved, "result.json", result.FORMAT)
+    assert json.loads(json.dumps(serialization.plain(row.result))) == content

@@ -223,7 +223,7 @@ def test_a_baseline_has_nothing_to_explain(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_result_is_the_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("{}")
-    with pytest.raises(UserError, match=r"result\.json is not understood"):
+    with pytest.raises(UserError, match=r"result\.json is invalid"):
         run_explain(str(tmp_path))
 
 

@@ -19,6 +19,7 @@ from fsm_hpc.study import result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.measures import MEASURES, Confusion
 from fsm_hpc.study.result import Accuracy, FoldResult
+from fsm_hpc.system import serialization
 from tests.support.command_line import place_of, run_verb
 from tests.support.made_studies import fold_result, put
 from tests.support.screens import said, screen
@@ -59,7 +60,7 @@ def test_a_result_is_written_with_its_measures(tmp_path: Path) -> None:
 
 def test_a_result_without_measures_gets_them_from_its_matrix(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    path.write_text(json.dumps(fold_of(0, GOOD).to_dict()))  # as version 0.1 wrote it
+    path.write_text(json.dumps(serialization.plain(fold_of(0, GOOD))))  # as version 0.1 wrote it
     done = result.read(path)
     assert done is not None
     assert done.measures == GOOD.measures()
@@ -67,7 +68,9 @@ def test_a_result_without_measures_gets_them_from_its_matrix(tmp_path: Path) -> 
 
 def test_measures_in_a_file_are_not_trusted(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    path.write_text(json.dumps(fold_of(0, GOOD).to_dict() | {"measures": {"accuracy": 1.0}}))
+    path.write_text(
+        json.dumps(serialization.plain(fold_of(0, GOOD)) | {"measures": {"accuracy": 1.0}})
+    )
     done = result.read(path)
     assert done is not None
     assert done.measures == GOOD.measures()

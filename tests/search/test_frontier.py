@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.frontier import Frontier, Leader, Left
+from fsm_hpc.search.frontier import Frontier, Leader, Left, with_checksum
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, engines, search, solver, work
 from fsm_hpc.search.solvers.native.kernels.order import STOPPED
 from fsm_hpc.search.solvers.native.station import Station
+from fsm_hpc.system import serialization
 from tests.support.random_tables import FORMULA_METHODS, random_problem
 
 LENGTH = 7
@@ -70,9 +71,14 @@ def start_of(outcome: Outcome, frontier: Frontier | None) -> Incumbent:
     return Incumbent(outcome.formula, outcome.errors, outcome.proved_length, 0, frontier)
 
 
+def saved(frontier: Frontier) -> dict[str, Any]:
+    """As it stands in a file."""
+    return with_checksum(serialization.plain(frontier))
+
+
 def through_json(frontier: Frontier | None) -> Frontier | None:
     """As it comes back from disk; None between two sizes."""
-    return frontier and Frontier.from_dict(json.loads(json.dumps(frontier.to_dict())))
+    return frontier and Frontier.verified(json.loads(json.dumps(saved(frontier))))
 
 
 @pytest.mark.parametrize("few_values", [0, 8], ids=["boxes", "bits"])
@@ -172,25 +178,28 @@ def changes() -> list[tuple[str, Any]]:
         ("before", [5, 1, 1]),
         ("before", [None, 1, 1]),
         ("before", [["a"], 1, 1]),
-        ("seal", ""),
+        ("checksum", ""),
         ("known", 13),
     ]
 
 
 @pytest.mark.parametrize(("key", "value"), changes())
 def test_a_frontier_that_was_changed_is_none(key: str, value: Any) -> None:
-    assert Frontier.from_dict(SOME.to_dict() | {key: value}) is None
+    assert Frontier.verified(saved(SOME) | {key: value}) is None
 
 
-@pytest.mark.parametrize("saved", [None, [], "x", 3, {}])
-def test_what_is_no_frontier_is_none(saved: object) -> None:
-    assert Frontier.from_dict(saved) is None
+@pytest.mark.parametrize("content", [None, [], "x", 3, {}])
+def test_what_is_no_frontier_is_none(content: object) -> None:
+    assert Frontier.verified(content) is None
 
 
 def test_the_time_left_is_told_once_there_is_a_pace() -> None:
-    assert SOME.left_s == pytest.approx(90.0)
-    assert replace(SOME, share=0.0).left_s is None
-    assert replace(SOME, share=5e-13).left_s is None  # no number that a file could not hold
+    assert SOME.left_s(SOME.size) == pytest.approx(90.0)
+    assert SOME.left_s(SOME.size + 1) is None
+    assert replace(SOME, share=0.0).left_s(SOME.size) is None
+    assert (
+        replace(SOME, share=5e-13).left_s(SOME.size) is None
+    )  # no number that a file could not hold
 
 
 def test_a_stop_does_not_wait_until_all_functions_are_listed(

@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.search.frontier import Frontier, Leader, Left
+from fsm_hpc.search.frontier import Frontier, Leader, Left, with_checksum
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
@@ -38,6 +38,7 @@ from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.nodes import contact, helper
 from fsm_hpc.search.solvers.nodes.contact import Contact, new_certificate, security_of
 from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
+from fsm_hpc.system import serialization
 from fsm_hpc.system.children import child_environment
 from tests.support.random_tables import FORMULA_METHODS, problems, random_problem
 from tests.support.teams import Threads, Together
@@ -233,7 +234,7 @@ def test_a_search_goes_on_with_other_numbers_of_nodes(
         found = Native(1, helpers).solve(problem, LONG, start, StopsAt(share).control)
         assert not found.proved
         assert found.frontier is not None
-        frontier = Frontier.from_dict(found.frontier.to_dict())
+        frontier = Frontier.verified(with_checksum(serialization.plain(found.frontier)))
         shares.append(found.frontier.share)
         start = Incumbent(found.formula, found.errors, found.proved_length, 0, frontier)
     assert shares == sorted(shares)

@@ -9,7 +9,7 @@ import pytest
 
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 
 
@@ -25,7 +25,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="No space left"):
         files.write_json(path, {"length": 2})
-    assert records.read(path) == {"length": 1}
+    assert serialization.read(path) == {"length": 1}
     assert os.listdir(tmp_path) == ["scan.json"]  # noqa: PTH208
 
 
@@ -41,7 +41,7 @@ def test_a_kill_before_the_replacement_leaves_the_old_file(
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(SystemExit):
         files.write_json(path, {"length": 2})
-    assert records.read(path) == {"length": 1}
+    assert serialization.read(path) == {"length": 1}
 
 
 @pytest.mark.parametrize("content", ["", '{"a": 1', "[1]", "null"])
@@ -49,11 +49,11 @@ def test_a_file_that_is_not_whole_is_unreadable(tmp_path: Path, content: str) ->
     path = tmp_path / "result.json"
     path.write_text(content)
     with pytest.raises(UnreadableError, match="cannot be read"):
-        records.read(path)
+        serialization.read(path)
 
 
 def test_a_missing_file_reads_as_none(tmp_path: Path) -> None:
-    assert records.read(tmp_path / "no" / "result.json") is None
+    assert serialization.read(tmp_path / "no" / "result.json") is None
 
 
 def test_folds_are_listed_in_order_and_strangers_are_passed_over(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_both_kinds_of_rules_have_one_number() -> None:
 
 def test_every_file_that_a_later_command_reads_is_written_with_a_number() -> None:
     """Files without one: the answers of a probe, which the command that started it reads."""
-    numbered = ("system/records.py", "study/result.py", "models/model.py", "models/several.py")
+    numbered = ("system/serialization.py", "models/model.py", "models/several.py")
     sources = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     writers = {name for name, path in sources.items() if "files.write_json(" in path.read_text()}
     assert writers == {*numbered, "cluster/site/probe.py"}

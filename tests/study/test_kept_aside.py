@@ -15,7 +15,7 @@ from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.run import run_fold
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 from tests.support.fakes import LadderSolver
 
 
@@ -61,7 +61,7 @@ def test_another_folds_result_is_kept_aside_not_overwritten(config: Config) -> N
 def test_a_newer_result_is_refused_and_stays(config: Config) -> None:
     run(config, [])
     path = fold_paths(config).result
-    newer = json.loads(path.read_text()) | {"format": 99, "provenance": {"version": "9.9"}}
+    newer = json.loads(path.read_text()) | {"format": 99, "version": "9.9"}
     path.write_text(json.dumps(newer))
     with pytest.raises(NewerFormatError, match=r"written by a newer version of fsm_hpc \(9\.9\)"):
         run(config, [])

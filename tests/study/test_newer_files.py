@@ -16,7 +16,7 @@ from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import process_identity
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 from tests.support.command_line import place_of, said
 
 FOLD = ("dataset=hepatitis", "method=median", "scan.max_length=1", "scan.alternatives=2")

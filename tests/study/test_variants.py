@@ -22,7 +22,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 from tests.support.made_studies import fold_result, put
 
 SECTIONS = ("scan", "final", "solver", "cluster", "dataset", "method", "language")
@@ -238,6 +238,6 @@ def test_a_fold_that_goes_on_with_other_settings_is_known_by_them(tmp_path: Path
 
 def test_a_study_file_says_what_it_began_with(tmp_path: Path) -> None:
     begin(config(tmp_path, seed=1), config(tmp_path, seed=2))
-    saved = records.read(tmp_path / "s" / "study.json")
+    saved = serialization.read(tmp_path / "s" / "study.json")
     assert saved is not None
     assert (saved["settings"]["seed"], saved["variants"]) == (1, {"seed=2": {"seed": 2}})

@@ -7,15 +7,18 @@ import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from fsm_hpc.cluster import arrays, attempts, generations, submissions
+from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models import model, several
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.near_optimal import kept
 from fsm_hpc.study import alternatives, result, scan_file, variants
 from fsm_hpc.study.config import Config
-from fsm_hpc.system.typed import Like, Matches, Parsed, Readable
+from fsm_hpc.system.serialization import OpenSchema
 
 
 @dataclass(frozen=True)
@@ -37,16 +40,19 @@ def declared(hint: Any) -> Iterator[str]:
     and in those within."""
     if typing.get_origin(hint) is Annotated:
         base, *more = typing.get_args(hint)
-        if not any(isinstance(one, Parsed) for one in more):
-            yield from declared(base)
+        yield from declared(base)
         for one in more:
             yield from _added_by(one)
+    elif hint is Formula:  # stands in files as text
+        return
     elif is_dataclass(hint) or typing.is_typeddict(hint):
         for name, field in typing.get_type_hints(hint, include_extras=True).items():
             yield name
             yield from (f"{name}.{inner}" for inner in declared(field))
     elif isinstance(hint, type) and issubclass(hint, Enum):
         yield from (f"={member.value}" for member in hint)
+    elif typing.get_origin(hint) is Literal:
+        yield from (f"={option}" for option in typing.get_args(hint))
     elif typing.get_origin(hint) in (list, tuple, dict, types.UnionType, typing.Union):
         for option in typing.get_args(hint):
             yield from declared(option)
@@ -54,12 +60,11 @@ def declared(hint: Any) -> Iterator[str]:
 
 def _added_by(annotation: Any) -> Iterator[str]:
     """What an annotation says of the values: their fields, their choices, their form."""
-    if isinstance(annotation, Like):
+    if isinstance(annotation, OpenSchema):
         yield from declared(annotation.kind)
-    elif isinstance(annotation, Readable):
-        yield from declared(annotation.reader)
-    elif isinstance(annotation, Matches):
-        yield f"~{annotation.pattern}"
+    elif isinstance(annotation, Meta) and annotation.pattern:
+        pattern = annotation.pattern.removeprefix("^").removesuffix(r"\Z")
+        yield f"~{pattern[1:-1] if pattern[0] == '(' else pattern}"
 
 
 def observed(value: Any, free: tuple[str, ...] = (), place: str = "") -> Iterator[str]:
@@ -76,7 +81,7 @@ def observed(value: Any, free: tuple[str, ...] = (), place: str = "") -> Iterato
 
 _CONFIG = tuple(sorted(set(declared(Config))))
 _SETTINGS = (*result.FoldSettings.__annotations__, "patience", "max_length", "trials")
-_FRONTIER = tuple(observed({"frontier": Frontier("", 1, None, None, ()).to_dict()}))
+_FRONTIER = tuple(f"best.frontier.{name}" for name in (*Frontier.__dataclass_fields__, "checksum"))
 _ATTEMPT = attempts.Attempt("", "1", 0, "", 1, 0.0)
 
 FORMATS = {

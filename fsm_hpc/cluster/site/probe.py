@@ -16,7 +16,7 @@ from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.node import cores, nodes
 from fsm_hpc.study import first_use, provenance
 from fsm_hpc.study.config import Config
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 
 READY = "ready.json"
 SIGNALLED = "signalled.json"
@@ -78,7 +78,7 @@ def _tell(folder: Path, text: str) -> None:
 
 def progress(folder: Path) -> str:
     """What the node does now."""
-    told = records.read(folder / PROGRESS)
+    told = serialization.read(folder / PROGRESS)
     return "" if told is None else str(told["text"])
 
 
@@ -93,15 +93,15 @@ def _joined(folder: Path, count: int) -> int:
 
 def joined(folder: Path) -> int | None:
     """How many did; None while that is not known."""
-    told = records.read(folder / TOGETHER)
+    told = serialization.read(folder / TOGETHER)
     return None if told is None else int(told["joined"])
 
 
 def compile_s(folder: Path) -> float | None:
     """How long the node compiled the solver; None while it does."""
-    told = records.read(folder / COMPILED)
+    told = serialization.read(folder / COMPILED)
     return None if told is None else float(told["seconds"])
 
 
 def read(folder: Path) -> Seen:
-    return records.decode(Seen, records.read(folder / READY), READY)
+    return serialization.convert(Seen, serialization.read(folder / READY), READY)

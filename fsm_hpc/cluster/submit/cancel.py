@@ -16,7 +16,7 @@ from fsm_hpc.cluster.watch.verdict import FoldVerdict, look
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import files, terminal
 from fsm_hpc.system.numbers import counted
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 
 
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:

@@ -15,7 +15,7 @@ from fsm_hpc.study.config import Config, build
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.words import Word
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 
 GROUPS = ("solver", "cluster")
 

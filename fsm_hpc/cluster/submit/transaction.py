@@ -25,7 +25,7 @@ from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 
 LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for
 LOOKS = 4  # for jobs of an unclear answer, a second apart

@@ -10,7 +10,7 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.system import files
-from fsm_hpc.system.records import NewerFormatError
+from fsm_hpc.system.serialization import NewerFormatError
 
 FEW_LINES = 10  # of each fold when several are shown
 FOLLOW_S = 0.5

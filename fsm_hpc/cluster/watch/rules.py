@@ -13,7 +13,7 @@ from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.cluster.watch.verdict import ENDED, LIVE, Judged, Verdict, judge
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.files import RulePaths
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
 
 _CUT = {
@@ -22,7 +22,7 @@ _CUT = {
 }
 
 
-FORMAT = 2  # as in models/model.py, which loads numpy
+FORMAT = 3  # as in models/model.py, which loads numpy
 
 
 class RuleRow(TypedDict):
@@ -122,10 +122,12 @@ def _judge(found: Evidence, hints: Hints) -> RuleVerdict:
 
 def _read(path: Path) -> dict[str, Any]:
     """model.json as far as it is shown; empty where there is none."""
-    saved = records.read(path)
+    saved = serialization.read(path)
     if saved is None:
         return {}
-    return records.like(RuleRow, records.of_format(saved, path.name, FORMAT), path.name)
+    saved = serialization.without_header(saved, path.name, FORMAT)
+    serialization.convert(RuleRow, saved, path.name)
+    return saved
 
 
 def _progress(found: Evidence) -> str:

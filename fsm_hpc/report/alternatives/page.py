@@ -11,6 +11,7 @@ import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.text import number, quote
+from fsm_hpc.models import model as model_file
 from fsm_hpc.models import source
 from fsm_hpc.models.exporters import sql
 from fsm_hpc.models.learn import shares
@@ -69,7 +70,7 @@ def _data(told: Told) -> dict[str, Any]:
         "answers": [f"{rule.target} = {value}" for value in rule.classes],
         "columns": [_column(column, model) for column in columns],
         "families": [_family(told, family, used) for family in families],
-        "model": model.to_dict(),
+        "model": model_file.content(model),
         "sources": {n: s.name for s in model.sources for n in s.one_hot_names},
         "missing": list(zip((s.name for s in model.sources), sql.missing(model), strict=False)),
         "end": "{1} ELSE {0} END".format(*sql.answers(model)),

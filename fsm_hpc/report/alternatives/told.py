@@ -43,7 +43,7 @@ class Told:
     free: tuple[FreeRange, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        said = self.good.to_dict()
+        said = self.good.summary()
         for family, one in zip(self.good.families, said["families"], strict=True):
             one["held_out_accuracy"] = self.held_out(family)
         rows = self.rule.problem.rows

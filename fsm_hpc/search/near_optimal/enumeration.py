@@ -7,8 +7,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from fsm_hpc.search.near_optimal.families import RawFamily, Space, Stretch
@@ -90,7 +91,7 @@ class _Shared:
             end = min(one.end, one.start + count)
             if end < one.end:
                 self.left.appendleft(Stretch(one.plan, end, one.end))
-            self.taken[me] = replace(one, end=end)
+            self.taken[me] = msgspec.structs.replace(one, end=end)
             return self.taken[me]
 
     def give(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Formula
@@ -19,8 +20,7 @@ Ends = tuple[int, int]  # ranks: the low end of a cut and its high end
 Range = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class RawFamily:
+class RawFamily(msgspec.Struct, frozen=True, array_like=True):
     """A family as the kernels tell it: columns, ranges and cuts by variable, in ranks."""
 
     plan: int
@@ -31,8 +31,7 @@ class RawFamily:
     cuts: tuple[Ends, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True, array_like=True):
     """Units [start, end) of a plan that are not searched, the first from columns x, y on."""
 
     plan: int

@@ -96,7 +96,7 @@ class GoodSet:
     def _goal(self) -> int:
         return self.space.table.positives - self.optimum - self.slack
 
-    def to_dict(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """What `alternatives --json` prints."""
         return {
             "complete": self.is_complete,
@@ -104,11 +104,12 @@ class GoodSet:
             "optimum": self.optimum,
             "slack": self.slack,
             "count": self.count,
-            "families": [family_to_dict(family) for family in self.families],
+            "families": [family_row(family) for family in self.families],
         }
 
 
-def family_to_dict(family: Family) -> dict[str, Any]:
+def family_row(family: Family) -> dict[str, Any]:
+    """One family, as files and DataFrames have it."""
     return {
         "formula": str(family.formula),
         "size": family.size,

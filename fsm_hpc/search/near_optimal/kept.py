@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,11 +18,11 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.work import numbering
-from fsm_hpc.system import files, records
+from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 
 FORMAT = 2
-MOST_BYTES = 2**30  # of a file that is read: some millions of families
+MAX_BYTES = 2**30  # of a file that is read: some millions of families
 
 
 def question(problem: Problem, bound: int, errors: int) -> str:
@@ -74,16 +73,11 @@ class Bookmark:
     def save(self, asked: str, progress: Progress) -> None:
         if not self.may_write():
             return
-        content: dict[str, Any] = {
-            "asked": asked,
-            "left": [[s.plan, s.start, s.end, s.x, s.y] for s in progress.left],
-            "votes": progress.votes.tolist(),
-            "families": [
-                [f.plan, f.columns, f.count, f.score, f.ranges, f.cuts] for f in progress.families
-            ],
-        }
-        sealed = {**records.head(FORMAT), "seal": records.seal(content), "content": content}
-        text = json.dumps(sealed, separators=(",", ":"))
+        content = serialization.plain(
+            _Content(asked, progress.left, progress.votes.tolist(), progress.families)
+        )
+        checksum = {"seal": serialization.checksum(content), "content": content}
+        text = json.dumps(serialization.header(FORMAT) | checksum, separators=(",", ":"))
         with self._excused():
             files.write_atomically(self.path, text + "\n")
 
@@ -143,32 +137,28 @@ def go_on(
     return good
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What the file holds, beside its checksum."""
+
+    asked: str
+    left: tuple[Stretch, ...]
+    votes: list[int]
+    families: tuple[RawFamily, ...]
+
+
 def _asked_of(good: GoodSet) -> str:
     return question(good.problem, good.bound, good.optimum + good.slack)
 
 
 def _read(path: Path, asked: str) -> Progress | None:
-    saved = records.read(path, MOST_BYTES)
+    saved = serialization.read(path, MAX_BYTES)
     if saved is None:
         return None
-    saved = records.of_format(saved, path.name, FORMAT)
-    try:
-        content = saved["content"]
-        if saved["seal"] != records.seal(content):  # would be a false count
-            raise ValueError
-        if content["asked"] != asked:
-            return None
-        return Progress(
-            tuple(_family(one) for one in content["families"]),
-            np.array(content["votes"], np.int64),
-            tuple(Stretch(*one) for one in content["left"]),
-        )
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise UnreadableError(f"{path.name} was changed since it was written") from None
-
-
-def _family(saved: list[Any]) -> RawFamily:
-    plan, columns, count, score, ranges, cuts = saved
-    return RawFamily(
-        plan, tuple(columns), count, score, tuple(map(tuple, ranges)), tuple(map(tuple, cuts))
-    )
+    saved = serialization.without_header(saved, path.name, FORMAT)
+    if saved.get("seal") != serialization.checksum(saved.get("content")):  # would be a false count
+        raise UnreadableError(f"{path.name} was changed since it was written")
+    content = serialization.convert(_Content, saved["content"], path.name, None)
+    if content.asked != asked:
+        return None
+    return Progress(content.families, np.array(content.votes, np.int64), content.left)

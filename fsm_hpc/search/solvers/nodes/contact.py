@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.system import records
+from fsm_hpc.system import serialization
 
 if TYPE_CHECKING:
     from distributed.security import Security
@@ -40,8 +40,8 @@ class Contact:
     @staticmethod
     def read(path: Path) -> Contact | None:
         """None while it is not there; whoever wrote it has code run here, so it is the user's."""
-        saved = records.read(path, is_own=True)
-        return None if saved is None else records.decode(Contact, saved, path.name)
+        saved = serialization.read(path, is_own=True)
+        return None if saved is None else serialization.convert(Contact, saved, path.name)
 
     @property
     def security(self) -> Security:
