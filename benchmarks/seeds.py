@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from benchmarks.notebook import Notebook, Results
 from benchmarks.solvers import DATASETS
-from fsm_hpc.baselines import tuning
-from fsm_hpc.baselines.ensembles import Task
+from fsm_hpc.baselines import load, tuning
+from fsm_hpc.baselines.base import Task
 from fsm_hpc.report.collect import finds_formula
 from fsm_hpc.report.tables import paper
 from fsm_hpc.study import result
@@ -89,9 +89,9 @@ def _refitted(made: Fold, tuned_on: int) -> float:
     values = made.dataset.table().to_numpy(dtype=np.float64)
     chosen = made.config.method.name
     task = Task(values, made.dataset.labels, chosen, made.config.seed, 1, threading.Event())
-    model = task.fit(made.rows.fitted, kept.model["parameters"])
+    model = load(chosen).fit(task, made.rows.fitted, kept.model["parameters"])
     assert model is not None  # nobody asks it to stop
-    return task.right(model, made.rows.test)
+    return task.accuracy(model, made.rows.test)
 
 
 def tuned(dataset: str, method: str, seed: int) -> Results:

@@ -1,4 +1,4 @@
-"""Random forest and XGBoost, tuned with Optuna on the rows of a fold, to hold a formula against."""
+"""Tune a baseline with Optuna on the rows of a fold, then refit it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.baselines import OnTrial
-from fsm_hpc.baselines.ensembles import Ensemble, Parameters, Task, Values
+from fsm_hpc.baselines import OnTrial, load
+from fsm_hpc.baselines.base import Baseline, FittedModel, Grid, Parameters, Task, Values
 from fsm_hpc.baselines.journal import open_study
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import FoldRows, Rows
@@ -26,12 +27,13 @@ from fsm_hpc.system import files
 
 @dataclass(frozen=True, slots=True)
 class FittedBaseline:
-    """A tuned model: what it is, and what it says."""
+    """A tuned model: its description, its predictions and the time they took."""
 
-    model: dict[str, Any]  # parameters, trees, nodes, trials
+    model: dict[str, Any]  # parameters, trials, size, claim of optimality
     validation_accuracy: float  # of the best trial
     fitted: Truth  # its predictions on the rows that it was fitted on
     test: Truth  # and on the held-out rows
+    scores: Values  # probabilities of the positive class on the held-out rows
     scan_s: float  # tuning, all attempts together
     final_s: float  # the refit
 
@@ -48,6 +50,7 @@ def fit(
     on_trial: OnTrial,
     say: Callable[[str], None] = lambda text: None,
     objective: Objective = ACCURACY,
+    time_limit_s: float | None = None,
 ) -> FittedBaseline | None:
     """Tune, then refit on all rows but the held-out ones.
 
@@ -56,108 +59,108 @@ def fit(
     """
     values = dataset.table().to_numpy(dtype=np.float64)
     weighed = _weighed(dataset, objective)
-    task = Task(values, dataset.labels, method, seed, threads, stop, weighed)
+    task = Task(values, dataset.labels, method, seed, threads, stop, weighed, time_limit_s)
+    baseline = load(method)
     study = open_study(journal, _name(dataset, fold, method, seed, objective), say)
-    if not _tune(study, task, fold, trials, journal, on_trial):
+    trials = trials_of(baseline, trials)
+    if not _tune(study, baseline, task, fold, trials, journal, on_trial):
         return None
     best = _best(_finished(study)[:trials])
     started = time.monotonic()
-    model = task.fit(fold.fitted, best.params)
+    model = baseline.fit(task, fold.fitted, best.params)
     if model is None:
         return None
     return _described(task, fold, study, model, trials, time.monotonic() - started)
 
 
 def _described(
-    task: Task, fold: FoldRows, study: Any, model: Ensemble, trials: int, final_s: float
+    task: Task, fold: FoldRows, study: Any, model: FittedModel, trials: int, final_s: float
 ) -> FittedBaseline:
     tried = _finished(study)[:trials]
     best = _best(tried)
     return FittedBaseline(
-        model={
-            "parameters": dict(best.params),
-            "trees": model.trees,
-            "nodes": model.nodes,
-            "trials": len(tried),
-        },
+        model={"parameters": dict(best.params), "trials": len(tried), **_facts(model)},
         validation_accuracy=float(best.value),
         fitted=model.predict(task.values[fold.fitted]),
         test=model.predict(task.values[fold.test]),
+        scores=model.scores(task.values[fold.test]),
         scan_s=sum(trial.duration.total_seconds() for trial in tried),
         final_s=final_s,
     )
 
 
+def _facts(model: FittedModel) -> dict[str, Any]:
+    """Size and claim of optimality, each where it applies."""
+    facts = asdict(model.size) | {"claims_optimality": model.claims_optimality}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
 # ---------------------------------------------------------------------------------------- tuning
 
 
-def suggest(method: Method, trial: Any) -> Parameters:
-    """A point of the space in the paper's appendix, as Optuna chooses it for a trial.
-
-    Optuna draws an integer from low - 1/2 to high + 1/2 and rounds, which is what the appendix
-    means by [9.5, 3000.5] and [1.5, 50.5].
-    """
-    return _forest_space(trial) if method is Method.RANDOM_FOREST else _xgboost_space(trial)
+def trials_of(baseline: Baseline, trials: int) -> int:
+    """How many trials a tuning takes: a grid is tried as a whole."""
+    return trials if baseline.GRID is None else len(points(baseline.GRID))
 
 
-def _forest_space(trial: Any) -> Parameters:
-    shares = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-    return {
-        "max_depth": trial.suggest_categorical("max_depth", [None, 2, 3, 4]),
-        "n_estimators": trial.suggest_int("n_estimators", 10, 3000, log=True),
-        "criterion": trial.suggest_categorical("criterion", ["gini", "entropy"]),
-        "max_features": trial.suggest_categorical("max_features", ["sqrt", "log2", None, *shares]),
-        "min_samples_split": trial.suggest_categorical("min_samples_split", [2, 3]),
-        "min_samples_leaf": trial.suggest_int("min_samples_leaf", 2, 50),
-        "bootstrap": trial.suggest_categorical("bootstrap", [True, False]),
-        "min_impurity_decrease": trial.suggest_categorical(
-            "min_impurity_decrease", [0.0, 0.01, 0.02, 0.05]
-        ),
-    }
-
-
-def _xgboost_space(trial: Any) -> Parameters:
-    return {
-        "max_depth": trial.suggest_int("max_depth", 1, 11),
-        "n_estimators": trial.suggest_int("n_estimators", 100, 5900, step=200),
-        "min_child_weight": trial.suggest_float("min_child_weight", 1.0, 100.0, log=True),
-        "subsample": trial.suggest_float("subsample", 0.5, 1.0),
-        "learning_rate": trial.suggest_float("learning_rate", 1e-5, 0.7, log=True),
-        "colsample_bylevel": trial.suggest_float("colsample_bylevel", 0.5, 1.0),
-        "gamma": trial.suggest_float("gamma", 1e-8, 7.0, log=True),
-        "reg_lambda": trial.suggest_float("reg_lambda", 1.0, 4.0, log=True),
-        "reg_alpha": trial.suggest_float("reg_alpha", 1e-8, 100.0, log=True),
-    }
+def points(grid: Grid) -> list[Parameters]:
+    """All combinations of a grid's values."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
 def _tune(
-    study: Any, task: Task, fold: FoldRows, trials: int, journal: Path, on_trial: OnTrial
+    study: Any,
+    baseline: Baseline,
+    task: Task,
+    fold: FoldRows,
+    trials: int,
+    journal: Path,
+    on_trial: OnTrial,
 ) -> bool:
     """Whether the study has all its trials; False when it was asked to stop before."""
     while (done := len(_finished(study))) < trials:
         if task.stop.is_set():
             return False
-        study.sampler = _sampler(task.seed, done)
+        study.sampler = _sampler(baseline, task.seed, done)
         with files.naming(journal):
             trial = study.ask()
-            parameters = suggest(task.method, trial)
-        model = task.fit(fold.train, parameters)
+            parameters = baseline.suggest(trial)
+        model = baseline.fit(task, fold.train, parameters)
         if model is None:
             with files.naming(journal):
                 study.tell(trial, state=_states().FAIL)
             return False
-        right = task.right(model, fold.validation)
+        accuracy = task.accuracy(model, fold.validation)
         with files.naming(journal):
-            study.tell(trial, right)
+            study.tell(trial, accuracy)
         on_trial(done + 1, float(_best(_finished(study)).value))
     return True
 
 
-def _sampler(seed: int, trial: int) -> Any:
+def _sampler(baseline: Baseline, seed: int, trial: int) -> Any:
     """A sampler for one trial, so that what it draws does not depend on when the job started."""
     from optuna.samplers import TPESampler
 
+    if baseline.GRID is not None:
+        return _fixed(points(baseline.GRID)[trial])
     return TPESampler(seed=int(np.random.SeedSequence([seed, trial]).generate_state(1)[0]))
+
+
+def _fixed(point: Parameters) -> Any:
+    """A sampler that gives every parameter its value at this point."""
+    from optuna.samplers import BaseSampler
+
+    class Fixed(BaseSampler):  # type: ignore[misc]
+        def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+            return {}
+
+        def sample_relative(self, study: Any, trial: Any, search_space: Any) -> dict[str, Any]:
+            return {}
+
+        def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+            return point[name]
+
+    return Fixed()
 
 
 def _finished(study: Any) -> list[Any]:

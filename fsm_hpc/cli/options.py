@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.measures import MEASURES
+from fsm_hpc.study.measures import METRICS
 
 if TYPE_CHECKING:
     from fsm_hpc.cluster.submit.launch import Options
@@ -70,7 +70,7 @@ def table_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--metric",
-        choices=MEASURES,
+        choices=tuple(METRICS),
         default="accuracy",
         help="what tables, figures and comparisons show (accuracy)",
     )

@@ -24,7 +24,7 @@ from fsm_hpc.system.serialization import NewerFormatError
 from fsm_hpc.system.value_types import Moment
 
 FILE, END = "array.json", "sent.json"
-FORMAT = 3
+FORMAT = 4
 END_FORMAT = 2
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
 OTHER_BYTES = 2048  # of a member, besides its config and its paths

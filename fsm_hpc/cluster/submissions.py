@@ -23,7 +23,7 @@ from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.value_types import Count, Moment
 
-FORMAT = 3
+FORMAT = 4
 # an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
 JobId = Annotated[str, Meta(pattern=r"^([0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10})\Z")]
 

@@ -261,12 +261,12 @@ class FormulaClassifier(Alternatives, ToldAsCode, ClassifierMixin, BaseEstimator
             )
         )
         self.path_: pd.DataFrame = pd.DataFrame(map(length_row, learnt.lengths))
-        self.lower_bound_, self.proved_length_ = learnt.lower_bound, learnt.proved_length
 
     def _take(self, made: Model) -> None:
         self.model_: Model | Several = made
         self.formula_: Formula = made.formula
-        self.size_, self.errors_ = made.formula.size, made.errors
+        self.size_ = made.formula.size
+        self.errors_ = made.errors
         self.measure_ = made.measure
         self.proved_ = made.proved
         self.length_ = made.length

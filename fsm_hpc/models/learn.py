@@ -15,12 +15,12 @@ from fsm_hpc.search.scan import (
     Limits,
     ScanState,
     StoppingRule,
-    at_least_simple,
     finish,
     is_proved,
     scan,
+    with_a_literal,
 )
-from fsm_hpc.search.solvers.base import End, Incumbent, Solver
+from fsm_hpc.search.solvers.base import End, Solver
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.measures import rounding_in_words
 from fsm_hpc.system import clock
@@ -55,8 +55,6 @@ class Learnt:
     cut: bool  # whether time, or Ctrl-C, ended the choice of the length
     lengths: tuple[Length, ...]
     told: tuple[str, ...]  # what was cut
-    lower_bound: int = 0  # no formula of that length makes fewer errors
-    proved_length: int = 0  # the largest length up to which optimality is proved
 
 
 def learn(
@@ -99,7 +97,7 @@ def learn(
     if state.final is None or state.final.best.formula is None:
         state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
     elif interrupted:
-        state = replace(state, final=at_least_simple(fitted, state.final))
+        state = replace(state, final=with_a_literal(fitted, state.final))
     return _described(fitted, state, length, interrupted)
 
 
@@ -135,13 +133,7 @@ def _described(fitted: Problem, state: ScanState, length: int | None, interrupte
         cut,
         state.lengths,
         tuple(told),
-        *_proved(fitted, state.final.best),
     )
-
-
-def _proved(fitted: Problem, best: Incumbent) -> tuple[int, int]:
-    """Lower bound and proved length; for rounded weights nothing is proved."""
-    return (best.lower_bound, best.proved_length) if fitted.has_exact_weights else (0, 0)
 
 
 @contextmanager

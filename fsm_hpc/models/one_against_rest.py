@@ -27,7 +27,6 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
     labels = np.ravel(np.asarray(y))
     rules: list[Model] = []
     paths = []
-    proved_lengths = []
     started = clock.monotonic()
     for place, one in enumerate(estimator.classes_.tolist()):
         left = len(estimator.classes_) - place
@@ -39,7 +38,6 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
             made.fit(X, pd.Series(labels == one, name=str(target)), weights.whole)
         rules.append(replace(made.model_, classes=made._named, target=str(target)))
         paths.append(made.path_.assign(**{"class": one}))
-        proved_lengths.append(made.proved_length_)
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(made, name):
             setattr(estimator, name, getattr(made, name))
@@ -51,7 +49,6 @@ def fit(estimator: Any, X: Any, y: Any, target: Any, weights: RowWeights) -> Non
     made_of_all = combine(str(target), rules, labels, truths, counted, weights.sample)
     take(estimator, made_of_all)
     estimator.path_ = pd.concat(paths, ignore_index=True)
-    estimator.proved_length_ = min(proved_lengths)  # of the class with the least
 
 
 def take(estimator: Any, made: Several) -> None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from fsm_hpc import baselines
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
@@ -17,6 +18,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.study import alternatives
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.measures import METRICS
 from fsm_hpc.study.result import FoldResult, exceeds
 from fsm_hpc.system import files
 
@@ -61,10 +63,11 @@ class Row:
 
     @property
     def model_size(self) -> int | None:
-        """Symbols of a formula, or nodes of an ensemble of trees."""
+        """Symbols of a formula or model; nodes of an ensemble that version 0.2 fitted."""
         if self.result is None:
             return None
-        return self.result.size if self.result.model is None else self.result.model.get("nodes")
+        model = self.result.model
+        return self.result.size if model is None else model.get("symbols", model.get("nodes"))
 
 
 class DatasetVariant(NamedTuple):
@@ -116,13 +119,14 @@ class FoldGroup:
         """A measure of the held-out rows by fold, 0 to 1; None where it is undefined."""
         if measure == "accuracy":
             return {done.fold: done.accuracy.test for done in self.results}
-        return {done.fold: getattr(done.confusion, measure) for done in self.results}
+        return {done.fold: done.measures[measure] for done in self.results}
 
     def gains_over(self, other: FoldGroup, measure: str) -> list[float]:
         """Points by which it is above the other, for every fold in which both are defined."""
         theirs = other.shares(measure)
         pairs = [(share, theirs.get(fold)) for fold, share in self.shares(measure).items()]
-        return [100 * (a - b) for a, b in pairs if a is not None and b is not None]
+        gain = METRICS[measure].gain
+        return [gain(a, b) for a, b in pairs if a is not None and b is not None]
 
     @cached_property
     def majority(self) -> float | None:
@@ -216,12 +220,12 @@ def _mean(shares: Iterable[float | None]) -> float | None:
 
 
 def finds_formula(method: str) -> bool:
-    return method not in (Method.RANDOM_FOREST.value, Method.XGBOOST.value)
+    return method not in baselines.MODULES
 
 
 def label(method: str) -> str:
     """A method as a reader knows it."""
-    return {"random_forest": "random forest", "xgboost": "XGBoost"}.get(method, method)
+    return baselines.LABELS.get(method, method)
 
 
 def _expected(rows: Iterable[Row]) -> list[FoldId]:

@@ -9,6 +9,7 @@ from itertools import combinations
 from statistics import fmean, variance
 
 from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Study
+from fsm_hpc.study.measures import METRICS
 
 LEVEL = 0.05
 MARGIN = 1.0  # points that "not worse" may cost
@@ -184,5 +185,5 @@ def _means(study: Study, place: DatasetVariant, metric: str) -> list[float] | No
         defined = [share for share in shares if share is not None]
         if not defined:
             return None
-        means.append(round(fmean(defined), 9))
+        means.append(METRICS[metric].gain(round(fmean(defined), 9), 0.0))
     return means

@@ -1,4 +1,4 @@
-"""How a fold is learnt: which propositions a formula may have, or which baseline."""
+"""Methods of a study: formulas with their propositions, and the models they are compared with."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from enum import Enum
 
 
 class Method(Enum):
-    """How a fold is learnt: a formula method with its propositions, or a baseline."""
+    """A formula method with its propositions, or a baseline (one adapter in `baselines`)."""
 
     MEDIAN = "median"
     PIVOT = "pivot"
     INTERVAL = "interval"
     RANDOM_FOREST = "random_forest"
     XGBOOST = "xgboost"
+    TREE = "tree"
+    TUNED_TREE = "tuned_tree"
+    LOGISTIC_REGRESSION = "logistic_regression"
+    EBM = "ebm"
+    FIGS = "figs"
+    RULEFIT = "rulefit"
+    STREED = "streed"
+    CONTREE = "contree"
+    PYTREES = "pytrees"
 
     @property
     def finds_formula(self) -> bool:

@@ -52,10 +52,11 @@ class MethodSettings:
 
     name: Method
     trials: int | None = None  # of a baseline
+    time_limit_s: float | None = None  # of one fit, for packages that take such a limit
 
     def __post_init__(self) -> None:
-        if self.trials is not None:
-            at_least("method.trials", self.trials, 1)
+        at_least("method.trials", 1 if self.trials is None else self.trials, 1)
+        at_least("method.time_limit_s", 1 if self.time_limit_s is None else self.time_limit_s, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +199,7 @@ class Config:
         at_least("folds", self.folds, 2)
         if not 0 <= self.fold < self.folds:
             raise UserError(f"fold: expected 0 to {self.folds - 1}, found {self.fold}")
-        if not 0 < self.validation_fraction < 1:
-            found = self.validation_fraction
+        if not 0 < (found := self.validation_fraction) < 1:
             raise UserError(f"validation_fraction: expected between 0 and 1, found {found}")
         if not 0 <= self.seed < 2**32:
             raise UserError(f"seed: expected 0 to {2**32 - 1}, found {self.seed}")

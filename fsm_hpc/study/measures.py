@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.search.objective import Objective, ObjectiveName
 from fsm_hpc.system.numbers import counted, percent
-from fsm_hpc.system.value_types import Count
+from fsm_hpc.system.value_types import Count, NonNegative, Share
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _Z = 1.959963984540054  # of a 95 % interval
 _BALANCED = Objective(ObjectiveName.BALANCED).measure()
@@ -73,10 +78,71 @@ class Confusion:
 
     def measures(self) -> dict[str, float | None]:
         """Every measure by name; None where it is undefined."""
-        return {name: getattr(self, name) for name in MEASURES}
+        return {name: getattr(self, name) for name, m in METRICS.items() if not m.needs_scores}
 
 
-MEASURES = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "majority")
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of the held-out rows: how tables call it, and which values are better."""
+
+    label: str
+    caption: str
+    better: Callable[..., Any] | None = max  # None: no merit of a method
+    unit: str = "percent"  # of a hundred times the value
+    needs_scores: bool = False  # computed from probabilities, not from the confusion matrix
+
+    def gain(self, value: float, other: float) -> float:
+        """By how many hundredths a value is better than another."""
+        return 100 * (other - value if self.better is min else value - other)
+
+
+METRICS = {
+    "accuracy": Metric("accuracy", "Test accuracy"),
+    "balanced_accuracy": Metric("balanced accuracy", "Balanced accuracy of the held-out rows"),
+    "precision": Metric("precision", "Precision on the held-out rows"),
+    "recall": Metric("recall", "Recall on the held-out rows"),
+    "f1": Metric("F1 score", "F1 score on the held-out rows"),
+    "majority": Metric(
+        "majority", "Share of the more frequent class among the held-out rows", better=None
+    ),
+    "auc": Metric("AUC", "Area under the ROC curve of the held-out rows", needs_scores=True),
+    "log_loss": Metric(
+        "log-loss",
+        "Log-loss of the held-out rows",
+        better=min,
+        unit="hundredths of a nat",
+        needs_scores=True,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Metrics of predicted probabilities; None where the held-out rows have one class."""
+
+    auc: Share | None
+    log_loss: NonNegative
+
+
+def scores_of(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Scores:
+    """What the probabilities of the positive class are worth on held-out rows."""
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    has_both = bool(labels.any() and not labels.all())
+    return Scores(
+        float(roc_auc_score(labels, probabilities)) if has_both else None,
+        float(log_loss(labels, probabilities, labels=[False, True])),
+    )
+
+
+def smoothed_shares(predicted: NDArray[np.bool_], labels: NDArray[np.bool_]) -> tuple[float, float]:
+    """The share of positive rows among those predicted negative and positive.
+
+    One row of each class is added (Laplace), so that no share is 0 or 1.
+    """
+    parts = labels[~predicted], labels[predicted]
+    negative, positive = ((int(part.sum()) + 1) / (len(part) + 2) for part in parts)
+    return negative, positive
 
 
 def total(matrices: Iterable[Confusion]) -> Confusion:

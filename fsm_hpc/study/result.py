@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -16,7 +16,7 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.constraints import LISTS
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.study.measures import Confusion
+from fsm_hpc.study.measures import Confusion, Scores
 from fsm_hpc.study.scan_file import Lengths
 from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
@@ -89,6 +89,8 @@ class TreesRow(TypedDict, total=False):
     trees: Count
     nodes: Count
     trials: Count
+    symbols: Count
+    claims_optimality: bool
 
 
 class Rounded(TypedDict):
@@ -149,7 +151,6 @@ class FoldResult:
     measured: Accuracy | None = None  # in that measure, where it is not the share of rows
     final_end: str | None = None  # proved, timeout, out_of_memory: why the final solve ended
     lower_bound: Count | None = None  # what no formula of that bound goes below
-    proved_length: Count | None = None  # the largest bound up to which optimality is proved
     lengths: Lengths = field(default_factory=list)
     # of a formula whose rounder cuts cost errors: the proved one, and its errors
     before_rounding: Annotated[dict[str, Any] | None, OpenSchema(Rounded)] = None
@@ -163,6 +164,8 @@ class FoldResult:
     # how many formulas are about as good, where scan.alternatives asked
     alternatives: GoodSetRow | None = None
     variant: str = ""  # the settings in which it differs from those that the study began with
+    scores: Scores | None = None  # of predicted probabilities; version 0.2 had none
+    processor_s: SpentSeconds | None = None  # of the attempt that wrote it, all threads
     helpers_lost: Count = 0  # of several nodes, by the job that wrote this
 
     @property
@@ -172,7 +175,8 @@ class FoldResult:
     @property
     def measures(self) -> dict[str, float | None]:
         """What the held-out rows say, by name; None where it is undefined."""
-        return self.confusion.measures()
+        of_scores = {"auc": None, "log_loss": None} if self.scores is None else asdict(self.scores)
+        return self.confusion.measures() | of_scores
 
     @property
     def beats_majority(self) -> bool | None:
@@ -237,6 +241,7 @@ def settings_that_matter(config: Config, data_digest: str) -> dict[str, Any]:
 
 BEFORE: dict[str, Any] = {
     "fold_kind": "kfold",
+    "time_limit_s": None,
     "group": None,
     "plateau": None,
     "splits": 1,
@@ -260,6 +265,7 @@ KEYS = {  # the word that sets it, where that is not its name
     "plateau": "scan.plateau",
     "splits": "scan.splits",
     "trials": "method.trials",
+    "time_limit_s": "method.time_limit_s",
     "group": "dataset.group",
     "cuts_n": "cuts.n",
     "cuts_given": "cuts.given",
@@ -282,7 +288,9 @@ def _later_settings(config: Config) -> dict[str, Any]:
         "false_positive": objective.false_positive,
         "false_negative": objective.false_negative,
     }
-    if config.method.name.finds_formula:
+    if not config.method.name.finds_formula:
+        later |= {"time_limit_s": config.method.time_limit_s}
+    else:
         later |= {"plateau": config.scan.plateau, "splits": config.scan.splits}
         later |= config.cuts.that_matter(config.method.name)
         later |= {"language": config.language.name.value}
@@ -295,7 +303,7 @@ def _later_settings(config: Config) -> dict[str, Any]:
 def by_key(settings: dict[str, Any], finds_formula: bool) -> dict[str, Any]:
     """Settings by the word that sets each, those of version 0.1 filled up; not which fold it is."""
     of_search = ("plateau", "splits", "language", "cuts", "cuts_n", "cuts_given", "cuts_slack")
-    unasked = () if finds_formula else (*of_search, *OF_RULE)
+    unasked = ("time_limit_s",) if finds_formula else (*of_search, *OF_RULE)
     before = {n: v for n, v in BEFORE.items() if n not in unasked}
     filled = {**before, **settings}
     return {KEYS.get(n, n): v for n, v in filled.items() if n not in ("data", "fold", "method")}

@@ -25,7 +25,7 @@ from fsm_hpc.study import alternatives, checkpoint, result
 from fsm_hpc.study.checkpoint import Keeper, MayWrite, OutdatedError, Watch
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import Fold, final_result, make_room, memory_mb, prepare, threads
-from fsm_hpc.study.measures import Confusion
+from fsm_hpc.study.measures import Confusion, Scores, scores_of, smoothed_shares
 from fsm_hpc.study.provenance import provenance
 from fsm_hpc.study.result import Accuracy, FoldResult, Seconds
 from fsm_hpc.system import files, machine
@@ -68,6 +68,7 @@ def run_fold(
         return None
     make_room(fold, say)
     stop = stop or threading.Event()
+    processor_s = machine.processor_s()
     if not config.method.name.finds_formula:
         made = _run_baseline(fold, stop, on_trial, say)
     else:
@@ -76,7 +77,12 @@ def run_fold(
     if made is None or not may_write():
         return None
     helpers_lost = 0 if helpers is None else helpers.lost
-    made = replace(made, provenance=made.provenance | history(), helpers_lost=helpers_lost)
+    made = replace(
+        made,
+        provenance=made.provenance | history(),
+        helpers_lost=helpers_lost,
+        processor_s=round(machine.processor_s() - processor_s, 3),
+    )
     result.save(fold.paths.result, made)
     return made
 
@@ -186,11 +192,19 @@ def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResu
         length_bound=final.length,
         errors=fitted.errors(formula),
         lower_bound=final.best.lower_bound,
-        proved_length=final.best.proved_length,
         lengths=length_rows(state, splits),
         phrases=_phrases(fold.dataset, formula),
         before_rounding=rounding.before(fitted, found, formula),
+        scores=_scores(fold, formula, fitted, test),
     )
+
+
+def _scores(fold: Fold, formula: Formula, fitted: Problem, test: Problem) -> Scores:
+    """A row's probability is the share of positive rows among fitted rows with its prediction."""
+    labels = fold.dataset.labels
+    shares = smoothed_shares(formula.evaluate(fitted.table), labels[fold.rows.fitted])
+    probabilities = np.where(formula.evaluate(test.table), shares[1], shares[0])
+    return scores_of(labels[fold.rows.test], probabilities)
 
 
 def length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any]]:
@@ -234,6 +248,7 @@ def _run_baseline(
         on_trial=on_trial,
         say=say,
         objective=config.objective,
+        time_limit_s=config.method.time_limit_s,
     )
     if fitted is None:
         return None
@@ -247,6 +262,7 @@ def _run_baseline(
         ),
         measure=config.objective.measure(fold.dataset.weights is not None),
         model=fitted.model,
+        scores=scores_of(labels[fold.rows.test], fitted.scores),
     )
 
 

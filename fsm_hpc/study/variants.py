@@ -22,7 +22,7 @@ from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
 
-FORMAT = 2
+FORMAT = 3
 LONGEST = 120  # characters of a folder's name
 ANY = "surrogatepass"  # what is no text is a value like any other
 Settings = dict[str, Any]  # by the word that sets each
@@ -325,6 +325,6 @@ def _of_results(root: Path) -> Remembered:
 
 
 def of_result(done: result.FoldResult) -> Settings:
-    finds_formula = done.method not in (Method.RANDOM_FOREST.value, Method.XGBOOST.value)
+    finds_formula = Method(done.method).finds_formula
     settings = result.by_key(done.settings, finds_formula)
     return settings | ({"solver": done.solver} if finds_formula else {})

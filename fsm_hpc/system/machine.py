@@ -84,6 +84,12 @@ def peak_rss_mb() -> float:
     return round(max(resource.getrusage(kind).ru_maxrss for kind in kinds) / unit, 1)
 
 
+def processor_s() -> float:
+    """Processor seconds of this process and of its finished children, all threads together."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
+
+
 def command_line(pid: int) -> list[str]:
     """The words that a process was started with; none where the system does not tell."""
     try:

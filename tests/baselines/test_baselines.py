@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fsm_hpc.baselines import load, random_forest, xgboost
 from fsm_hpc.baselines import tuning as baselines
-from fsm_hpc.baselines.ensembles import Task
+from fsm_hpc.baselines.base import Task
 from fsm_hpc.baselines.tuning import FittedBaseline
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.dataset import Dataset
@@ -83,7 +84,7 @@ class Ranges:
 
 def test_the_random_forest_is_tuned_in_the_space_of_the_papers_appendix() -> None:
     ranges = Ranges()
-    baselines.suggest(Method.RANDOM_FOREST, ranges)
+    random_forest.suggest(ranges)
     assert ranges.seen == {
         "max_depth": [None, 2, 3, 4],
         "n_estimators": (10, 3000, 1, True),  # [9.5, 3000.5], rounded
@@ -98,7 +99,7 @@ def test_the_random_forest_is_tuned_in_the_space_of_the_papers_appendix() -> Non
 
 def test_xgboost_is_tuned_in_the_space_of_the_papers_appendix() -> None:
     ranges = Ranges()
-    baselines.suggest(Method.XGBOOST, ranges)
+    xgboost.suggest(ranges)
     assert ranges.seen == {
         "max_depth": (1, 11, 1, False),
         "n_estimators": (100, 5900, 200, False),
@@ -125,7 +126,7 @@ def test_a_baseline_beats_the_majority_on_data_with_a_rule() -> None:
     dataset = noisy_dataset(rows=200, seed=3)
     fold = fold_rows(dataset.labels, None, 0, Folding())
     task = Task(dataset.table().to_numpy(), dataset.labels, Method.XGBOOST, 1, 1, threading.Event())
-    model = task.fit(fold.fitted, {"n_estimators": 100, "max_depth": 2})
+    model = xgboost.fit(task, fold.fitted, {"n_estimators": 100, "max_depth": 2})
     assert model is not None
     right = np.mean(model.predict(task.values[fold.fitted]) == dataset.labels[fold.fitted])
     assert right > 0.75
@@ -173,10 +174,10 @@ KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
 from tests.baselines.test_baselines import tune
-import fsm_hpc.baselines.ensembles as ensembles
+import fsm_hpc.baselines.xgboost as adapter
 
 fits = 0
-fit = ensembles._fit_xgboost
+fit = adapter.fit
 
 def fit_or_die(*arguments):
     global fits
@@ -185,7 +186,7 @@ def fit_or_die(*arguments):
         os.kill(os.getpid(), signal.SIGKILL)
     return fit(*arguments)
 
-ensembles._fit_xgboost = fit_or_die
+adapter.fit = fit_or_die
 tune(Path(sys.argv[1]))
 """
 
@@ -248,7 +249,7 @@ def test_a_fit_that_is_asked_to_stop_gives_no_model(method: Method) -> None:
     stop.set()
     dataset = noisy_dataset()
     task = Task(dataset.table().to_numpy(), dataset.labels, method, 1, 1, stop)
-    assert task.fit(np.arange(40), {"n_estimators": 300}) is None
+    assert load(method).fit(task, np.arange(40), {"n_estimators": 300}) is None
 
 
 def test_a_forest_grown_in_steps_is_the_forest_grown_at_once() -> None:
@@ -258,14 +259,11 @@ def test_a_forest_grown_in_steps_is_the_forest_grown_at_once() -> None:
     values, rows = dataset.table().to_numpy(), np.arange(40)
     chosen = {"n_estimators": 250, "max_depth": 3, "max_features": 0.5, "bootstrap": True}
     task = Task(values, dataset.labels, Method.RANDOM_FOREST, 5, 1, threading.Event())
-    model = task.fit(rows, chosen)
+    model = random_forest.fit(task, rows, chosen)
     whole = RandomForestClassifier(**chosen, random_state=5).fit(values[rows], dataset.labels[rows])
     assert model is not None
-    assert model.nodes == sum(tree.tree_.node_count for tree in whole.estimators_)
-    assert np.array_equal(
-        model.forest.predict_proba(values),  # type: ignore[attr-defined]
-        whole.predict_proba(values),
-    )
+    assert model.size.nodes == sum(tree.tree_.node_count for tree in whole.estimators_)
+    assert np.array_equal(model.scores(values), whole.predict_proba(values)[:, 1])
 
 
 @pytest.mark.parametrize("method", BASELINES)
@@ -274,6 +272,6 @@ def test_rows_of_one_label_are_learnt_as_that_label(method: Method, label: bool)
     values = noisy_dataset().table().to_numpy()
     labels = np.full(len(values), label)
     task = Task(values, labels, method, 1, 1, threading.Event())
-    model = task.fit(np.arange(40), {"n_estimators": 20})
+    model = load(method).fit(task, np.arange(40), {"n_estimators": 20})
     assert model is not None
     assert np.array_equal(model.predict(values), labels)

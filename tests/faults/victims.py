@@ -63,7 +63,7 @@ OF_CLINGO = (
     Instant("ground", "fsm_hpc.search.solvers.clingo.process:ClingoProcess.next_message"),
 )
 OF_TRIALS = (
-    Instant("trial", "fsm_hpc.baselines.tuning:suggest"),
+    Instant("trial", "fsm_hpc.baselines.random_forest:suggest"),
     Instant("trial written", "optuna.storages.journal:JournalFileBackend.append_logs", True),
     Instant("result", "fsm_hpc.study.result:save"),
 )

@@ -17,7 +17,7 @@ from fsm_hpc.report.tables.tabular import Table
 from fsm_hpc.report.tables.text import to_csv, to_markdown
 from fsm_hpc.study import result
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.study.measures import MEASURES, Confusion
+from fsm_hpc.study.measures import METRICS, Confusion, scores_of, smoothed_shares
 from fsm_hpc.study.result import Accuracy, FoldResult
 from fsm_hpc.system import serialization
 from tests.support.command_line import place_of, run_verb
@@ -52,7 +52,7 @@ def table_of(study: StudyPaths, choices: Choices) -> Table:
 def test_a_result_is_written_with_its_measures(tmp_path: Path) -> None:
     path = study_of(tmp_path, SAYS_NO).fold(fold_of(0, SAYS_NO).id).result
     measures = json.loads(path.read_text())["measures"]
-    assert tuple(measures) == MEASURES
+    assert list(measures) == list(METRICS)
     assert measures["majority"] == pytest.approx(10 / 13)
     assert measures["balanced_accuracy"] == 0.5
     assert measures["precision"] is None
@@ -63,7 +63,7 @@ def test_a_result_without_measures_gets_them_from_its_matrix(tmp_path: Path) -> 
     path.write_text(json.dumps(serialization.plain(fold_of(0, GOOD))))  # as version 0.1 wrote it
     done = result.read(path)
     assert done is not None
-    assert done.measures == GOOD.measures()
+    assert done.measures == GOOD.measures() | {"auc": None, "log_loss": None}
 
 
 def test_measures_in_a_file_are_not_trusted(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_measures_in_a_file_are_not_trusted(tmp_path: Path) -> None:
     )
     done = result.read(path)
     assert done is not None
-    assert done.measures == GOOD.measures()
+    assert done.measures == GOOD.measures() | {"auc": None, "log_loss": None}
 
 
 # -------------------------------------------------------------------------------------- folds.csv
@@ -93,7 +93,7 @@ def test_folds_csv_has_the_measures_and_nothing_where_they_are_undefined(tmp_pat
 # --------------------------------------------------------------------------------- collect --metric
 
 
-@pytest.mark.parametrize("metric", MEASURES)
+@pytest.mark.parametrize("metric", METRICS)
 def test_every_measure_has_its_table_and_file(tmp_path: Path, metric: str) -> None:
     study = study_of(tmp_path, GOOD, SAYS_NO)
     assert run_verb("collect", *place_of(study), "--metric", metric) == 0
@@ -271,3 +271,46 @@ def test_without_a_fold_filter_the_others_are_missing(
 ) -> None:
     run_verb("collect", *place_of(study_of(tmp_path, GOOD)), *words)
     assert capsys.readouterr().out.startswith("measured: 10 folds: 1 done, 9 missing")
+
+
+# ------------------------------------------------------------------------- AUC and log-loss
+
+
+def test_scores_are_those_of_scikit_learn() -> None:
+    import numpy as np
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    labels = np.array([True, False, True, False])
+    probabilities = np.array([0.9, 0.2, 0.4, 0.6])
+    scores = scores_of(labels, probabilities)
+    assert scores.auc == roc_auc_score(labels, probabilities)
+    assert scores.log_loss == pytest.approx(log_loss(labels, probabilities))
+
+
+def test_held_out_rows_of_one_class_have_a_log_loss_and_no_auc() -> None:
+    import numpy as np
+
+    scores = scores_of(np.array([True, True]), np.array([0.5, 0.5]))
+    assert scores.auc is None
+    assert scores.log_loss == pytest.approx(0.693147, abs=1e-6)
+
+
+def test_the_share_of_a_side_without_rows_is_a_half() -> None:
+    import numpy as np
+
+    predicted, labels = np.array([True, True]), np.array([True, False])
+    assert smoothed_shares(predicted, labels) == (0.5, 0.5)
+
+
+def test_a_lower_log_loss_is_a_gain() -> None:
+    assert METRICS["log_loss"].gain(0.2, 0.5) == pytest.approx(30)
+    assert METRICS["auc"].gain(0.9, 0.8) == pytest.approx(10)
+
+
+def test_the_auc_of_a_formula_is_its_balanced_accuracy(tmp_path: Path) -> None:
+    """A formula gives two scores, so that its ROC curve has one corner."""
+    words = ("dataset=hepatitis", "method=median", "solver=native", "scan.max_length=3")
+    run_verb("run", *words, f"results_dir={tmp_path}", "study=s", "fold=0", "cluster=local")
+    saved = json.loads((tmp_path / "s/hepatitis/median/fold-0/result.json").read_text())
+    assert saved["scores"]["auc"] == pytest.approx(saved["measures"]["balanced_accuracy"])
+    assert saved["processor_s"] > 0

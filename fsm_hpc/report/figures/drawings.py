@@ -10,6 +10,7 @@ from typing import Any
 from fsm_hpc.cluster.watch.verdict import Verdict
 from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Row, Study, label
 from fsm_hpc.report.tables import paper
+from fsm_hpc.study.measures import METRICS
 
 # Okabe and Ito's colours, told apart with every kind of colour vision; hatches and markers help.
 COLOURS = {
@@ -39,7 +40,7 @@ def accuracy(study: Study, paper_beside: bool = False, metric: str = "accuracy")
     axes.set_ylim(len(datasets) - 0.5, -0.5)
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
-    text = f"test {words_of(metric)} (%), mean and standard deviation over folds"
+    text = f"test {words_of(metric)} ({_unit(metric)}), mean and standard deviation over folds"
     is_whole = study.counts[Verdict.DONE] == len(study.rows)
     hint = "" if is_whole else "\n* some folds are missing, unproved or timed out"
     axes.set_xlabel(text + hint)
@@ -50,7 +51,12 @@ def accuracy(study: Study, paper_beside: bool = False, metric: str = "accuracy")
 
 def words_of(metric: str) -> str:
     """A measure as axes name it."""
-    return metric.replace("_", " ").replace("f1", "F1")
+    return METRICS[metric].label
+
+
+def _unit(metric: str) -> str:
+    unit = METRICS[metric].unit
+    return "%" if unit == "percent" else unit
 
 
 def places_of(
@@ -135,7 +141,7 @@ def accuracy_against_size(study: Study, metric: str = "accuracy") -> Any:
     axes.set_xscale("log")
     _plain_numbers(axes.xaxis)
     axes.set_xlabel("size: symbols of a formula, nodes of an ensemble (methods set slightly apart)")
-    axes.set_ylabel(f"test {words_of(metric)} of a fold (%)")
+    axes.set_ylabel(f"test {words_of(metric)} of a fold ({_unit(metric)})")
     colours = {label(method): ("o", COLOURS.get(method, OTHER)) for method in study.methods}
     names = {_plain(str(place)): (shape, OTHER) for place, shape in shapes.items()}
     figure.legend(handles=_keys(colours), loc="outside upper center", ncols=len(colours))

@@ -18,12 +18,11 @@ from fsm_hpc.report.page.ladder import ladder_chart
 from fsm_hpc.report.page.rules import rules
 from fsm_hpc.report.tables.maker import Choices, Maker
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
-from fsm_hpc.study.measures import MEASURES
+from fsm_hpc.study.measures import METRICS
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.pages import content_security_policy, templates
 
 _FOLDER = Path(__file__).parent
-_MEASURES = {"f1": "F1 score"}  # where the name is not its own label
 
 
 def render(study: Study, choices: Choices) -> str:
@@ -37,7 +36,7 @@ def render(study: Study, choices: Choices) -> str:
         "label": label,
         "counted": counted,
         "provenance": provenance,
-        "measure_names": {name: _MEASURES.get(name, name.replace("_", " ")) for name in MEASURES},
+        "measure_names": {name: metric.label for name, metric in METRICS.items()},
     }
     mixtures = mixture.find(study)
     folds = [FoldSection(f"fold-{number}", row) for number, row in enumerate(study.rows)]

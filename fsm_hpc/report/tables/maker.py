@@ -18,6 +18,7 @@ from fsm_hpc.report.tables.letters import Letters
 from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table, mean_cell
 from fsm_hpc.report.tables.text import to_csv, to_markdown
 from fsm_hpc.study.fold_id import PLAIN
+from fsm_hpc.study.measures import METRICS
 from fsm_hpc.system import files
 from fsm_hpc.system.numbers import counted
 
@@ -28,7 +29,7 @@ class Choices:
 
     paper: bool = False  # the paper's figures beside one's own
     names: bool = False  # formulas with attribute names instead of letters
-    metric: str = "accuracy"  # of MEASURES: what the table of dataset x method shows
+    metric: str = "accuracy"  # of METRICS: what the table of dataset x method shows
     compare: bool = False  # what the differences of methods are worth
     margin: float = MARGIN  # points that "not worse" may cost
 
@@ -53,7 +54,7 @@ class Maker:
     def pairs(self) -> list[Table]:
         """Methods against each other, with the tests of their differences."""
         metric = self.choices.metric
-        return pairs.tables(self.study, metric, CAPTIONS[metric], self.choices.margin)
+        return pairs.tables(self.study, metric, METRICS[metric].caption, self.choices.margin)
 
     def alternatives(self) -> Table:
         """How many formulas are about as good, where `scan.alternatives` asked for them."""
@@ -62,7 +63,7 @@ class Maker:
     def variants(self) -> Table:
         """Each method's variants below each other, and what each gains over the first of them."""
         metric = self.choices.metric
-        return comparison.table(self.study, metric, CAPTIONS[metric], self._accuracy_cell)
+        return comparison.table(self.study, metric, METRICS[metric].caption, self._accuracy_cell)
 
     def _which(self) -> tuple[Heading, ...]:
         """The column of the variant, where there are any."""
@@ -123,12 +124,12 @@ class Maker:
     def accuracy(self) -> Table:
         """Dataset x method: mean and deviation of the test accuracy, or of another measure."""
         study, metric, beside = self.study, self.choices.metric, self._paper_accuracy
-        better = None if metric == "majority" else max  # no method's merit
-        methods = tuple(Heading(label(m), better=better, digits=1) for m in study.methods)
+        known = METRICS[metric]
+        methods = tuple(Heading(label(m), better=known.better, digits=1) for m in study.methods)
         labels = (Heading("dataset", is_text=True), *self._which())
         figure = (Heading("figure", is_text=True),) if beside else ()
         lines = [line for place in study.places for line in self._accuracy_lines(place)]
-        caption = f"{CAPTIONS[metric]} in percent, mean and standard deviation over folds"
+        caption = f"{known.caption} in {known.unit}, mean and standard deviation over folds"
         is_left_out = self.choices.paper and not beside
         remarks = (("The paper tells the accuracy only.",),) if is_left_out else ()
         return Table(metric, caption, (*labels, *figure, *methods), tuple(lines), remarks)
@@ -253,14 +254,6 @@ class Maker:
         return Line(cells, opens_group=_is_first(self.study, folds))
 
 
-CAPTIONS = {
-    "accuracy": "Test accuracy",
-    "balanced_accuracy": "Balanced accuracy of the held-out rows",
-    "precision": "Precision on the held-out rows",
-    "recall": "Recall on the held-out rows",
-    "f1": "F1 score on the held-out rows",
-    "majority": "Share of the more frequent class among the held-out rows",
-}
 _PLACE = (Heading("dataset", is_text=True), Heading("method", is_text=True))
 _CUT_SHORT = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
 

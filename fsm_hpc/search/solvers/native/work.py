@@ -30,12 +30,8 @@ class Work:
     def __init__(self, plans: Sequence[PlanUnits], left: Iterable[Left] | None = None) -> None:
         self.plans = plans
         self._firsts = [units.first for units in plans]
-        given = [Left(0, self.units)] if left is None else left
-        self.untaken = deque(
-            Left(one.start, min(one.end, self.units), one.rest)
-            for one in given
-            if one.start < self.units
-        )
+        whole = [Left(0, self.units)] if plans else []
+        self.untaken = deque(whole if left is None else left)
 
     @property
     def units(self) -> int:

@@ -1,0 +1,134 @@
+"""The interface of a baseline: how it is fitted, and what a fitted model reports."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Truth
+from fsm_hpc.search.method import Method
+
+Values = NDArray[np.float64]
+Parameters = dict[str, Any]
+Grid = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a model is; `symbols` counts tests and connectives, as the size of a formula."""
+
+    symbols: int
+    trees: int | None = None
+    nodes: int | None = None
+
+
+def joined(tests: int, **counts: int) -> Size:
+    """The size of a model that joins its tests or terms by one operator each: sums, ensembles."""
+    return Size(max(2 * tests - 1, 0), **counts)
+
+
+class FittedModel(Protocol):
+    """A fitted model of two classes."""
+
+    @property
+    def size(self) -> Size: ...
+
+    @property
+    def claims_optimality(self) -> bool | None:
+        """Whether the package says that no model of its language is better; None: it never does."""
+
+    def predict(self, rows: Values) -> Truth: ...
+
+    def scores(self, rows: Values) -> Values:
+        """The estimated probability of the positive class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What every fit of one fold shares."""
+
+    values: Values
+    labels: Truth
+    method: Method
+    seed: int
+    threads: int
+    stop: threading.Event
+    weighed: Callable[[NDArray[np.int64]], Values | None] = lambda rows: None  # rows to weights
+    time_limit_s: float | None = None  # of one fit, for packages that take such a limit
+
+    def accuracy(self, model: FittedModel, rows: NDArray[np.int64]) -> float:
+        """The share of these rows, or of their weight, that a model classifies correctly."""
+        is_correct = model.predict(self.values[rows]) == self.labels[rows]
+        return float(np.average(is_correct, weights=self.weighed(rows)))
+
+    def check_unweighted(self, rows: NDArray[np.int64]) -> None:
+        """Refuse weights on behalf of a package that cannot use them."""
+        if self.weighed(rows) is not None:
+            raise UserError(
+                f"method={self.method.value} cannot weigh rows; use objective=accuracy without "
+                "dataset.weight, or another method"
+            )
+
+
+class Baseline(Protocol):
+    """One module of this package: the values that tuning tries, and a fit."""
+
+    @property
+    def GRID(self) -> Grid | None:  # noqa: N802
+        """All parameters to try where they are few; None: `suggest` draws them."""
+
+    def suggest(self, trial: Any) -> Parameters:
+        """The parameters of one Optuna trial."""
+
+    def fit(
+        self, task: Task, fitted: NDArray[np.int64], parameters: Parameters
+    ) -> FittedModel | None:
+        """The model of these rows; None when `task.stop` was set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilistic:
+    """A fitted estimator with scikit-learn's `predict_proba`, classes False and True."""
+
+    estimator: Any
+    size: Size
+    claims_optimality: bool | None = None
+
+    def predict(self, rows: Values) -> Truth:
+        return np.asarray(self.estimator.predict(rows), dtype=bool)
+
+    def scores(self, rows: Values) -> Values:
+        shares = np.asarray(self.estimator.predict_proba(rows), dtype=np.float64)
+        if shares.shape[1] > 1:
+            return shares[:, 1]
+        return np.full(len(rows), float(self.estimator.classes_[0]))  # one class alone
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The model of rows that have one class alone, which most packages refuse."""
+
+    label: bool
+    claims_optimality: bool | None = None
+    size: Size = Size(0)
+
+    def predict(self, rows: Values) -> Truth:
+        return np.full(len(rows), self.label)
+
+    def scores(self, rows: Values) -> Values:
+        return np.full(len(rows), float(self.label))
+
+
+def has_one_class(labels: Truth) -> bool:
+    return bool(labels.all() or not labels.any())
+
+
+def grid_of(trial: Any, grid: Grid) -> Parameters:
+    """The point of a grid that a trial is for."""
+    return {name: trial.suggest_categorical(name, list(values)) for name, values in grid.items()}

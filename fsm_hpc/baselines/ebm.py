@@ -1,0 +1,51 @@
+"""Explainable boosting machine of interpret, with its own defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from interpret.glassbox import ExplainableBoostingClassifier
+from numpy.typing import NDArray
+
+from fsm_hpc.baselines.base import (
+    Constant,
+    FittedModel,
+    Parameters,
+    Probabilistic,
+    Task,
+    has_one_class,
+    joined,
+)
+
+GRID = None
+
+
+def suggest(trial: Any) -> Parameters:
+    return {}
+
+
+def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
+    """A step of a shape function is one test; a table of two columns has one for every cell."""
+    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
+    if has_one_class(labels):
+        return Constant(bool(labels[0]))
+
+    def is_stopped(*progress: Any) -> bool:
+        return task.stop.is_set()
+
+    model = ExplainableBoostingClassifier(
+        **parameters, random_state=task.seed, n_jobs=1, callback=is_stopped
+    )
+    model.fit(rows, labels, sample_weight=weights)
+    if task.stop.is_set():
+        return None
+    return Probabilistic(model, joined(sum(_steps(scores) for scores in model.term_scores_)))
+
+
+def _steps(scores: NDArray[np.float64]) -> int:
+    """How often the score of a term changes from one bin to the next, without the missing bins."""
+    inner = scores[tuple(slice(1, -1) for _ in scores.shape)]
+    if inner.ndim == 1:
+        return int(np.count_nonzero(np.diff(inner)))
+    return max(len(np.unique(inner)) - 1, 0)

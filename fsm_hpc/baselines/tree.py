@@ -1,0 +1,28 @@
+"""CART of scikit-learn with depth 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.baselines import trees
+from fsm_hpc.baselines.base import FittedModel, Parameters, Task
+
+GRID = None
+
+
+def suggest(trial: Any) -> Parameters:
+    return {"max_depth": trial.suggest_int("max_depth", 3, 3)}
+
+
+def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
+    cart = DecisionTreeClassifier(**parameters, random_state=task.seed)
+    cart.fit(rows.astype(np.float32), labels, sample_weight=weights)
+    tree = cart.tree_
+    root = trees.from_arrays(tree, lambda node: bool(cart.classes_[np.argmax(tree.value[node])]))
+    return trees.make(root, rows.astype(np.float32), labels, weights)

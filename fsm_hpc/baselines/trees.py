@@ -1,0 +1,122 @@
+"""A binary decision tree of any package: its predictions, its scores, and its size as a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fsm_hpc.baselines.base import Size, Values
+from fsm_hpc.formulas.formula import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    label: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Rows with a value of at most the threshold go to `below`."""
+
+    column: int
+    threshold: float
+    below: Node
+    above: Node
+
+
+Node = Leaf | Branch
+
+
+def from_arrays(tree: Any, label_of: Callable[[int], bool], node: int = 0) -> Node:
+    """A tree in the arrays of scikit-learn's `tree_`, which pytrees uses, too."""
+    below, above = int(tree.children_left[node]), int(tree.children_right[node])
+    if below < 0:
+        return Leaf(label_of(node))
+    children = (from_arrays(tree, label_of, child) for child in (below, above))
+    return Branch(int(tree.feature[node]), float(tree.threshold[node]), *children)
+
+
+def simplified(node: Node) -> Node:
+    """Without splits whose branches predict the same class everywhere."""
+    if isinstance(node, Leaf):
+        return node
+    below, above = simplified(node.below), simplified(node.above)
+    return below if below == above else Branch(node.column, node.threshold, below, above)
+
+
+def symbols(node: Node) -> int:
+    """The size of the formula that a simplified tree is: a split is `if test then A else B`.
+
+    `(test and A) or (not test and B)`, shorter where A or B is a constant.
+    """
+    if isinstance(node, Leaf):
+        return 0
+    branches = (node.above, node.below)  # the test is `value > threshold`
+    constant = [b for b in branches if isinstance(b, Leaf)]
+    if len(constant) == 2:
+        return 1 if constant[0].label else 2  # test; not test
+    if not constant:
+        return 6 + sum(map(symbols, branches))
+    other = symbols(next(b for b in branches if isinstance(b, Branch)))
+    needs_negation = constant[0].label != (constant[0] is node.above)
+    return other + (3 if needs_negation else 2)  # test or B, test and A; not test and B, ...
+
+
+def splits(node: Node) -> int:
+    """How many tests the tree has."""
+    return 0 if isinstance(node, Leaf) else 1 + splits(node.below) + splits(node.above)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeModel:
+    """A tree with the share of positive rows in each leaf, smoothed by one row of each class."""
+
+    root: Node
+    shares: dict[int, float]  # by number of the leaf, from left to right
+    claims_optimality: bool | None = None
+
+    @property
+    def size(self) -> Size:
+        tests = splits(self.root)
+        return Size(symbols(simplified(self.root)), trees=1, nodes=2 * tests + 1)
+
+    def predict(self, rows: Values) -> Truth:
+        labels = np.array([leaf.label for leaf in _leaves(self.root)])
+        return np.asarray(labels[_leaf_numbers(self.root, rows)], dtype=bool)
+
+    def scores(self, rows: Values) -> Values:
+        shares = np.array([self.shares[number] for number in range(len(self.shares))])
+        return np.asarray(shares[_leaf_numbers(self.root, rows)], dtype=np.float64)
+
+
+def make(
+    root: Node,
+    rows: Values,
+    labels: Truth,
+    weights: Values | None,
+    claims_optimality: bool | None = None,
+) -> TreeModel:
+    """A tree that was fitted on these rows."""
+    numbers = _leaf_numbers(root, rows)
+    count = len(_leaves(root))
+    total = np.bincount(numbers, weights, count) + 2
+    positive = np.bincount(numbers, labels * (1.0 if weights is None else weights), count) + 1
+    return TreeModel(root, dict(enumerate((positive / total).tolist())), claims_optimality)
+
+
+def _leaves(node: Node) -> list[Leaf]:
+    return [node] if isinstance(node, Leaf) else _leaves(node.below) + _leaves(node.above)
+
+
+def _leaf_numbers(root: Node, rows: Values) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The number of the leaf that each row reaches, leaves counted from left to right."""
+    if isinstance(root, Leaf):
+        return np.zeros(len(rows), dtype=np.int64)
+    is_below = rows[:, root.column] <= root.threshold
+    numbers = np.empty(len(rows), dtype=np.int64)
+    numbers[is_below] = _leaf_numbers(root.below, rows[is_below])
+    numbers[~is_below] = len(_leaves(root.below)) + _leaf_numbers(root.above, rows[~is_below])
+    return numbers
