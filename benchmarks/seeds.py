@@ -109,7 +109,7 @@ def tuned(dataset: str, method: str, seed: int) -> Results:
                 trials=trials,
                 seed=seed,
                 threads=1,
-                journal=Path(folder) / "trials.log",
+                record=Path(folder) / "trials.json",
                 stop=threading.Event(),
                 on_trial=lambda count, best: None,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from fsm_hpc.baselines import OnTrial, load
+from fsm_hpc.baselines import trials as trials_file
 from fsm_hpc.baselines.base import Baseline, FittedModel, Grid, Parameters, Task, Values
-from fsm_hpc.baselines.journal import open_study
+from fsm_hpc.baselines.trials import Trial, study_of
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import FoldRows, Rows
 from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.objective import ACCURACY, Objective
 from fsm_hpc.search.weights import weigh
-from fsm_hpc.system import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def fit(
     trials: int,
     seed: int,
     threads: int,
-    journal: Path,
+    record: Path,
     stop: threading.Event,
     on_trial: OnTrial,
     say: Callable[[str], None] = lambda text: None,
@@ -54,37 +54,40 @@ def fit(
 ) -> FittedBaseline | None:
     """Tune, then refit on all rows but the held-out ones.
 
-    None when `stop` was set: the finished trials are in the journal, and the next call goes on
-    with them to the very result of a run that was never stopped.
+    None when `stop` was set: the finished trials are in `record`, and the next call goes on with
+    them to the very result of a run that was never stopped.
     """
     values = dataset.table().to_numpy(dtype=np.float64)
     weighed = _weighed(dataset, objective)
     task = Task(values, dataset.labels, method, seed, threads, stop, weighed, time_limit_s)
     baseline = load(method)
-    study = open_study(journal, _name(dataset, fold, method, seed, objective), say)
     trials = trials_of(baseline, trials)
-    if not _tune(study, baseline, task, fold, trials, journal, on_trial):
+    problem = _digest(dataset, fold, method, seed, objective)
+    done = trials_file.load(record, problem, say)
+    for trial in _tune(done, baseline, task, fold, trials):
+        done.append(trial)
+        trials_file.save(record, problem, done)
+        on_trial(len(done), _best(done).value)
+    if len(done) < trials:
         return None
-    best = _best(_finished(study)[:trials])
     started = time.monotonic()
-    model = baseline.fit(task, fold.fitted, best.params)
+    model = baseline.fit(task, fold.fitted, _best(done[:trials]).parameters)
     if model is None:
         return None
-    return _described(task, fold, study, model, trials, time.monotonic() - started)
+    return _described(task, fold, done[:trials], model, time.monotonic() - started)
 
 
 def _described(
-    task: Task, fold: FoldRows, study: Any, model: FittedModel, trials: int, final_s: float
+    task: Task, fold: FoldRows, tried: list[Trial], model: FittedModel, final_s: float
 ) -> FittedBaseline:
-    tried = _finished(study)[:trials]
     best = _best(tried)
     return FittedBaseline(
-        model={"parameters": dict(best.params), "trials": len(tried), **_facts(model)},
-        validation_accuracy=float(best.value),
+        model={"parameters": best.parameters, "trials": len(tried), **_facts(model)},
+        validation_accuracy=best.value,
         fitted=model.predict(task.values[fold.fitted]),
         test=model.predict(task.values[fold.test]),
         scores=model.scores(task.values[fold.test]),
-        scan_s=sum(trial.duration.total_seconds() for trial in tried),
+        scan_s=sum(trial.seconds for trial in tried),
         final_s=final_s,
     )
 
@@ -109,73 +112,39 @@ def points(grid: Grid) -> list[Parameters]:
 
 
 def _tune(
-    study: Any,
-    baseline: Baseline,
-    task: Task,
-    fold: FoldRows,
-    trials: int,
-    journal: Path,
-    on_trial: OnTrial,
-) -> bool:
-    """Whether the study has all its trials; False when it was asked to stop before."""
-    while (done := len(_finished(study))) < trials:
+    done: list[Trial], baseline: Baseline, task: Task, fold: FoldRows, trials: int
+) -> Iterator[Trial]:
+    """The trials that are missing, one after the other; fewer when the task is to stop."""
+    study = study_of([] if baseline.GRID else done, baseline.suggest)
+    for number in range(len(done), trials):
         if task.stop.is_set():
-            return False
-        study.sampler = _sampler(baseline, task.seed, done)
-        with files.naming(journal):
-            trial = study.ask()
-            parameters = baseline.suggest(trial)
-        model = baseline.fit(task, fold.train, parameters)
+            return
+        started, trial = time.monotonic(), _asked(study, baseline, task.seed, number)
+        model = baseline.fit(task, fold.train, baseline.suggest(trial))
         if model is None:
-            with files.naming(journal):
-                study.tell(trial, state=_states().FAIL)
-            return False
+            return
         accuracy = task.accuracy(model, fold.validation)
-        with files.naming(journal):
+        if baseline.GRID is None:
             study.tell(trial, accuracy)
-        on_trial(done + 1, float(_best(_finished(study)).value))
-    return True
+        yield Trial(dict(trial.params), accuracy, round(time.monotonic() - started, 3))
 
 
-def _sampler(baseline: Baseline, seed: int, trial: int) -> Any:
-    """A sampler for one trial, so that what it draws does not depend on when the job started."""
+def _asked(study: Any, baseline: Baseline, seed: int, number: int) -> Any:
+    """Optuna's trial of that number. Its sampler is seeded anew, so that what it draws does not
+    depend on when the job started."""
     from optuna.samplers import TPESampler
+    from optuna.trial import FixedTrial
 
     if baseline.GRID is not None:
-        return _fixed(points(baseline.GRID)[trial])
-    return TPESampler(seed=int(np.random.SeedSequence([seed, trial]).generate_state(1)[0]))
+        return FixedTrial(points(baseline.GRID)[number])
+    own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+    study.sampler = TPESampler(seed=own_seed)
+    return study.ask()
 
 
-def _fixed(point: Parameters) -> Any:
-    """A sampler that gives every parameter its value at this point."""
-    from optuna.samplers import BaseSampler
-
-    class Fixed(BaseSampler):  # type: ignore[misc]
-        def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
-            return {}
-
-        def sample_relative(self, study: Any, trial: Any, search_space: Any) -> dict[str, Any]:
-            return {}
-
-        def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
-            return point[name]
-
-    return Fixed()
-
-
-def _finished(study: Any) -> list[Any]:
-    return list(study.get_trials(deepcopy=False, states=(_states().COMPLETE,)))
-
-
-def _best(tried: list[Any]) -> Any:
+def _best(tried: list[Trial]) -> Trial:
     """The first of the trials with the highest validation accuracy."""
-    return max(tried, key=lambda trial: (trial.value, -trial.number))
-
-
-def _states() -> Any:
-    from optuna.trial import TrialState
-
-    return TrialState
+    return max(tried, key=lambda trial: trial.value)
 
 
 def _weighed(dataset: Dataset, objective: Objective) -> Callable[[Rows], Values | None]:
@@ -189,8 +158,10 @@ def _weighed(dataset: Dataset, objective: Objective) -> Callable[[Rows], Values 
     return weighed
 
 
-def _name(dataset: Dataset, fold: FoldRows, method: Method, seed: int, objective: Objective) -> str:
-    """Names all that the trials depend on, so that those of another problem are left alone."""
+def _digest(
+    dataset: Dataset, fold: FoldRows, method: Method, seed: int, objective: Objective
+) -> str:
+    """Of all that the trials depend on."""
     digest = hashlib.sha256(f"{dataset.digest} {method.value} {seed}".encode())
     if objective != ACCURACY:
         digest.update(repr(objective).encode())

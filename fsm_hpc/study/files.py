@@ -138,8 +138,8 @@ class FoldPaths:
 
     @property
     def trials(self) -> Path:
-        """Optuna's journal of a baseline."""
-        return self.folder / "trials.log"
+        """The finished trials of a baseline."""
+        return self.folder / "trials.json"
 
 
 class RulePaths(FoldPaths):

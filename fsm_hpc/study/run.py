@@ -243,7 +243,7 @@ def _run_baseline(
         trials=config.method.trials,
         seed=config.seed,
         threads=threads(config),
-        journal=fold.paths.trials,
+        record=fold.paths.trials,
         stop=stop,
         on_trial=on_trial,
         say=say,

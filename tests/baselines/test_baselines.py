@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fsm_hpc.baselines import load, random_forest, xgboost
+from fsm_hpc.baselines import load, random_forest, trials, xgboost
 from fsm_hpc.baselines import tuning as baselines
 from fsm_hpc.baselines.base import Task
 from fsm_hpc.baselines.tuning import FittedBaseline
@@ -38,7 +38,7 @@ def noisy_dataset(rows: int = 60, seed: int = 0) -> Dataset:
 
 
 def tune(
-    journal: Path,
+    record: Path,
     method: Method = Method.XGBOOST,
     trials: int = TRIALS,
     seed: int = 42,
@@ -49,7 +49,7 @@ def tune(
     dataset = dataset or noisy_dataset()
     fold = fold_rows(dataset.labels, None, 0, Folding())
     stop = stop or threading.Event()
-    return baselines.fit(dataset, fold, method, trials, seed, 1, journal, stop, on_trial)
+    return baselines.fit(dataset, fold, method, trials, seed, 1, record, stop, on_trial)
 
 
 def answer(outcome: FittedBaseline | None) -> tuple[object, ...]:
@@ -60,7 +60,7 @@ def answer(outcome: FittedBaseline | None) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, ...]:
-    return answer(tune(tmp_path_factory.mktemp("whole") / "trials.log"))
+    return answer(tune(tmp_path_factory.mktemp("whole") / "trials.json"))
 
 
 class Ranges:
@@ -135,17 +135,17 @@ def test_a_baseline_beats_the_majority_on_data_with_a_rule() -> None:
 def test_the_same_seed_gives_the_same_parameters(
     tmp_path: Path, uninterrupted: tuple[object, ...]
 ) -> None:
-    assert answer(tune(tmp_path / "trials.log")) == uninterrupted
+    assert answer(tune(tmp_path / "trials.json")) == uninterrupted
 
 
 def test_another_seed_gives_other_parameters(
     tmp_path: Path, uninterrupted: tuple[object, ...]
 ) -> None:
-    assert answer(tune(tmp_path / "trials.log", seed=7))[0] != uninterrupted[0]
+    assert answer(tune(tmp_path / "trials.json", seed=7))[0] != uninterrupted[0]
 
 
 def test_a_forest_tells_its_parameters_trees_and_nodes(tmp_path: Path) -> None:
-    outcome = tune(tmp_path / "trials.log", Method.RANDOM_FOREST, trials=2)
+    outcome = tune(tmp_path / "trials.json", Method.RANDOM_FOREST, trials=2)
     assert outcome is not None
     assert outcome.model["trees"] == outcome.model["parameters"]["n_estimators"]
     assert outcome.model["nodes"] >= outcome.model["trees"]
@@ -157,15 +157,15 @@ def test_a_stopped_baseline_goes_on_to_the_result_of_one_never_stopped(
     tmp_path: Path, uninterrupted: tuple[object, ...], after: int
 ) -> None:
     stop = threading.Event()
-    journal = tmp_path / "trials.log"
+    record = tmp_path / "trials.json"
 
     def stop_after(count: int, best: float) -> None:
         if count == after:
             stop.set()
 
-    assert tune(journal, stop=stop, on_trial=stop_after) is None
+    assert tune(record, stop=stop, on_trial=stop_after) is None
     counts: list[int] = []
-    resumed = tune(journal, on_trial=lambda count, best: counts.append(count))
+    resumed = tune(record, on_trial=lambda count, best: counts.append(count))
     assert counts == list(range(after + 1, TRIALS + 1))
     assert answer(resumed) == uninterrupted
 
@@ -182,7 +182,7 @@ fit = adapter.fit
 def fit_or_die(*arguments):
     global fits
     fits += 1
-    if fits == 8:  # a trial is under way then, and the journal says RUNNING
+    if fits == 8:  # a trial is under way then, and is not on disk
         os.kill(os.getpid(), signal.SIGKILL)
     return fit(*arguments)
 
@@ -194,10 +194,10 @@ tune(Path(sys.argv[1]))
 def test_a_killed_baseline_goes_on_with_the_trials_that_it_had(
     tmp_path: Path, uninterrupted: tuple[object, ...]
 ) -> None:
-    journal = tmp_path / "trials.log"
+    record = tmp_path / "trials.json"
     root = Path(__file__).parents[2]
     ended = subprocess.run(
-        [sys.executable, "-c", KILLED, str(journal)],
+        [sys.executable, "-c", KILLED, str(record)],
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root)},
         timeout=120,
@@ -205,30 +205,47 @@ def test_a_killed_baseline_goes_on_with_the_trials_that_it_had(
     )
     assert ended.returncode == -signal.SIGKILL
     counts: list[int] = []
-    resumed = tune(journal, on_trial=lambda count, best: counts.append(count))
+    resumed = tune(record, on_trial=lambda count, best: counts.append(count))
     assert counts[0] == 8
     assert answer(resumed) == uninterrupted
 
 
-def test_a_torn_last_line_of_the_journal_is_dropped(
-    tmp_path: Path, uninterrupted: tuple[object, ...]
+def spoilt(path: Path, changes: dict[str, object]) -> None:
+    saved = json.loads(path.read_text())
+    saved["trials"][1] |= changes
+    path.write_text(json.dumps(saved))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path.write_text(path.read_text()[:-9]),
+        lambda path: spoilt(path, {"value": 0.99}),
+        lambda path: spoilt(path, {"value": 1.5}),
+        lambda path: spoilt(path, {"parameters": {}}),
+        lambda path: spoilt(path, {"added": 1}),
+    ],
+    ids=["cut off", "another value", "an impossible value", "no parameters", "another field"],
+)
+def test_damaged_trials_are_kept_aside_and_named_and_tried_again(
+    tmp_path: Path, uninterrupted: tuple[object, ...], spoil: Callable[[Path], None]
 ) -> None:
-    journal = tmp_path / "trials.log"
-    tune(journal, trials=3)
-    with journal.open("a") as stream:
-        stream.write('{"op_code":6,"trial')
-    assert answer(tune(journal)) == uninterrupted
-    for line in journal.read_text().splitlines():
-        json.loads(line)
+    record, messages = tmp_path / "trials.json", list[str]()
+    tune(record, trials=3)
+    spoil(record)
+    assert trials.load(record, "", messages.append) == []
+    (kept,) = tmp_path.glob(".damaged-trials.json-*")
+    assert kept.name in messages[0]
+    assert answer(tune(record)) == uninterrupted
 
 
 def test_trials_of_another_table_are_left_alone(
     tmp_path: Path, uninterrupted: tuple[object, ...]
 ) -> None:
-    journal = tmp_path / "trials.log"
-    tune(journal, trials=3, dataset=noisy_dataset(seed=1))
+    record = tmp_path / "trials.json"
+    tune(record, trials=3, dataset=noisy_dataset(seed=1))
     counts: list[int] = []
-    outcome = tune(journal, on_trial=lambda count, best: counts.append(count))
+    outcome = tune(record, on_trial=lambda count, best: counts.append(count))
     assert counts[0] == 1
     assert answer(outcome) == uninterrupted
 
@@ -236,11 +253,11 @@ def test_trials_of_another_table_are_left_alone(
 def test_more_trials_go_on_from_those_there_are(
     tmp_path: Path, uninterrupted: tuple[object, ...]
 ) -> None:
-    journal = tmp_path / "trials.log"
-    few = tune(journal, trials=3)
+    record = tmp_path / "trials.json"
+    few = tune(record, trials=3)
     assert few is not None
     assert few.model["trials"] == 3
-    assert answer(tune(journal)) == uninterrupted
+    assert answer(tune(record)) == uninterrupted
 
 
 @pytest.mark.parametrize("method", BASELINES)

@@ -82,7 +82,7 @@ HOSTILE_FILES: dict[str, bytes] = {
     "python": PYTHON.encode(),
     "shell": f"#!/bin/sh\n{SHELL}\n".encode(),
 }
-FILES = ("result.json", "scan.json", "submission.json", "attempt.json", "trials.log", "model.json")
+FILES = ("result.json", "scan.json", "submission.json", "attempt.json", "trials.json", "model.json")
 VERBS = ("status", "collect", "resume", "cancel -y", "logs", "report", "plan")
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from fsm_hpc.baselines import trials
+from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster.submit import plan, resume
 from fsm_hpc.study.files import StudyPaths
@@ -47,6 +49,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> StudyPaths:
     made = StudyPaths(root / "old")
     paths = made.fold(on_disk(made, FRESH))
     shutil.copy(paths.alternatives, paths.unfinished_alternatives)
+    baseline = made.fold(FoldId("hepatitis", "random_forest", 0))
+    trials.save(baseline.trials, "this", [Trial({"max_depth": 2}, 0.5, 1.0)])
     return made
 
 

@@ -119,9 +119,8 @@ def kept(study: Path) -> dict[str, int]:
     for path in study.rglob("scan.json"):
         scan = json.loads(path.read_text())
         found[str(path)] = sum(len(one["lengths"]) for one in scan.get("ladders", [scan]))
-    for path in study.rglob("trials.log"):
-        text = path.read_text()
-        found[str(path)] = text.count('"op_code": 6') + text.count('"op_code":6')
+    for path in study.rglob("trials.json"):
+        found[str(path)] = len(json.loads(path.read_text())["trials"])
     return found
 
 

@@ -64,7 +64,7 @@ OF_CLINGO = (
 )
 OF_TRIALS = (
     Instant("trial", "fsm_hpc.baselines.random_forest:suggest"),
-    Instant("trial written", "optuna.storages.journal:JournalFileBackend.append_logs", True),
+    Instant("trial written", "fsm_hpc.baselines.trials:save", True),
     Instant("result", "fsm_hpc.study.result:save"),
 )
 OF_SETS = (

@@ -84,7 +84,7 @@ def test_baselines_take_them(method: Method, tmp_path: Path) -> None:
         trials=1,
         seed=1,
         threads=1,
-        journal=tmp_path / "trials.log",
+        record=tmp_path / "trials.json",
         stop=threading.Event(),
         on_trial=lambda count, best: None,
     )

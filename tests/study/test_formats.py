@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fsm_hpc.baselines import trials
+from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
 from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.cluster.watch import rules
@@ -37,6 +39,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     paths = StudyPaths(root / "default").fold(compose(words).id)
     progress = Progress((RawFamily(0, (0,), 1, 1, (), ()),), np.zeros(2), (Stretch(0, 0, 1),))
     Bookmark(paths.unfinished_alternatives).save("this", progress)
+    trials.save(paths.trials, "this", [Trial({"depth": 1}, 0.5, 1.0)])
     found = {path.name: path for path in paths.folder.iterdir()}
     generations.remember(paths.study, 1)
     found |= {path.name: path for path in (paths.study.settings, paths.study.generation)}

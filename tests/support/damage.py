@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 NAMES = (
-    *("result.json", "scan.json", "submission.json", "attempt.json", "trials.log", "log.txt"),
+    *("result.json", "scan.json", "submission.json", "attempt.json", "trials.json", "log.txt"),
     *("alternatives.json", ".result.alternatives.json"),
 )
 ODD: tuple[Any, ...] = (
@@ -122,7 +122,7 @@ def _bare(path: Path) -> None:
 def _rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:  # the journal, the log
+    except ValueError:  # the log
         saved = {}
     path.write_text(json.dumps(change(saved)), encoding="utf-8")
 

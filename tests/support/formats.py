@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from fsm_hpc.baselines import trials
 from fsm_hpc.cluster import arrays, attempts, generations, submissions
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models import model, several
@@ -116,6 +117,7 @@ FORMATS = {
         _under("settings", variants.KEYS),
         ("settings", "variants", "apart"),
     ),
+    "trials.json": FileFormat(trials.FORMAT, (trials._Saved,), free=("trials.parameters",)),
     "alternatives.json": FileFormat(alternatives.FORMAT, free=("families.cuts",)),
     ".result.alternatives.json": FileFormat(kept.FORMAT),
     "model.json": FileFormat(

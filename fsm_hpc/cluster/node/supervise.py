@@ -259,7 +259,7 @@ class Supervisor:
 
     def progress(self) -> str:
         """What a further attempt would have to change to have come further."""
-        if self.paths.trials.exists():  # a baseline's journal only grows
+        if self.paths.trials.exists():  # it only grows
             return str(self.paths.trials.stat().st_size)
         return scan_file.progress(scan_file.load(self.paths.scan))
 
