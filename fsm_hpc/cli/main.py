@@ -11,7 +11,6 @@ from fsm_hpc.cli import usage
 from fsm_hpc.errors import UserError, did_you_mean, shortened
 from fsm_hpc.system import terminal
 
-RUN = "run"  # what a command without a verb means
 CTRL_C = 130  # the exit code that shells know it by
 
 
@@ -70,13 +69,28 @@ def _of_output(error: OSError) -> str:
 
 
 def _run(words: list[str]) -> int:
-    verb = next((word for word in words if word in usage.names()), None)
-    if verb is not None:
-        words.remove(verb)
-    elif not words or words[0] in ("-h", "--help"):
+    verb = _take_verb(words)
+    if verb is None and (not words or words[0] in ("-h", "--help")):
         print(usage.overview(), end="")
         return 0 if words else 2
-    elif not words[0].startswith(("-", "~")) and "=" not in words[0]:
+    if verb is None and not words[0].startswith(("-", "~")) and "=" not in words[0]:
         near = did_you_mean(words[0], usage.names())
         raise UserError(f"expected key=value or a verb first, found {words[0]!r}{near}")
-    return usage.verb(verb or RUN).run(words)
+    return usage.verb(verb or usage.RUN).run(words)
+
+
+def _take_verb(words: list[str]) -> str | None:
+    """Take the verb out of the words; what follows an option with a value is none."""
+    for place, word in enumerate(words):
+        if word in usage.names() and (place == 0 or not _takes_value(words[place - 1], word)):
+            return words.pop(place)
+    return None
+
+
+def _takes_value(option: str, verb: str) -> bool:
+    """Whether it is an option that a value follows: `--after collect`."""
+    if not option.startswith("-") or "=" in option:
+        return False
+    is_its_own = option in usage.verb(verb).options()
+    verbs = [verb] if is_its_own else usage.names()
+    return any(option in usage.verb(name).options(with_value=True) for name in verbs)

@@ -27,6 +27,27 @@ def shared_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def config_flags(parser: argparse.ArgumentParser) -> None:
+    """Show the config instead of using it."""
+    parser.add_argument(
+        "--cfg", "-c", choices=["job", "hydra", "all"], help="show the config and do nothing"
+    )
+    parser.add_argument("--resolve", action="store_true", help="of --cfg: resolve ${...}")
+    parser.add_argument("--package", "-p", metavar="KEY", help="of --cfg: show this part only")
+
+
+def shows_config(flags: argparse.Namespace, overrides: Sequence[str]) -> bool:
+    """Show the config where --cfg asks for it."""
+    from fsm_hpc.study import compose
+
+    if flags.cfg is None:
+        if flags.resolve or flags.package:
+            raise UserError("--resolve and --package belong to --cfg: add --cfg job")
+        return False
+    print(compose.show(overrides, flags.cfg, flags.package, flags.resolve), end="")
+    return True
+
+
 AFTER = ("collect", "report")
 
 

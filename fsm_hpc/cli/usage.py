@@ -14,7 +14,9 @@ from typing import NoReturn
 import fsm_hpc
 from fsm_hpc.cli import verbs
 from fsm_hpc.errors import UserError, did_you_mean, shortened
+from fsm_hpc.study import config_folders
 
+RUN = "run"  # the command without a verb
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -42,16 +44,35 @@ class Verb:
 
     def run(self, words: list[str]) -> int:
         """Work on the flags and on the other words, in whatever order they came."""
-        parser = self._parser()
-        self.add_arguments(parser)
+        parser = self.parser()
         parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
         flags, unknown = parser.parse_known_intermixed_args(words)
         if unknown:
-            known = [text for action in parser._actions for text in action.option_strings]
-            raise UserError(f"{unknown[0]} is not an option{did_you_mean(unknown[0], known)}")
+            near = did_you_mean(unknown[0], self.options())
+            raise UserError(f"{unknown[0]} is not an option{near}")
+        config_folders.use(flags.config_name, flags.config_dir)
         return self.main(flags, list(flags.words))
 
-    def _parser(self) -> argparse.ArgumentParser:
+    def options(self, with_value: bool = False) -> list[str]:
+        """The options of the command; `with_value`: those that a value follows."""
+        actions = self.parser()._actions
+        chosen = [one for one in actions if one.nargs != 0 or not with_value]
+        return [text for action in chosen for text in action.option_strings]
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Its own options, and those of every command: where its configs are."""
+        parser = self._empty_parser()
+        self.add_arguments(parser)
+        group = parser.add_argument_group("configs")
+        group.add_argument(
+            "--config-dir", "-cd", metavar="FOLDER", help="one more folder with config files"
+        )
+        group.add_argument(
+            "--config-name", "-cn", metavar="NAME", help="the primary config, instead of config"
+        )
+        return parser
+
+    def _empty_parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(f"  python -m fsm_hpc {example}" for example in self.examples)
         verb = "" if self.name == "run" else f" {self.name}"
         return _VerbParser(
@@ -90,6 +111,7 @@ def overview() -> str:
         "optimal for their length\n",
         "python -m fsm_hpc [VERB] key=value ...      python -m fsm_hpc VERB --help\n",
         "without a verb: -m submits a sweep, --cfg job shows the config, --version\n",
+        'completion in the shell: eval "$(fsm-hpc -sc install=bash)"\n',
     ]
     for group in Group:
         parts.append(f"\n{group.value}\n")

@@ -1,141 +1,127 @@
-"""Words (`key=value`) -> the configs of the folds that they name."""
+"""Overrides (`key=value`) -> the configs of the folds that they name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra, keys, word_limits
+from fsm_hpc.study import hydra, hydra_show, keys, word_limits
 from fsm_hpc.study.config import ClusterKind, Config, build
 from fsm_hpc.study.hydra import key_of
 from fsm_hpc.study.resources import by_dataset_and_method
+from fsm_hpc.study.sweeps import Sweep
 from fsm_hpc.system.machine import without_collector
 
+ALL_FOLDS = "range(0,folds)"
 
-def compose(words: Sequence[str]) -> Config:
-    """The one fold that these words name."""
-    _check(words)
-    several = [word for word in words if hydra.is_sweep(word)]
+
+def compose(overrides: Sequence[str]) -> Config:
+    """The one fold that these overrides name."""
+    _check(overrides)
+    several = [override for override in overrides if hydra.is_sweep(override)]
     if several:
         raise UserError(f"{several[0]} names several folds; add -m to run them all")
-    return by_dataset_and_method(_composed(words))
+    return _built(hydra.resolved_values(_unresolved(overrides), overrides))
 
 
-def _composed(words: Sequence[str]) -> Config:
-    config = _built(words)
-    return config if config.cluster.kind is not ClusterKind.AUTO else _built(_on_site(words))
+def compose_any(overrides: Sequence[str]) -> Config:
+    """A config with these overrides, for what depends neither on the dataset nor the method."""
+    return compose(hydra.with_placeholders(overrides))
 
 
-def compose_any(words: Sequence[str]) -> Config:
-    """A config with these words, for what depends neither on the dataset nor on the method."""
-    return compose(hydra.with_placeholders(words))
-
-
-def show(words: Sequence[str]) -> str:
-    """The composed config as YAML."""
-    import yaml
-
-    keys.check(words)
-    return str(yaml.safe_dump(_plain(words), allow_unicode=True, sort_keys=False))
+def show(
+    overrides: Sequence[str], part: str = "job", package: str | None = None, resolve: bool = False
+) -> str:
+    """The composed config as YAML; what a run would refuse is refused."""
+    checked = compose(overrides)
+    config = hydra.composed(overrides)
+    config.dataset.name = config.dataset.name or checked.dataset.name
+    return hydra_show.as_yaml(config, part, package, resolve)
 
 
 @without_collector()
-def expand(words: Sequence[str]) -> list[Config]:
+def expand(overrides: Sequence[str]) -> list[Config]:
     """All folds of a sweep: lists, ranges and globs multiply out, and folds do so by themselves."""
-    _check(words)
-    sweep = {key_of(word): word for word in _sweep_words(words)}
-    sweep.setdefault("fold", "fold=range(0,folds)")
-    folds = sweep.pop("fold")
+    _check(overrides)
+    chosen = {key_of(override): override for override in _with_sweep_params(overrides)}
+    folds = chosen.pop("fold", f"fold={ALL_FOLDS}")
+    sweep = Sweep(list(chosen.values()), _unresolved)
+    if sweep.refers_to("fold"):
+        each = _fold_override(folds, _built(next(iter(sweep))))
+        return [_built(values) for values in Sweep([*chosen.values(), each], _unresolved)]
     configs: list[Config] = []
-    batches = hydra.batches(list(sweep.values()))
-    word_limits.check_sweep(hydra.parse([_fold_word(folds, _built(batches[0]))]), len(batches))
-    for first in map(by_dataset_and_method, _compose_all(batches)):
-        values = hydra.batches([_fold_word(folds, first)])
-        word_limits.check_sweep([], len(configs) + len(values))
-        configs += (_with_fold(first, fold) for (fold,) in values)
+    for values in sweep:
+        config = _built(values)
+        numbers = _fold_numbers(_fold_override(folds, config), len(sweep) if not configs else 1)
+        word_limits.check_sweep([], len(configs) + len(numbers))
+        configs += (_with_fold(config, number) for number in numbers)
     return configs
 
 
-def _fold_word(folds: str, config: Config) -> str:
-    return folds.replace("range(0,folds)", f"range(0,{config.folds})")
+def _fold_override(folds: str, config: Config) -> str:
+    return folds.replace(ALL_FOLDS, f"range(0,{config.folds})")
 
 
-def _built(words: Sequence[str]) -> Config:
-    return build(Config, _plain(words))
+@lru_cache(maxsize=64)  # most jobs of a sweep have the same folds
+def _fold_numbers(override: str, jobs: int) -> tuple[Any, ...]:
+    word_limits.check_sweep(hydra.parse([override]), jobs)
+    (found,) = hydra.choices([override])
+    return tuple(choice.value for choice in found)
 
 
-def _check(words: Sequence[str]) -> None:
+def _with_fold(config: Config, number: Any) -> Config:
+    if type(number) is not int or number < 0:
+        raise UserError(f"fold: expected 0 to {config.folds - 1}, found {str(number)!r}")
+    return replace(config, fold=number)
+
+
+def _check(overrides: Sequence[str]) -> None:
     """Keys that are no settings are refused, and so is the name of a variant."""
-    keys.check(words)
-    for word in words:
-        if key_of(word) == "variant":
+    keys.check(overrides)
+    for override in overrides:
+        if key_of(override) == "variant":
             raise UserError(
-                f"{word} names folds that have begun, for `status` and its like; to begin a "
+                f"{override} names folds that have begun, for `status` and its like; to begin a "
                 "variant, give the setting that makes it: seed=2"
             )
 
 
-def _plain(words: Sequence[str]) -> dict[str, Any]:
-    values = hydra.plain(words)
+def _built(values: dict[str, Any]) -> Config:
+    """The config of plain values; a table of the user's is named like its file."""
     table = values.get("dataset")
     if not isinstance(table, dict):
         raise UserError("dataset is missing: expected dataset=NAME")
-    if table.get("name") is None:  # a table of the user's is called like its file
-        table["name"] = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
-    return values
+    if table.get("name") is None:
+        name = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
+        values = {**values, "dataset": {**table, "name": name}}
+    return by_dataset_and_method(build(Config, values))
 
 
-def _on_site(words: Sequence[str]) -> list[str]:
+def _unresolved(overrides: Sequence[str]) -> dict[str, Any]:
+    """The composed values, with the cluster that is here in place of `cluster=auto`."""
+    values = hydra.unresolved(overrides)
+    cluster = values.get("cluster")
+    is_auto = isinstance(cluster, dict) and cluster.get("kind") == ClusterKind.AUTO.value
+    return hydra.unresolved(_on_site(overrides)) if is_auto else values
+
+
+def _on_site(overrides: Sequence[str]) -> list[str]:
     """`cluster=auto` said as what it is on this machine."""
-    rest = [word for word in words if key_of(word) != "cluster"]
+    rest = [override for override in overrides if key_of(override) != "cluster"]
     return [*rest, f"cluster={'slurm' if which('sbatch') else 'local'}"]
 
 
-def _compose_all(batches: list[list[str]]) -> list[Config]:
-    """The config of every batch. Hydra takes a tenth of a second for each, so where datasets and
-    methods multiply out, each choice is composed once and its section put together with others."""
-    first = _built(batches[0])
-    if first.cluster.kind is ClusterKind.AUTO:
-        batches = [_on_site(batch) for batch in batches]
-        first = _built(batches[0])
-    sections: dict[str, dict[str, Any]] = {}  # of every word that varies, what it sets
-    for place, before in enumerate(batches[0]):
-        for word in dict.fromkeys(batch[place] for batch in batches):
-            if word == before:  # that is the first one
-                continue
-            variant = _composed([*batches[0][:place], word, *batches[0][place + 1 :]])
-            sections[word] = _differences(first, variant)
-            if not sections[word].keys() <= {key_of(word)}:
-                return [_composed(batch) for batch in batches]
-    return [replace(first, **_merged(sections.get(word, {}) for word in b)) for b in batches]
-
-
-def _differences(first: Config, other: Config) -> dict[str, Any]:
-    pairs = {f.name: (getattr(first, f.name), getattr(other, f.name)) for f in fields(first)}
-    return {name: new for name, (old, new) in pairs.items() if old != new}
-
-
-def _merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    return {key: value for part in parts for key, value in part.items()}
-
-
-def _with_fold(config: Config, word: str) -> Config:
-    text = word.partition("=")[2]
-    if not text.isdigit():
-        raise UserError(f"fold: expected 0 to {config.folds - 1}, found {text!r}")
-    return replace(config, fold=int(text))
-
-
-def _sweep_words(words: Sequence[str]) -> list[str]:
-    """The words, after those that an experiment sets for a sweep, with the cluster that is here."""
-    given = {key_of(word) for word in words}
-    looked_at = hydra.with_placeholders([word for word in words if not hydra.is_sweep(word)])
-    composed = hydra.composed(looked_at)
+def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
+    """The overrides, after those that an experiment sets for a sweep."""
+    given = {key_of(override) for override in overrides}
+    fixed = [override for override in overrides if not hydra.is_sweep(override)]
+    composed = hydra.composed(hydra.with_placeholders(fixed))
     found = composed.hydra.sweeper.get("params") or {}
-    params = {key: value for key, value in found.items() if key not in given}
-    is_auto = composed.cluster.kind == ClusterKind.AUTO.value and "cluster" not in given
-    return [*(f"{k}={v}" for k, v in params.items()), *(_on_site(words) if is_auto else words)]
+    yield from (f"{key}={value}" for key, value in found.items() if key not in given)
+    is_auto = composed.cluster.get("kind") == ClusterKind.AUTO.value and "cluster" not in given
+    yield from _on_site(overrides) if is_auto else overrides

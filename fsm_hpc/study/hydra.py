@@ -1,53 +1,51 @@
-"""The one module that knows Hydra: parse words, expand a sweep, compose conf/, read its errors.
+"""The one module that knows Hydra: parse overrides, list a sweep, compose and show configs.
 
-What is private to Hydra, and the texts of its errors, stand here and nowhere else;
+What is private to Hydra stands here, the texts of its errors in hydra_errors.py;
 tests/study/test_hydra.py fails when a new Hydra changes them.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 import math
-import os
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
-from fsm_hpc.errors import UserError, did_you_mean
-from fsm_hpc.study import slurm_lists, word_limits
+from fsm_hpc.errors import UserError
+from fsm_hpc.study import config_folders, hydra_keys, slurm_lists, word_limits
+from fsm_hpc.study.config_folders import key_of as key_of
+from fsm_hpc.study.config_folders import names_in as names_in
+from fsm_hpc.study.config_folders import quoted as quoted
+from fsm_hpc.study.hydra_errors import explained, first_line, why_unreadable
 from fsm_hpc.system.files import conf_dir
 
-GROUPS = ("dataset", "method", "language", "solver", "cuts", "objective", "cluster", "experiment")
+# --------------------------------------------------------------------------------------- overrides
 
 
-def key_of(word: str) -> str:
-    """The key of a `key=value` word, without Hydra's + and ~."""
-    return word.partition("=")[0].lstrip("+~")
-
-
-def parse(words: Sequence[str]) -> list[Any]:
-    """Hydra's overrides of these words."""
+def parse(overrides: Sequence[str]) -> list[Any]:
+    """Hydra's reading of these overrides."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
-    for word in words:
-        if not key_of(word) or ("=" not in word and not word.startswith("~")):
-            raise UserError(f"expected key=value, found {word!r}")
-        _literal(word)
-    joined = [_with_joined_list(word) for word in words]
-    with _loader() as loader:
-        try:
-            overrides = OverridesParser.create(config_loader=loader).parse_overrides(joined)
-        except (HydraException, ValueError, ArithmeticError, RecursionError) as error:
-            raise UserError(_why_unreadable(error, words)) from None
     for override in overrides:
+        if not key_of(override) or ("=" not in override and not override.startswith("~")):
+            raise UserError(f"expected key=value, found {override!r}")
+        word_limits.check_word(override)
+    with loader() as config_loader:
+        try:
+            parser = OverridesParser.create(config_loader=config_loader)
+            parsed = parser.parse_overrides([_with_joined_list(one) for one in overrides])
+        except (HydraException, ValueError, ArithmeticError, RecursionError) as error:
+            raise UserError(why_unreadable(error, overrides)) from None
+    for override in parsed:
         _check_sweep(override)
         word_limits.check_sweep([override])
-    return list(overrides)
+    return list(parsed)
 
 
 def _check_sweep(override: Any) -> None:
@@ -66,107 +64,72 @@ def _check_sweep(override: Any) -> None:
         raise UserError(f"{override.input_line}: a sweep inside a sweep; expected plain values")
 
 
-def _with_joined_list(word: str) -> str:
-    """The word with a list for SLURM, `a,b` or `n[1,3-5]`, as one text."""
-    names = slurm_lists.joined(key_of(word), word.partition("=")[2])
-    return word if names is None else f"{word.partition('=')[0]}={quoted(names)}"
+def _with_joined_list(override: str) -> str:
+    """The override with a list for SLURM, `a,b` or `n[1,3-5]`, as one text."""
+    names = slurm_lists.joined(key_of(override), override.partition("=")[2])
+    return override if names is None else f"{override.partition('=')[0]}={quoted(names)}"
 
 
-def quoted(value: str) -> str:
-    """A value as it has to stand in a word, so that Hydra reads it as that very text."""
-    inner = re.sub(r'(\\*)(")', r"\1\1\\\2", value)
-    return '"' + re.sub(r"(\\+)$", r"\1\1", inner) + '"'
-
-
-def _literal(word: str) -> str:
-    """The word with `${` as that text: a file may be called so, and interpolation is for conf/."""
-    word_limits.check_word(word)
-    if re.match(r"[^=]*=[^\"']*\$\{", word):
-        raise UserError(_how_to_quote([word]))
-    return re.sub(r"(?<!\\)\$\{", r"\\${", word)
-
-
-def as_said(value: Any) -> Any:
-    """What a parsed value is once it is composed: Hydra's way to write `${` is undone."""
+def literal(value: Any) -> Any:
+    """What a parsed value is once it is composed: an escaped `${` is that text."""
     if isinstance(value, str):
-        return value.replace("\\${", "${")
+        return re.sub(r"((?:\\\\)*)\\\$\{", lambda m: m[1][: len(m[1]) // 2] + "${", value)
     if isinstance(value, list):
-        return [as_said(item) for item in value]
+        return [literal(item) for item in value]
     if isinstance(value, dict):
-        return {as_said(key): as_said(item) for key, item in value.items()}
+        return {literal(key): literal(item) for key, item in value.items()}
     return value
 
 
-def is_sweep(word: str) -> bool:
-    """Whether the word names several values."""
-    return bool(parse([word])[0].is_sweep_override())
+def has_interpolation(text: str) -> bool:
+    """Whether `${...}` in it stands for another value."""
+    return re.search(r"(?<!\\)(?:\\\\)*\$\{", text) is not None
 
 
-def batches(words: Sequence[str]) -> list[list[str]]:
-    """Every combination of the values that the words name, each as words with one value."""
-    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+def is_sweep(override: str) -> bool:
+    """Whether the override names several values."""
+    return bool(parse([override])[0].is_sweep_override())
 
-    parsed = parse(words)
-    word_limits.check_sweep(parsed)
-    for override in parsed:
-        if override.is_sweep_override() and word_limits.count(override) == 0:
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value that an override names."""
+
+    text: str  # an override of its own: `seed=1`
+    key: str
+    value: Any
+
+
+def choices(overrides: Sequence[str]) -> list[list[Choice]]:
+    """The values of each override, in the order of Hydra's own sweeps; the last one of a key."""
+    from hydra.core.override_parser.types import Override, Transformer
+
+    parsed = {override.get_key_element(): override for override in parse(overrides)}
+    word_limits.check_sweep(parsed.values())
+    found = []
+    for name, override in parsed.items():
+        key, convert = override.key_or_group, Override._convert_value
+        if override.is_sweep_override():
+            elements = [(Transformer.encode(e), convert(e)) for e in override.sweep_iterator()]
+        else:
+            elements = [(override.get_value_element_as_str(), override.value())]
+        if not elements:
             raise UserError(f"{override.input_line} names no value")
-    return [list(job) for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
+        is_delete = override.is_delete()
+        texts = [override.input_line if is_delete else f"{name}={text}" for text, _ in elements]
+        found.append([Choice(t, key, v) for t, (_, v) in zip(texts, elements, strict=True)])
+    return found
 
 
-def composed(words: Sequence[str]) -> Any:
-    """conf/ with these words applied, Hydra's own section included."""
-    from hydra import compose
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
-
-    own = [f"file://{folder}" for folder in _user_conf_dirs()]
-    path = [f"hydra.searchpath=[{','.join(own)}]"] if own else []
-    try:
-        with _loader():
-            literal = (_with_joined_list(_literal(word)) for word in words)
-            overrides = [*path, *map(_may_be_new, literal)]
-            return compose("config", overrides=overrides, return_hydra_config=True)
-    except YAMLError as error:
-        told = " ".join(str(error).split())
-        raise UserError(f"a config file is not YAML: {told}") from None
-    except RecursionError:
-        raise UserError("a config file is nested too deeply: lists in lists, or itself") from None
-    except UnicodeDecodeError:
-        raise UserError(f"a config file is not UTF-8: {', '.join(_no_text())}") from None
-    except UserError:
-        raise
-    except (HydraException, OmegaConfBaseException, ValueError, AssertionError) as error:
-        raise UserError(_explained(error, words)) from None
+def jobs(overrides: Sequence[str]) -> list[list[str]]:
+    """Every combination of the values that the overrides name, as overrides with one value each."""
+    return [[one.text for one in job] for job in itertools.product(*choices(overrides))]
 
 
-def _may_be_new(word: str) -> str:
-    """`cluster.by` and `cuts.given` have whatever names the user's tables have, `cluster.sbatch`
-    those of all options of sbatch."""
-    open_ones = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.sbatch.")
-    return f"++{word}" if word.startswith(open_ones) else word
-
-
-def plain(words: Sequence[str]) -> dict[str, Any]:
-    """The composed config as plain values, without Hydra's own section."""
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    config = composed(words)
-    try:
-        values: Any = OmegaConf.to_container(
-            OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]), resolve=True
-        )
-    except OmegaConfBaseException as error:
-        raise UserError(first_line(error)) from None
-    return {str(key): value for key, value in values.items()}
-
-
-def updated(values: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
-    """Plain values with what the words say put in, each word read as Hydra reads it."""
+def updated(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Plain values with those of the overrides put in, each read as Hydra reads it."""
     changed = copy.deepcopy(values)
-    for key, value in _said(tuple(words)):
+    for key, value in _values(tuple(overrides)):
         *sections, name = key.split(".")
         holder = changed
         for section in sections:
@@ -177,115 +140,172 @@ def updated(values: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
     return changed
 
 
-@lru_cache(maxsize=8)  # the words of a command are the same for all its folds
-def _said(words: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """The key and the plain value of each word."""
-    return [(override.key_or_group, as_said(override.value())) for override in parse(words)]
+@lru_cache(maxsize=8)  # the overrides of a command are the same for all its folds
+def _values(overrides: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The key and the plain value of each override."""
+    for override in overrides:
+        refuse_interpolation(override)
+    return [(one.key_or_group, literal(one.value())) for one in parse(overrides)]
 
 
-def names_in(group: str) -> list[str]:
-    """The choices of a config group."""
-    folders = [conf_dir(), *_user_conf_dirs()]
-    return sorted({path.stem for folder in folders for path in (folder / group).glob("*.yaml")})
+def refuse_interpolation(override: str) -> None:
+    if has_interpolation(override):
+        value = override.partition("=")[2].strip("\"'")
+        raise UserError(
+            f"{override}: expected a value, found an interpolation, which only a command that "
+            f"composes a config resolves; text is written {key_of(override)}={quoted(value)}"
+        )
+
+
+# ------------------------------------------------------------------------------------- composition
+
+
+def composed(overrides: Sequence[str]) -> Any:
+    """The primary config with these overrides applied, Hydra's own section included."""
+    from hydra import compose
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    try:
+        with loader():
+            config = compose(
+                config_folders.primary_config(),
+                overrides=list(map(for_hydra, overrides)),
+                return_hydra_config=True,
+            )
+    except YAMLError as error:
+        raise UserError(f"a config file is not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise UserError("a config file is nested too deeply: lists in lists, or itself") from None
+    except UnicodeDecodeError:
+        raise UserError(
+            f"a config file is not UTF-8: {', '.join(config_folders.not_text())}"
+        ) from None
+    except UserError:
+        raise
+    except (HydraException, OmegaConfBaseException, ValueError, AssertionError) as error:
+        raise UserError(explained(error, overrides)) from None
+    if config_folders.own_folders():
+        hydra_keys.check_composed(_flat(config.hydra), _flat(_shipped().hydra))
+    return config
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Any:
+    """What conf/ alone composes to."""
+    from hydra import compose
+
+    with loader():
+        return compose("config", overrides=with_placeholders([]), return_hydra_config=True)
+
+
+def _flat(config: Any, prefix: str = "hydra") -> dict[str, Any]:
+    from omegaconf import DictConfig, OmegaConf
+
+    if not isinstance(config, DictConfig):
+        return {prefix: config}
+    plain: Any = OmegaConf.to_container(config, resolve=False)
+    return dict(_leaves(plain, prefix))
+
+
+def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for name, item in value.items():
+            yield from _leaves(item, f"{key}.{name}")
+    else:
+        yield key, value
+
+
+def for_hydra(override: str) -> str:
+    """The override as Hydra takes it. `cluster.by` and `cuts.given` have whatever names the user's
+    tables have, `cluster.sbatch` those of all options of sbatch."""
+    word_limits.check_word(override)
+    open_keys = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.sbatch.")
+    sign = "++" if override.startswith(open_keys) else ""
+    return sign + _with_joined_list(override)
+
+
+def plain(overrides: Sequence[str]) -> dict[str, Any]:
+    """The composed config as plain values, without Hydra's own section."""
+    return resolved_values(unresolved(overrides), overrides)
+
+
+def unresolved(overrides: Sequence[str]) -> dict[str, Any]:
+    """Likewise, with interpolations as they are written."""
+    from omegaconf import OmegaConf
+
+    values: Any = OmegaConf.to_container(part_of(composed(overrides), "job"), resolve=False)
+    return {str(key): value for key, value in values.items()}
+
+
+def resolved_values(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Plain values with their interpolations resolved; `overrides`: what ${hydra:...} tells of."""
+    from hydra.core.hydra_config import HydraConfig
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    text = repr(values)
+    if "${" not in text:
+        return values
+    try:
+        if "${hydra:" in text:
+            HydraConfig.instance().set_config(composed(overrides))
+        config = OmegaConf.create(values)
+        OmegaConf.copy_cache(from_config=_resolved_before(), to_config=config)
+        found: Any = OmegaConf.to_container(config, resolve=True)
+        OmegaConf.copy_cache(from_config=config, to_config=_resolved_before())
+    except (OmegaConfBaseException, RecursionError) as error:
+        place = getattr(error, "full_key", None)
+        raise UserError(f"{place}: {first_line(error)}" if place else first_line(error)) from None
+    return {str(key): value for key, value in found.items()}
+
+
+@cache
+def _resolved_before() -> Any:
+    """Keeps what resolvers such as ${now:...} gave, so that all jobs of a command agree."""
+    from omegaconf import OmegaConf
+
+    return OmegaConf.create()
+
+
+def part_of(config: Any, part: str) -> Any:
+    """All of a composed config, its job's part, or Hydra's own."""
+    from omegaconf import OmegaConf
+
+    if part == "all":
+        return config
+    return OmegaConf.masked_copy(config, [k for k in config if (k == "hydra") == (part == "hydra")])
+
+
+@cache
+def _register_own_folders() -> None:
+    """Let Hydra look for configs in the folders of the user, too."""
+    from hydra.core.config_search_path import ConfigSearchPath
+    from hydra.core.plugins import Plugins
+    from hydra.plugins.search_path_plugin import SearchPathPlugin
+
+    class OwnFolders(SearchPathPlugin):  # type: ignore[misc]
+        def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+            for folder in config_folders.own_folders():
+                search_path.append("own", f"file://{folder}")
+
+    Plugins.instance().register(OwnFolders)
 
 
 @contextmanager
-def _loader() -> Iterator[Any]:
+def loader() -> Iterator[Any]:
     """Hydra's loader over conf/ and the user's own folders."""
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
+    _register_own_folders()
     with initialize_config_dir(str(conf_dir()), version_base="1.3", job_name="fsm_hpc"):
         yield GlobalHydra.instance().config_loader()
 
 
-def _user_conf_dirs() -> list[Path]:
-    """Where a site or a user keeps configs of their own: $FSM_CONF_DIR, ~/.config/fsm_hpc."""
-    given = os.environ.get("FSM_CONF_DIR")
-    home = Path.home() / ".config" / "fsm_hpc"
-    folders = [Path(given).absolute()] if given else []
-    return [folder for folder in (*folders, home) if folder.is_dir()]
-
-
-# ---------------------------------------------------------------------------------------- errors
-
-
-def _no_text() -> Iterator[str]:
-    """The user's config files that are something else; ours are text."""
-    for path in (path for folder in _user_conf_dirs() for path in sorted(folder.rglob("*.yaml"))):
-        try:
-            path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            yield str(path)
-        except OSError:  # not the one that was read
-            continue
-
-
-def first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def _why_unreadable(error: Exception, words: Sequence[str]) -> str:
-    """Hydra says in its second line what is wrong with the arguments of a function."""
-    function = re.search(r"^\w+ while evaluating .*$", str(error), re.MULTILINE)
-    if function is None:
-        return f"{first_line(error)}; {_how_to_quote(words)}"
-    texts = [word for word in words if f"'{word}'" in first_line(error)] or words
-    return f"cannot read {' '.join(texts)}: {function[0]}"
-
-
-def _how_to_quote(words: Sequence[str]) -> str:
-    word = max(words, key=lambda word: sum(not c.isalnum() for c in word))
-    key, _, value = word.partition("=")
-    advice = shlex.quote(f"{key}={quoted(value)}")
-    return f"cannot read {word}; a value with blanks or signs needs quotes: {advice}"
-
-
-def _explained(error: Exception, words: Sequence[str]) -> str:
-    """One line that names what is wrong, with the near matches."""
-    text = str(error)
-    for word in words:
-        if word.startswith("experiment="):
-            return f"an experiment is added to the config: write +{word}"
-    for word in words:
-        if word.startswith("+") and "Could not append" in text and f"'{key_of(word)}'" in text:
-            return f"{key_of(word)} is a setting that is there: write {word.lstrip('+')}"
-    for word in words:
-        key, value = key_of(word), word.partition("=")[2]
-        is_meant = f"{key}/{value}" in text or "Config group override must be" in text
-        if key in GROUPS and value not in names_in(key) and is_meant:
-            known = names_in(key)
-            near = did_you_mean(value, known)
-            return f"{key}={value} is not known{near}; there are: {', '.join(known)}"
-    missing = re.search(r"You must specify '(\w+)'", text)
-    if missing:
-        group = missing[1]
-        return f"{group} is not given: expected {group}=NAME, one of: {', '.join(names_in(group))}"
-    for word in words:
-        key = key_of(word)
-        if f"'{key}'" in text and "override" in text:
-            near = did_you_mean(key, _all_keys(words))
-            return f"{key} is not a setting{near}; --cfg job shows them all"
-    return first_line(error)
-
-
-def _all_keys(words: Sequence[str]) -> list[str]:
-    from omegaconf import OmegaConf
-
-    chosen = with_placeholders([word for word in words if key_of(word) in GROUPS])
-    config: Any = OmegaConf.to_container(composed(chosen), resolve=False)
-    return [key for key in _flat(config) if not key.startswith("hydra.")]
-
-
-def with_placeholders(words: Sequence[str]) -> list[str]:
-    """The words, with some dataset and method where they name none, to look at the rest."""
-    given = {key_of(word) for word in words}
+def with_placeholders(overrides: Sequence[str]) -> list[str]:
+    """The overrides, with some dataset and method where they name none, to look at the rest."""
+    given = {key_of(override) for override in overrides}
     stand_ins = {"dataset": "hepatitis", "method": "median"}
-    return [*words, *(f"{key}={name}" for key, name in stand_ins.items() if key not in given)]
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in values.items():
-        yield prefix + key
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
+    return [*overrides, *(f"{key}={name}" for key, name in stand_ins.items() if key not in given)]

@@ -9,18 +9,25 @@ from functools import cache
 from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
+from fsm_hpc.study import hydra_keys
 from fsm_hpc.study.checks import refuse_option
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.hydra import key_of, names_in
+from fsm_hpc.study.config_folders import groups, key_of, names_in
+from fsm_hpc.study.hydra_keys import is_of_hydra
 
 OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it
 EXPERIMENT = "experiment"  # a config group whose files set other keys
 
 
-@cache
 def known() -> tuple[str, ...]:
     """Every key and group: `seed`, `scan`, `scan.budget_h`, `experiment`."""
-    return (EXPERIMENT, *(key for key, _ in _keys(Config, "")))
+    return tuple(dict.fromkeys([*settings(), *groups()]))
+
+
+@cache
+def settings() -> tuple[str, ...]:
+    """The keys of all settings, and of their sections."""
+    return tuple(key for key, _ in _keys(Config, ""))
 
 
 @cache
@@ -34,6 +41,11 @@ def _keys(kind: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix + name, hint
         if is_dataclass(hint):
             yield from _keys(hint, f"{prefix}{name}.")
+
+
+def hint_of(key: str) -> Any:
+    """The type of a setting; None where there is none of that name."""
+    return dict(_keys(Config, "")).get(key)
 
 
 def _is_mapping(hint: Any) -> bool:
@@ -50,7 +62,9 @@ def check(words: Sequence[str], own: Collection[str] = ()) -> None:
         key = key_of(word)
         if "=" not in word and not word.startswith("~"):
             raise UserError(f"expected key=value, found {word!r}{_with_key(word)}")
-        if key not in own and not is_known(key):
+        if is_of_hydra(key):
+            hydra_keys.check(word)
+        elif key not in own and not is_known(key):
             refuse_option(key)
             near = suggestion(key, own)
             raise UserError(f"{key or word} is not a setting{near}; --cfg job shows them all")

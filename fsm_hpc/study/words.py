@@ -76,9 +76,10 @@ class Word:
 
     @cached_property
     def _override(self) -> Any:
+        hydra.refuse_interpolation(self.text)
         return hydra.parse([self.text])[0]
 
     @staticmethod
     def _text_of(value: Any) -> str:
         text = str(getattr(value, "text", value))  # a quoted string knows its text
-        return text.lower() if isinstance(value, bool) else str(hydra.as_said(text))
+        return text.lower() if isinstance(value, bool) else str(hydra.literal(text))

@@ -71,12 +71,11 @@ def test_every_way_to_read_a_word_reads_the_same(name: str) -> None:
     assert show([*fold, word])
 
 
-def test_interpolation_outside_of_quotes_is_refused_with_advice() -> None:
-    code, printed = said(
-        "dataset=hepatitis", "method=pivot", "study=${oc.env:HOME}", "--cfg", "job"
-    )
+@pytest.mark.parametrize("verb", ["status", "collect", "cancel", "resume"])
+def test_interpolation_in_a_command_that_composes_nothing_is_refused_with_advice(verb: str) -> None:
+    code, printed = said(verb, "study=${dataset.name}")
     assert code == 2
-    assert b"needs quotes: 'study=\"${oc.env:HOME}\"'" in printed
+    assert b'text is written study="\\${dataset.name}"' in printed
 
 
 def test_the_advice_on_quoting_can_be_followed(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ _composed = hydra.plain
 _known: dict[tuple[str, ...], dict[str, Any]] = {}
 
 
-def _remembered(words: Sequence[str]) -> dict[str, Any]:
-    key = tuple(words)
+def _remembered(overrides: Sequence[str]) -> dict[str, Any]:
+    key = tuple(overrides)
     if key not in _known:
-        _known[key] = _composed(words)
+        _known[key] = _composed(overrides)
     return copy.deepcopy(_known[key])
 
 

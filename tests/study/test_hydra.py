@@ -40,7 +40,7 @@ BANK = ["dataset=bank", "method=pivot"]
 def test_every_combination_of_values_is_one_list_of_words_in_order(
     words: list[str], batches: list[list[str]]
 ) -> None:
-    assert hydra.batches(words) == batches
+    assert hydra.jobs(words) == batches
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def complaint(words: list[str]) -> str:
         (
             ["dataset=bank"],
             ["You must specify 'method'"],
-            "method is not given: expected method=NAME, one of: interval, ",
+            "method is not given: expected method=NAME, one of: ",
         ),
         (
             [*BANK, "scan.patienc=1"],

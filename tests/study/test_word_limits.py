@@ -74,7 +74,7 @@ def test_an_argument_nested_too_deeply_is_refused(signs: str) -> None:
 
 def test_brackets_in_a_quoted_text_are_no_nesting() -> None:
     (override,) = hydra.parse([f'study="{"(" * 100}"'])
-    assert hydra.as_said(override.value()) == "(" * 100
+    assert hydra.literal(override.value()) == "(" * 100
 
 
 def test_an_argument_of_a_megabyte_is_refused_and_not_repeated() -> None:

@@ -26,6 +26,7 @@ DEFAULTS = {"scan.splits": 5, "scan.patience": 4}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--multirun", action="store_true", help="send it to SLURM as a job")
     options.shared_flag(parser)
+    options.config_flags(parser)
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
@@ -41,7 +42,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     started = clock.monotonic()
     words = [_labels(word) for word in words]
     given = {key_of(word) for word in words}
-    config = compose([*words, *(f"{k}={v}" for k, v in DEFAULTS.items() if k not in given)])
+    words += [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
+    if options.shows_config(flags, words):
+        return 0
+    config = compose(words)
     if not config.method.name.finds_formula:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import fsm_hpc
-from fsm_hpc.cli import options, usage
+from fsm_hpc.cli import completion, options, usage
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study.config import Config
@@ -16,22 +16,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m", "--multirun", action="store_true", help="submit every fold of a sweep"
     )
     options.submission_flags(parser)
-    parser.add_argument("--cfg", choices=["job"], help="show the composed config and do nothing")
+    options.config_flags(parser)
+    parser.add_argument(
+        "--info",
+        "-i",
+        nargs="?",
+        const="all",
+        choices=["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"],
+        help="show how the config is composed",
+    )
+    parser.add_argument(
+        "--shell-completion", "-sc", metavar="install=SHELL", help="of bash, zsh or fish"
+    )
+    parser.add_argument("--run", "-r", action="store_true", help="run one fold (default)")
+    hydras_own = parser.add_argument_group("options of Hydra that have a replacement here")
+    hydras_own.add_argument("--config-path", "-cp", metavar="X", help="--config-dir FOLDER")
+    hydras_own.add_argument("--hydra-help", action="store_true", help="--help, --info")
+    hydras_own.add_argument("--experimental-rerun", metavar="X", help="resume")
     parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
+
+
+# options of Hydra's own commands that this one does not have, and what to write instead
+INSTEAD = {
+    "config_path": "--config-dir FOLDER adds a folder, --config-name NAME takes its primary config",
+    "hydra_help": "--help shows the options of a command, --info how its config is composed",
+    "experimental_rerun": "`resume` goes on with folds that have begun",
+}
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Show the config, submit a sweep, or run one fold in this process."""
-    from fsm_hpc.study import compose
+    from fsm_hpc.study import compose, hydra_keys, hydra_show
 
+    for name, instead in INSTEAD.items():
+        if getattr(flags, name):
+            raise UserError(f"--{name.replace('_', '-')} is not an option: {instead}")
+    if flags.shell_completion:
+        return completion.run(flags.shell_completion)
     stray = [word for word in words if "=" not in word and not word.startswith("~")]
     if stray:
         near = did_you_mean(stray[0], usage.names())
         raise UserError(f"expected key=value or a verb first, found {stray[0]!r}{near}")
-    if flags.cfg:
-        print(compose.show(words), end="")
+    if flags.info:
+        hydra_show.show_info(flags.info, words)
         return 0
-    if flags.multirun:
+    if options.shows_config(flags, words):
+        return 0
+    if flags.multirun or hydra_keys.is_multirun(words):
         from fsm_hpc.cluster.submit.launch import launch
 
         return launch(compose.expand(words), options.of_submission(flags))
@@ -89,7 +120,7 @@ VERB = Verb(
     Group.RUN,
     "One fold here; with -m all folds of a sweep, as SLURM jobs where there is sbatch.",
     "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--wait] [--after LIST] "
-    "[--notify TEXT] [--cfg job]",
+    "[--notify TEXT] [--cfg job|hydra|all] ...",
     (
         "dataset=bank method=interval -m",
         "dataset=bank method=interval fold=0",

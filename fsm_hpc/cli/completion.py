@@ -1,0 +1,108 @@
+"""Shell completion of commands, options, settings and their values."""
+
+from __future__ import annotations
+
+import os
+import typing
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+
+from fsm_hpc.cli import usage
+from fsm_hpc.errors import UserError
+
+PROGRAM = "fsm-hpc"
+_BASH = """_fsm_hpc() {
+  local IFS=$'\\n'
+  COMPREPLY=($(COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" "$1" -sc query=bash 2>/dev/null))
+}
+complete -o nospace -o default -F _fsm_hpc fsm-hpc
+"""
+_ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
+_FISH = """complete -c fsm-hpc -f -a '(COMP_LINE=(commandline -cp) fsm-hpc -sc query=fish)'
+"""
+INSTALL = {"bash": _BASH, "zsh": _ZSH + _BASH, "fish": _FISH}
+UNINSTALL = {
+    "bash": "complete -r fsm-hpc; unset -f _fsm_hpc\n",
+    "zsh": "complete -r fsm-hpc; unset -f _fsm_hpc\n",
+    "fish": "complete -c fsm-hpc -e\n",
+}
+
+
+def run(asked: str) -> int:
+    """Do what `-sc install=SHELL`, `uninstall=SHELL` or `query=SHELL` asks for."""
+    action, _, shell = asked.partition("=")
+    if shell not in INSTALL or action not in ("install", "uninstall", "query"):
+        raise UserError(
+            f"-sc: expected install=SHELL or uninstall=SHELL with {', '.join(INSTALL)}, found "
+            f'{asked!r}; eval "$({PROGRAM} -sc install=bash)" installs it'
+        )
+    if action != "query":
+        print({"install": INSTALL, "uninstall": UNINSTALL}[action][shell], end="")
+        return 0
+    line = os.environ.get("COMP_LINE", "")
+    point = os.environ.get("COMP_POINT", "")
+    for found in completions(line[: int(point)] if point.isdigit() else line, shell):
+        print(found)
+    return 0
+
+
+def completions(line: str, shell: str = "bash") -> list[str]:
+    """What may stand in place of the last word of a line that begins with the program's name."""
+    *before, word = line.split(" ")
+    found = sorted(set(_candidates(word, [text for text in before[1:] if text])))
+    if shell == "fish":
+        return found
+    cut = word.rfind("=") + 1  # bash completes what follows the sign
+    return [text[cut:] for text in found]
+
+
+def _candidates(word: str, before: list[str]) -> Iterator[str]:
+    command = next((text for text in before if text in usage.names()), None)
+    texts: Iterator[str] | list[str]
+    if word.startswith("-"):
+        texts = usage.verb(command or usage.RUN).options()
+    elif "=" in word:
+        texts = _values(word)
+    else:
+        texts = [*_keys(word), *(() if command else usage.names())]
+    return (text for text in texts if text.startswith(word))
+
+
+def _keys(word: str) -> Iterator[str]:
+    """Settings: groups and values end with `=`, sections with a dot."""
+    from fsm_hpc.study import keys
+    from fsm_hpc.study.config_folders import groups
+
+    sign = word[: len(word) - len(word.lstrip("+~"))]
+    known = keys.known()
+    for key in known:
+        if any(other.startswith(f"{key}.") for other in known):
+            yield f"{sign}{key}."
+        else:
+            yield f"{sign}{key}="
+    yield from (f"{sign}{group}=" for group in groups())
+
+
+def _values(word: str) -> Iterator[str]:
+    """Values of the key: choices of a group, names of an enumeration, true and false."""
+    from fsm_hpc.study import keys
+    from fsm_hpc.study.config_folders import key_of, names_in
+
+    stem, _, last = word.rpartition("," if "," in word.partition("=")[2] else "=")
+    glue = word[len(stem)]
+    hint = keys.hint_of(key_of(word))
+    hints = [hint, *typing.get_args(hint)]
+    choices = [str(member.value) for kind in hints if _is_enum(kind) for member in kind]
+    choices += ["true", "false"] if bool in hints else []
+    yield from (f"{stem}{glue}{text}" for text in [*names_in(key_of(word)), *choices])
+    if Path in hints or key_of(word) in ("dataset.path", "dataset.labels"):
+        folder, _, name = last.rpartition("/")
+        place = Path(folder or ("/" if last.startswith("/") else ".")).expanduser()
+        found = place.iterdir() if place.is_dir() else ()
+        at = f"{folder}/" if "/" in last else ""
+        yield from (f"{stem}{glue}{at}{path.name}" for path in found if path.name.startswith(name))
+
+
+def _is_enum(kind: typing.Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
