@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
-from fsm_hpc.search.solvers.native import Native, solver
+from fsm_hpc.search.solvers.native import Native, engine_choice
 from fsm_hpc.search.solvers.native.decoder import build
 from fsm_hpc.search.solvers.native.directions import directions
 from fsm_hpc.search.solvers.native.plans import plans
@@ -30,6 +31,7 @@ from tests.support.brute_constraints import fewest_errors
 from tests.support.random_constraints import KINDS, Case, constrained
 
 LONGEST = 7
+SET_COSTS = [math.inf, 0.0]  # boxes are searched, or cells
 COMBINED = (
     ("require", "min_support"),
     ("require", "max_columns"),
@@ -78,10 +80,10 @@ def assert_best(made: Solver, case: Case, longest: int) -> None:
 
 def native_equals_brute_force(kinds: tuple[str, ...], count: int) -> None:
     @examples(count)
-    @given(case=st.booleans().flatmap(partial(constrained, kinds)), few=st.sampled_from([0, 8]))
-    def equal(case: Case, few: int) -> None:
+    @given(case=st.booleans().flatmap(partial(constrained, kinds)), cost=st.sampled_from(SET_COSTS))
+    def equal(case: Case, cost: float) -> None:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(solver, "FEW_VALUES", few)  # 0: else small tables are searched as bits
+            patched.setattr(engine_choice, "SET_COST", cost)
             assert_best(Native(), case, LONGEST)
 
     equal()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -20,7 +22,7 @@ from fsm_hpc.search.scan import Limits, ScanState, finish
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
-from fsm_hpc.search.solvers.native import Native, solver
+from fsm_hpc.search.solvers.native import Native, engine_choice
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import problems_with_cuts, with_holes
 
@@ -66,7 +68,7 @@ def test_native_equals_brute_force(rule: CutRule, missing: bool) -> None:
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_boxes_equal_brute_force(missing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver, "FEW_VALUES", 0)  # else such small tables are searched as bits
+    monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
 
     @examples(25)
     @given(data=st.data(), rule=st.sampled_from(list(CutRule)))
@@ -82,12 +84,12 @@ def test_clingo_dl_equals_native_on_a_sample() -> None:
 
 @pytest.mark.slow
 @by_case
-@pytest.mark.parametrize("engine", ["bits", "boxes"])
+@pytest.mark.parametrize("engine", ["cells", "boxes"])
 def test_native_equals_brute_force_on_300_tables(
     rule: CutRule, missing: bool, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine == "boxes":
-        monkeypatch.setattr(solver, "FEW_VALUES", 0)
+        monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
 
     @examples(300)
     @given(problem=problems_with_cuts(rule, missing))

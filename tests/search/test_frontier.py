@@ -17,7 +17,8 @@ from fsm_hpc.search.frontier import Frontier, Leader, Left, with_checksum
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.search.solvers.native import Native, engines, search, solver, work
+from fsm_hpc.search.solvers.native import Native, engine_choice, search, work
+from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.kernels.order import STOPPED
 from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.system import serialization
@@ -81,17 +82,17 @@ def through_json(frontier: Frontier | None) -> Frontier | None:
     return frontier and Frontier.verified(json.loads(json.dumps(saved(frontier))))
 
 
-@pytest.mark.parametrize("few_values", [0, 8], ids=["boxes", "bits"])
+@pytest.mark.parametrize("set_cost", [math.inf, 0.0], ids=["boxes", "cells"])
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @by_method
 def test_a_size_that_is_stopped_again_and_again_has_the_answer_of_one_piece(
     method: Method,
     threads: int,
-    few_values: int,
+    set_cost: float,
     stop: Interrupter,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(solver, "FEW_VALUES", few_values)
+    monkeypatch.setattr(engine_choice, "SET_COST", set_cost)
     rng = np.random.default_rng(5)
     stops = 0
     for _ in range(3):
@@ -206,9 +207,9 @@ def test_a_stop_does_not_wait_until_all_functions_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     listed = threading.Event()
-    real = engines.units_of_size
+    real = BoxEngine.units_of_size
     monkeypatch.setattr(search, "QUICK_SIZE", 0)
-    monkeypatch.setattr(search, "units_of_size", lambda *given: listed.wait(20) and real(*given))
+    monkeypatch.setattr(BoxEngine, "units_of_size", lambda *given: listed.wait(20) and real(*given))
     problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
     began = time.monotonic()
     start = Incumbent(frontier=replace(SOME, numbering="other"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -23,7 +24,7 @@ from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, scan
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
-from fsm_hpc.search.solvers.native import Native, solver
+from fsm_hpc.search.solvers.native import Native, engine_choice
 from fsm_hpc.search.solvers.native.decoder import build
 from fsm_hpc.search.solvers.native.typed_functions import functions_of
 from fsm_hpc.search.stop_reason import StopReason
@@ -33,7 +34,7 @@ from tests.support.random_tables import problems, problems_with_cuts
 OTHERS = [language for language in Language if language is not Language.PAPER]
 every_language = pytest.mark.parametrize("language", OTHERS, ids=lambda one: one.value)
 every_encoding = pytest.mark.parametrize("encoding", Encoding, ids=lambda one: one.value)
-by_engine = pytest.mark.parametrize("few_values", [0, 8], ids=["boxes", "bits"])
+by_engine = pytest.mark.parametrize("set_cost", [math.inf, 0.0], ids=["boxes", "cells"])
 lengths = st.integers(1, 7)
 LONG = [pytest.param(150, marks=pytest.mark.slow)]  # with both engines 300
 
@@ -72,9 +73,9 @@ def assert_optimal(made: Solver, problem: Problem, length: int) -> None:
 @by_engine
 @pytest.mark.parametrize("count", [40, *LONG])
 def test_native_equals_brute_force(
-    language: Language, few_values: int, count: int, monkeypatch: pytest.MonkeyPatch
+    language: Language, set_cost: float, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solver, "FEW_VALUES", few_values)
+    monkeypatch.setattr(engine_choice, "SET_COST", set_cost)
     columns = 3 if language is Language.AT_LEAST and count < 100 else 4
 
     @examples(count)
@@ -106,9 +107,9 @@ def test_clingo_dl_equals_native_and_brute_force(
 @by_engine
 @pytest.mark.parametrize("count", [8, *LONG])
 def test_every_language_goes_with_every_kind_of_cut_and_with_missing_values(
-    language: Language, few_values: int, count: int, monkeypatch: pytest.MonkeyPatch
+    language: Language, set_cost: float, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solver, "FEW_VALUES", few_values)
+    monkeypatch.setattr(engine_choice, "SET_COST", set_cost)
 
     @examples(count)
     @given(data=st.data(), rule=st.sampled_from(CutRule), keeps=st.booleans(), length=lengths)

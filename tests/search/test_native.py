@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
 from dataclasses import replace
@@ -17,8 +18,16 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
-from fsm_hpc.search.solvers.native import Native, bit_engine, box_engine, search, solver, table
-from fsm_hpc.search.solvers.native.bit_engine import BitEngine
+from fsm_hpc.search.solvers.native import (
+    Native,
+    box_engine,
+    cell_engine,
+    engine_choice,
+    search,
+    solver,
+    table,
+)
+from fsm_hpc.search.solvers.native.cell_engine import CellEngine
 from fsm_hpc.search.solvers.native.functions import Tree, functions
 from fsm_hpc.search.solvers.native.kernels import (
     boxes,
@@ -39,7 +48,7 @@ from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
 
 by_method = pytest.mark.parametrize("method", FORMULA_METHODS, ids=lambda m: m.value)
-by_engine = pytest.mark.parametrize("engine", ["bits", "boxes"], indirect=True)
+by_engine = pytest.mark.parametrize("engine", ["cells", "boxes"], indirect=True)
 LOW = -1000  # a goal that every literal reaches
 (
     single,
@@ -68,9 +77,9 @@ PAIR_TRUTHS = {f: [values >> i & 1 for i in range(4)] for values, f in PAIRS.ite
 
 @pytest.fixture
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Small tables have few values, which are kept as bits unless that is forbidden."""
-    if request.param == "boxes":
-        monkeypatch.setattr(solver, "FEW_VALUES", 0)
+    """One engine, whatever its predicted cost."""
+    cost = math.inf if request.param == "boxes" else 0.0
+    monkeypatch.setattr(engine_choice, "SET_COST", cost)
     return str(request.param)
 
 
@@ -366,7 +375,7 @@ def test_errors_and_sizes_are_those_of_clingo_dl(method: Method, engine: str) ->
 def test_pairs_too_wide_to_ask_are_boxed_with_the_same_optima(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(solver, "FEW_VALUES", 0)
+    monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
     monkeypatch.setattr(table, "WIDE_PAIR", 8)
     for seed in range(30):
         assert_optima_of_every_bound(tiny_problem(seed, Method.INTERVAL), 8)
@@ -385,11 +394,22 @@ def test_row_lists_that_cannot_be_shortened_give_the_same_formula(
 def test_units_of_few_holes_have_the_same_optima(
     method: Method, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solver, "FEW_VALUES", 0)
+    monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
     monkeypatch.setattr(box_engine, "MOST_HOLES", 2)
-    monkeypatch.setattr(bit_engine, "PAIRS_OF_A_UNIT", 12)
     for seed in range(40):
         assert_optima_of_every_bound(tiny_problem(seed, method), 8)
+
+
+@by_method
+@pytest.mark.parametrize("name", ["MOST_SUMS", "MOST_REMEMBERED"])
+def test_cells_without_room_for_what_they_remember_give_the_same_formula(
+    name: str, method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_choice, "SET_COST", 0.0)
+    problems = [tiny_problem(seed, method) for seed in range(20)]
+    expected = [solve(problem, 9).formula for problem in problems]
+    monkeypatch.setattr(cell_engine, name, 0)
+    assert [solve(problem, 9).formula for problem in problems] == expected
 
 
 @by_engine
@@ -516,12 +536,12 @@ def test_a_chunk_of_work_may_pause_as_often_as_it_has_to(monkeypatch: pytest.Mon
     problem = random_problem(np.random.default_rng(41), Method.MEDIAN, 60, 3, 3, 8)
     expected = solve(problem, 5).formula
     monkeypatch.setattr(search, "QUICK_SIZE", 0)
-    real, calls = BitEngine.search, itertools.count(1)
+    real, calls = CellEngine.search, itertools.count(1)
 
     def often(*arguments: Any) -> int:
         return PAUSED if next(calls) % 1000 else real(*arguments)
 
-    monkeypatch.setattr(BitEngine, "search", often)
+    monkeypatch.setattr(CellEngine, "search", often)
     assert solve(problem, 5).formula == expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +21,7 @@ from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import written
 from fsm_hpc.search.solvers.base import Control, End, Incumbent
-from fsm_hpc.search.solvers.native import Native, solver
+from fsm_hpc.search.solvers.native import Native, engine_choice
 from tests.support import brute_constraints, brute_force
 
 METHODS = (Method.MEDIAN, Method.PIVOT, Method.PIVOT, Method.INTERVAL, Method.INTERVAL)
@@ -67,9 +68,9 @@ def random_case(seed: int, number: int) -> Case:
 def difference(case: Case) -> str:
     """What brute force says otherwise; empty where both agree."""
     expected = _expected(case)
-    few_values = mock.patch.object(solver, "FEW_VALUES", -1)  # else small tables are bits
+    boxes = mock.patch.object(engine_choice, "SET_COST", math.inf)
     native, start, problem = Native(), Incumbent(), case.problem
-    with few_values:
+    with boxes:
         for length in range(1 if case.climbs else case.length, case.length + 1):
             best = expected[length - 1]
             if best is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from fsm_hpc.search.solvers.native.engines import (
     PlanUnits,
     Worker,
     chosen_families,
+    units_of_plans,
 )
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS
 from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES
 from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL
-from fsm_hpc.search.solvers.native.kernels.order import OPEN, STACKED
+from fsm_hpc.search.solvers.native.kernels.order import OPEN, STACKED, UNITS
 from fsm_hpc.search.solvers.native.kernels.units import FIELD
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import KernelTable
@@ -33,12 +35,13 @@ LIVE_ROWS = 1 << 24  # room for the row lists of a branch; without it they are n
 class BoxEngine:
     """Branch and bound over boxes of cuts."""
 
+    most_units = UNITS
+
     def __init__(self, table: KernelTable) -> None:
         self.table = table
 
-    @property
-    def families(self) -> shapes.Families:
-        return self.table.families
+    def units_of_size(self, size: int) -> list[PlanUnits]:
+        return list(units_of_plans(self.table, size, self.blocks))
 
     def worker(self) -> Worker:
         table = self.table
@@ -86,7 +89,9 @@ class BoxEngine:
             "found": 2,
         }
         scratch = {name: np.zeros(shape, np.int32) for name, shape in sizes.items()}
-        return Worker.of(memory, shapes.Scratch(**scratch))
+        cuts = np.zeros((MOST_BOXED, 2), np.int64)
+        lane = shapes.Lane(np.zeros(5, np.int64), np.zeros(6, np.int64), cuts)
+        return Worker(lane, memory, shapes.Scratch(**scratch))
 
     def blocks(self, plan: Plan) -> Blocks:
         everything = self._pairs if plan.hole == 2 else len(self.table.columns)
@@ -109,7 +114,9 @@ class BoxEngine:
     def _has_intervals(self) -> bool:
         return any(column.kind == INTERVAL for column in self.table.columns)
 
-    def search(self, worker: Worker, units: PlanUnits, race: shapes.Race, span: shapes.Span) -> int:
+    def search(
+        self, worker: Worker, units: PlanUnits, race: shapes.Race, end: int, budget: int
+    ) -> int:
         status: int = boxes.search(
             self.table.data,
             units.families,
@@ -118,7 +125,7 @@ class BoxEngine:
             worker.scratch,
             worker.lane,
             race,
-            span,
+            shapes.Span(units.first, end, budget, *units.blocks),
         )
         return status
 
@@ -137,8 +144,9 @@ class BoxEngine:
             worker.memory.boxes[at, : 4 * units.plan.boxed] = box
         worker.lane.control[STACKED] = len(rest)
 
-    def decode(self, units: PlanUnits, lane: shapes.Lane) -> Leader:
+    def decode(self, groups: Sequence[PlanUnits], lane: shapes.Lane) -> Leader:
         unit, entry, mask, score, low, high = (int(value) for value in lane.leader)
+        units = next(group for group in groups if unit < group.end)
         plan = units.plan
         literals = [
             (int(units.families.column[family]), int(cuts[0]), int(cuts[1]))

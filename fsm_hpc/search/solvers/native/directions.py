@@ -15,7 +15,7 @@ def directions(plan: Plan) -> tuple[Array, Array]:
     """By function of the hole, variables as bits: those of the context, then x and y."""
     rises, falls = np.zeros(FUNCTIONS, np.int64), np.zeros(FUNCTIONS, np.int64)
     for f in plan.trees:
-        truth = _truth(plan, f)
+        truth = truth_of(plan, f)
         for variable in range(plan.boxed + plan.hole):
             pairs = truth.reshape(-1, 2, 1 << variable)
             without, with_it = pairs[:, 0], pairs[:, 1]
@@ -24,7 +24,7 @@ def directions(plan: Plan) -> tuple[Array, Array]:
     return rises, falls
 
 
-def _truth(plan: Plan, f: int) -> Array:
+def truth_of(plan: Plan, f: int) -> Array:
     """The whole function, its variables by place: what fills the hole comes last."""
     filled = _filling(plan.hole, f)
     by_state = np.zeros((4, len(filled)), bool)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native.directions import directions
+from fsm_hpc.search.solvers.native.kernels.cells import CellMemory
 from fsm_hpc.search.solvers.native.kernels.shapes import (
-    BitMemory,
     BoxMemory,
     Families,
     Lane,
     PlanArrays,
     Race,
     Scratch,
-    Span,
 )
 from fsm_hpc.search.solvers.native.kernels.units import choose_families
 from fsm_hpc.search.solvers.native.plans import Plan, plans
@@ -38,13 +37,9 @@ class Blocks(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanUnits:
-    """The units of one plan, numbered from `first` on."""
+class UnitGroup:
+    """Units that are searched alike, numbered from `first` on."""
 
-    plan: Plan
-    arrays: PlanArrays
-    families: Families
-    blocks: Blocks
     first: int
     units: int
 
@@ -54,58 +49,63 @@ class PlanUnits:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanUnits(UnitGroup):
+    """The units of one plan."""
+
+    plan: Plan
+    arrays: PlanArrays
+    families: Families
+    blocks: Blocks
+
+
+@dataclass(slots=True)
 class Worker:
-    """The arrays of one thread."""
+    """The arrays of one thread; `memory` and `scratch` are its engine's own."""
 
-    memory: BoxMemory | BitMemory
-    scratch: Scratch | None
     lane: Lane
-
-    @staticmethod
-    def of(memory: BoxMemory | BitMemory, scratch: Scratch | None = None) -> Worker:
-        cuts = np.zeros((MOST_BOXED, 2), np.int64)
-        return Worker(memory, scratch, Lane(np.zeros(5, np.int64), np.zeros(6, np.int64), cuts))
+    memory: BoxMemory | CellMemory | None = None
+    scratch: Scratch | None = None
 
 
 class Engine(Protocol):
-    """Searches the units of a plan."""
+    """Searches units, in its own terms: `group` is always one that it listed itself."""
 
     table: KernelTable
+    most_units: int  # that it can number
 
     def worker(self) -> Worker: ...
 
-    @property
-    def families(self) -> Families:
-        """Choices for a boxed variable."""
+    def units_of_size(self, size: int) -> Sequence[UnitGroup]:
+        """All units of a size, numbered in the order in which they are searched."""
         ...
 
-    def blocks(self, plan: Plan) -> Blocks: ...
-
-    def search(self, worker: Worker, units: PlanUnits, race: Race, span: Span) -> int:
-        """Search up to the span's end; come back after its budget of work, PAUSED or DONE."""
+    def search(self, worker: Worker, group: Any, race: Race, end: int, budget: int) -> int:
+        """Search units of a group up to `end`; PAUSED after a budget of work, DONE, STOPPED."""
         ...
 
-    def rest(self, worker: Worker, units: PlanUnits) -> Rest:
+    def rest(self, worker: Worker, group: Any) -> Rest:
         """What is left of the unit that a paused worker has begun; nothing if it has not."""
         ...
 
-    def take_up(self, worker: Worker, units: PlanUnits, rest: Rest) -> None:
+    def take_up(self, worker: Worker, group: Any, rest: Rest) -> None:
         """Let the worker begin its next unit with what is left of it."""
         ...
 
-    def decode(self, units: PlanUnits, lane: Lane) -> Leader: ...
+    def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
+        """The formula that a worker found best in one of these groups."""
+        ...
 
 
-def units_of_size(engine: Engine, size: int) -> Iterator[PlanUnits]:
-    """All units of a size, numbered in canonical order."""
-    families = engine.families
-    first = 0
-    table = engine.table
+def units_of_plans(
+    table: KernelTable, size: int, blocks_of: Callable[[Plan], Blocks]
+) -> Iterator[PlanUnits]:
+    """All units of a size for boxes, numbered in canonical order."""
+    families, first = table.families, 0
     is_directed = bool(table.bounds.is_any)
     for plan, arrays in _prepared(size, table.has_wide_pairs, table.language, is_directed):
-        blocks = engine.blocks(plan)
+        blocks = blocks_of(plan)
         units = len(families.column) ** plan.boxed * blocks.number
-        yield PlanUnits(plan, arrays, families, blocks, first, units)
+        yield PlanUnits(first, units, plan, arrays, families, blocks)
         first += units
 
 

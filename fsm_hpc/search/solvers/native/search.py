@@ -13,17 +13,16 @@ from threading import Thread
 import numpy as np
 
 from fsm_hpc.search.frontier import Frontier, Leader, Left
-from fsm_hpc.search.solvers.native.engines import Engine, PlanUnits, Worker, units_of_size
+from fsm_hpc.search.solvers.native.engines import Engine, UnitGroup, Worker
 from fsm_hpc.search.solvers.native.kernels.order import (
     AT,
     DONE,
     MAX_SCORE,
     PAUSED,
-    UNIT,
     UNIT_BITS,
     UNITS,
 )
-from fsm_hpc.search.solvers.native.kernels.shapes import Race, Span
+from fsm_hpc.search.solvers.native.kernels.shapes import Race
 from fsm_hpc.search.solvers.native.work import Piece, Work
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
@@ -34,6 +33,7 @@ QUICK_BUDGET = 2_000_000
 QUICK_SIZE = 10  # up to here the functions of a size are listed within milliseconds
 QUICK_ROWS = 10_000  # up to here a unit takes milliseconds
 LOWEST = -MAX_SCORE  # below every score
+NOTHING = -(1 << 40)  # below every number that a kernel notes
 PART_S = 0.05  # how long threads are waited for once they are told to stop
 LAST_WAIT_S = 10.0  # how long at the end of the process, in which none of them may go on
 
@@ -96,13 +96,24 @@ class Place:
     """One thread's place in the work: the piece that is open, how many units to take next."""
 
     worker: Worker
-    plan: PlanUnits | None = None
+    group: UnitGroup | None = None
     piece: Piece | None = None
     left: Left | None = None  # of the piece, as of the last pause
     spent_s: float = 0.0  # on that piece
     chunk: int = 1
-    rank: int = -1  # of what was found, as of the last pause
+    noted: bytes = b""  # what the kernel had noted of its leader, as of the last pause
     found: Leader | None = None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether another leader was noted since the last pause."""
+        return self.worker.lane.leader.tobytes() != self.noted
+
+    @staticmethod
+    def of(worker: Worker) -> Place:
+        """The place of a thread that has found nothing in this run."""
+        worker.lane.leader[:] = NOTHING
+        return Place(worker, noted=worker.lane.leader.tobytes())
 
 
 class Run:
@@ -124,7 +135,7 @@ class Run:
         self._voice = threading.Lock()  # of what is told
         self._work: Work | None = None
         self._failures: list[BaseException] = []
-        self._places = [Place(worker) for worker in search.workers(1)]
+        self._places = [Place.of(worker) for worker in search.workers(1)]
         self._started = time.monotonic()
         self._heard: Leader | None = None
         self._is_enough = False
@@ -137,7 +148,8 @@ class Run:
     def hear(self, leader: Leader) -> None:
         """Something was found in units that are not searched here."""
         with self._voice:
-            if _rank(leader) > self.best[-1]:
+            is_first = self._heard is None or leader.order > self._heard.order
+            if _rank(leader) >= self.best[-1] and is_first:
                 self._heard = leader
                 self.best[-1] = _rank(leader)
 
@@ -161,7 +173,7 @@ class Run:
             if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                 return True
             self._tell(0)
-        self._places += map(Place, self._search.workers(self._search.threads)[1:])
+        self._places += map(Place.of, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
         try:
@@ -184,10 +196,11 @@ class Run:
     @property
     def leader(self) -> Leader | None:
         """The first formula in canonical order of the highest score, once it has run to the end."""
-        top = int(np.argmax(self.best))
-        if self.best[top] == self._aim.threshold:
+        if self.best.max() == self._aim.threshold:
             return None
-        return self._heard if top == len(self.best) - 1 else self._look(top)
+        top = np.flatnonzero(self.best == self.best.max()).tolist()
+        found = [self._heard if slot == len(self.best) - 1 else self._look(slot) for slot in top]
+        return max((one for one in found if one is not None), key=lambda one: one.order)
 
     @property
     def is_listed(self) -> bool:
@@ -211,7 +224,7 @@ class Run:
             self._aim.before,
             self._aim.known,
             tuple(left),
-            max((one for one in found if one is not None), key=_rank, default=None),
+            max((o for o in found if o is not None), key=lambda one: one.order, default=None),
             work.share(left),
             spent_s + time.monotonic() - self._started,
         )
@@ -234,13 +247,13 @@ class Run:
         """The work of this size, listed by whoever asks first."""
         with self._listing:
             if self._work is None:
-                plans = list(units_of_size(self._search.engine, self._aim.size))
-                self._work = Work(plans, self._before.left if self._before else None)
+                groups = self._search.engine.units_of_size(self._aim.size)
+                self._work = Work(groups, self._before.left if self._before else None)
             return self._work
 
     def _guarded(self, slot: int) -> None:
         try:
-            if self._all_work().units > UNITS:
+            if self._all_work().units > self._search.engine.most_units:
                 self._despair()
             self._advance(slot, math.inf, BUDGET)
         except BaseException as failure:  # raised again by the thread that waits
@@ -261,7 +274,7 @@ class Run:
                 return True
             started = time.perf_counter()
             status = self._search_piece(place, slot, budget)
-            if self.best[slot] != place.rank and until == math.inf:
+            if place.has_news and until == math.inf:
                 self._tell(slot)
             now = time.perf_counter()
             place.spent_s += now - started
@@ -277,12 +290,8 @@ class Run:
         assert piece is not None
         units = piece.units
         end = piece.left.end - units.first
-        return self._search.engine.search(
-            place.worker,
-            units,
-            Race(self.best, self.flag, slot),
-            Span(units.first, end, budget, *units.blocks),
-        )
+        race = Race(self.best, self.flag, slot)
+        return self._search.engine.search(place.worker, units, race, end, budget)
 
     def _note(self, place: Place, status: int) -> None:
         """Keep what is left of the piece; a search that was stopped in its middle says nothing."""
@@ -301,9 +310,9 @@ class Run:
     def _take(self, place: Place, work: Work) -> bool:
         """Open the next piece of work; False when there is none."""
         with self._lock:
-            plan = work.next_plan()
-            if plan is not place.plan:
-                place.plan, place.chunk = plan, 1
+            group = work.next_group()
+            if group is not place.group:
+                place.group, place.chunk = group, 1
             piece = work.take(place.chunk)
             if piece is None:
                 return False
@@ -316,11 +325,10 @@ class Run:
     def _look(self, slot: int) -> Leader:
         """What a thread that is paused has found best."""
         place = self._places[slot]
-        if place.rank != self.best[slot] or place.found is None:
+        if place.has_news or place.found is None:
             lane = place.worker.lane
-            units = self._all_work().plan_of(int(lane.leader[UNIT]))
-            place.found = self._search.engine.decode(units, lane)
-            place.rank = int(self.best[slot])
+            place.noted = lane.leader.tobytes()
+            place.found = self._search.engine.decode(self._all_work().groups, lane)
         return place.found
 
     def _tell(self, slot: int) -> None:
@@ -344,4 +352,4 @@ def _join_unfinished() -> None:
 
 def _rank(leader: Leader) -> int:
     """The place of a formula in the order of solutions."""
-    return (leader.score << UNIT_BITS) + UNITS - leader.unit
+    return (leader.score << UNIT_BITS) + max(1, UNITS - leader.unit)

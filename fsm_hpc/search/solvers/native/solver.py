@@ -7,18 +7,14 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Atom, Formula
 from fsm_hpc.search.frontier import Frontier, Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.search.solvers.native.bit_engine import BitEngine
-from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.decoder import build
-from fsm_hpc.search.solvers.native.kernels.holes import POINT
+from fsm_hpc.search.solvers.native.engine_choice import choose_engine
 from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
@@ -29,9 +25,6 @@ from fsm_hpc.search.solvers.native.work import numbering
 
 CONSTANTS_WITH_MISSING = 3  # the size of `p and p is missing`
 SMALL = 20_000  # rows that are taken in within milliseconds
-MOST_LITERALS = 1 << 14  # that are kept as bits
-FEW_VALUES = 8  # of a numeric column whose literals are all kept as bits
-MOST_COPIES = 16  # of a row among bits, on average: where weights ask for more, boxes are quicker
 TOLD_EVERY_S = 1.0  # how far a size has come
 MOST_KEPT = 8  # problems that are known at a time
 KEPT_CELLS = 1 << 25  # of their tables, in every thread
@@ -54,11 +47,7 @@ class Knowledge:
             most = f"{MAX_SCORE - 1:,} rows"
             raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
         table = KernelTable(problem)
-        is_narrow = _is_narrow(problem, table)
-        if table.wants_bits and not is_narrow:
-            _refuse_too_many(table)
-        engine = BitEngine(table) if is_narrow or table.wants_bits else BoxEngine(table)
-        search = Search(engine, threads, numbering(problem))
+        search = Search(choose_engine(table), threads, numbering(problem))
         return Knowledge(problem, table, search, problem.positives)
 
     @property
@@ -73,25 +62,6 @@ class Knowledge:
 
     def errors(self, leader: Leader) -> int:
         return self.positives - leader.score
-
-
-def _is_narrow(problem: Problem, table: KernelTable) -> bool:
-    """Whether bits are quick: few literals, and weights that repeat no row too often."""
-    copies = int(np.abs(table.weights).sum())
-    if problem.weights is not None and copies > MOST_COPIES * len(table.rows) + SMALL:
-        return False
-    return all(c.kind == POINT or len(c.values) <= FEW_VALUES for c in table.columns)
-
-
-def _refuse_too_many(table: KernelTable) -> None:
-    """Intervals between given cuts are kept as bits, one by one, as those of all columns then."""
-    count = sum(column.literal_count for column in table.columns if column.kind != POINT)
-    if count > MOST_LITERALS:
-        raise UserError(
-            f"expected at most {MOST_LITERALS:,} cuts or intervals in all for solver=native with "
-            f"these cuts, found {count:,}; give a list for every column of many values, take "
-            "cuts=quantiles with fewer of them, or solver=clingo_dl"
-        )
 
 
 class Native:

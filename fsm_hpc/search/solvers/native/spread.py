@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from fsm_hpc.search.frontier import Frontier, Leader, Left
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.engines import units_of_size
 from fsm_hpc.search.solvers.native.ledger import PART_S
 from fsm_hpc.search.solvers.native.parts import Desk, Helpers, Parts
 from fsm_hpc.search.solvers.native.search import Search
@@ -51,7 +50,7 @@ class Spread(Parts[Frontier]):
         self._before = frontier
         self._leader = frontier.leader
         self._improved = improved
-        self._work = Work(list(units_of_size(search.engine, frontier.size)))
+        self._work = Work(search.engine.units_of_size(frontier.size))
         self._told: queue.SimpleQueue[Leader] = queue.SimpleQueue()
         self._started = time.monotonic()
 

@@ -13,50 +13,50 @@ from pathlib import Path
 from fsm_hpc import search
 from fsm_hpc.search.frontier import Left
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.engines import PlanUnits
+from fsm_hpc.search.solvers.native.engines import UnitGroup
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Units [start, end) of one plan, in the numbers of the size, the first perhaps begun."""
+    """Units [start, end) of one group, in the numbers of the size, the first perhaps begun."""
 
-    units: PlanUnits
+    units: UnitGroup
     left: Left
 
 
 class Work:
     """The units of a size that nobody has taken yet."""
 
-    def __init__(self, plans: Sequence[PlanUnits], left: Iterable[Left] | None = None) -> None:
-        self.plans = plans
-        self._firsts = [units.first for units in plans]
-        whole = [Left(0, self.units)] if plans else []
+    def __init__(self, groups: Sequence[UnitGroup], left: Iterable[Left] | None = None) -> None:
+        self.groups = groups
+        self._firsts = [units.first for units in groups]
+        whole = [Left(0, self.units)] if groups else []
         self.untaken = deque(whole if left is None else left)
 
     @property
     def units(self) -> int:
-        return self.plans[-1].end if self.plans else 0
+        return self.groups[-1].end if self.groups else 0
 
-    def plan_of(self, unit: int) -> PlanUnits:
-        return self.plans[bisect_right(self._firsts, unit) - 1]
+    def group_of(self, unit: int) -> UnitGroup:
+        return self.groups[bisect_right(self._firsts, unit) - 1]
 
-    def next_plan(self) -> PlanUnits | None:
-        """The plan of the piece that is taken next."""
-        return self.plan_of(self.untaken[0].start) if self.untaken else None
+    def next_group(self) -> UnitGroup | None:
+        """The group of the piece that is taken next."""
+        return self.group_of(self.untaken[0].start) if self.untaken else None
 
     def take(self, count: int) -> Piece | None:
         """At most so many of the next units; None when there are none."""
         if not self.untaken:
             return None
         next_one = self.untaken.popleft()
-        units = self.plan_of(next_one.start)
+        units = self.group_of(next_one.start)
         end = min(next_one.start + count, next_one.end, units.end)
         if end < next_one.end:
             self.untaken.appendleft(Left(end, next_one.end))
         return Piece(units, Left(next_one.start, end, next_one.rest))
 
     def share(self, left: Iterable[Left]) -> float:
-        """The share of the work that is done when this is left: every plan counts by its units."""
+        """The share of the work that is done when this is left: every group counts by its units."""
         if not self.units:
             return 1.0
         return 1.0 - sum(one.end - one.start for one in left) / self.units

@@ -150,31 +150,6 @@ class Question(NamedTuple):
     top_y: int = 0
 
 
-class BitTable(NamedTuple):
-    """A table where every literal is Boolean, as bits."""
-
-    bits: Array  # literal x word
-    owners: Array  # the column that has one cut in a formula; FREE where any may be combined
-    full: Array  # words of all rows
-    positives: int  # words of positive rows, which come first
-    bounds: Bounds
-
-
-class BitMemory(NamedTuple):
-    """The arrays of one thread that searches bits."""
-
-    plus: Array  # rows that the hole gains
-    minus: Array  # and loses
-    gain: Array  # of those, how many each literal holds on
-    loss: Array
-    roles_x: Array  # functions that a literal may serve as x, as y
-    roles_y: Array
-    chosen: Array
-    plus_x: Array
-    minus_x: Array
-    unit: Array  # what constraints leave to the hole
-
-
 class Lane(NamedTuple):
     """One thread's place in the work, and what it found best."""
 

@@ -1,0 +1,263 @@
+"""Problems whose literals are fixed: sets of literals, bounded by the sums over their cells."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fsm_hpc.search.frontier import Leader, Rest
+from fsm_hpc.search.solvers.native import decoder
+from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
+from fsm_hpc.search.solvers.native.function_trees import function_trees
+from fsm_hpc.search.solvers.native.kernels import cells
+from fsm_hpc.search.solvers.native.kernels.cells import (
+    FIRST,
+    FUNCTION,
+    GROUP,
+    LANES,
+    PLAN,
+    SCORE,
+    UNKNOWN,
+    CellMemory,
+    FunctionTree,
+)
+from fsm_hpc.search.solvers.native.kernels.order import UNITS
+from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Lane, Race
+from fsm_hpc.search.solvers.native.literal_list import FREE, ListedLiteral, list_literals
+from fsm_hpc.search.solvers.native.plans import plans
+from fsm_hpc.search.solvers.native.table import Array, KernelTable
+
+WORD = 64
+MOST_SUMS = 1 << 24  # of conjunctions that are kept
+MOST_REMEMBERED = 1 << 22  # units whose bound is kept from one size to the next
+MOST_VARIABLES = 16  # a set of more literals has too many cells
+MOST_UNITS = 1 << 60
+FILLINGS = 8  # functions of a hole
+NO_ROW = -1  # fills up a word
+
+
+@dataclass(frozen=True, slots=True)
+class CellUnits(UnitGroup):
+    """The units of all sets of k literals, for the functions of a size."""
+
+    size: int
+    tree: FunctionTree
+    known_bounds: Array
+
+
+class LiteralSets:
+    """The fixed literals of some rows, and the sums over their conjunctions."""
+
+    def __init__(self, holds: Array, weights: Array, next_free: Array, constraints: Bounds) -> None:
+        layout, sections = _sections(weights)
+        self.count = len(holds)
+        self._lock = threading.Lock()
+        self._total = int(weights.sum())
+        self._bits = _packed(np.pad(holds, ((0, 0), (0, 1)))[:, layout])
+        self._sections, self._next_free = sections, next_free.astype(np.int64)
+        self._constraints = constraints
+        self._binomials = _binomials(self.count, MOST_VARIABLES + 2)
+        self._sums = np.zeros(0, np.int32)
+        self._starts = np.full(MOST_VARIABLES + 2, -1, np.int64)
+        self._bounds: dict[int, Array] = {}
+        self.keep_sums(1)
+
+    @property
+    def arrays(self) -> cells.Literals:
+        return cells.Literals(
+            self._bits,
+            self._sections,
+            self._next_free,
+            self._binomials,
+            self._sums,
+            self._starts,
+            self._total,
+            self._constraints,
+        )
+
+    def units(self, variables: int) -> int:
+        """Sets of the first literals, of which each is one unit with all that may be the last."""
+        return MOST_UNITS if variables > MOST_VARIABLES else int(self._number(variables - 1))
+
+    def known_bounds(self, variables: int) -> Array:
+        """By unit the greatest bound of its sets, which is the same for all sizes."""
+        with self._lock:
+            if variables not in self._bounds:
+                units = self.units(variables)
+                kept = units if units <= MOST_REMEMBERED else 0
+                self._bounds[variables] = np.full(kept, UNKNOWN, np.int32)
+            return self._bounds[variables]
+
+    def keep_sums(self, most: int) -> None:
+        """Sum conjunctions of at most so many literals, as far as there is room for them."""
+        with self._lock:
+            for size in range(1, min(most, MOST_VARIABLES) + 1):
+                number = self._number(size)
+                if size > 1 and len(self._sums) + number > MOST_SUMS:
+                    return
+                if self._starts[size] < 0:
+                    self._add_sums(size, number)
+
+    def _add_sums(self, size: int, number: int) -> None:
+        starts = self._starts.copy()
+        starts[size] = len(self._sums)
+        self._sums = np.concatenate([self._sums, np.zeros(number, np.int32)])
+        self._starts = starts
+        words = np.zeros((size, self._bits.shape[1]), np.uint64)
+        words[0] = self._everything
+        cells.sum_conjunctions(self.arrays, size, words, np.zeros(size, np.int64))
+
+    @property
+    def _everything(self) -> Array:
+        return np.full(self._bits.shape[1], ~np.uint64(0))
+
+    def _number(self, size: int) -> int:
+        return int(self._binomials[self.count, size])
+
+    def memory(self, variables: int, found: int = 0) -> CellMemory:
+        """The arrays of one thread for sets of at most so many literals."""
+        subsets, columns = 1 << max(0, variables - 2), self.count + LANES
+        width, groups = self._bits.shape[1], max(1, (1 << variables) // GROUP)
+        words = np.zeros((subsets, width), np.uint64)
+        words[0] = self._everything
+        weights, inner = np.zeros((2, subsets), np.int64)
+        weights[0] = self._total
+        singles, pairs = np.zeros((2, subsets, columns), np.int32)
+        at, stop, partial = np.zeros((3, groups), np.int64)
+        return CellMemory(
+            np.zeros(variables + 1, np.int64),
+            words,
+            weights,
+            inner,
+            np.zeros(subsets, np.int64),
+            singles,
+            pairs,
+            np.zeros(columns, np.int32),
+            np.zeros(width, np.uint64),
+            np.zeros(1 << variables, np.int32),
+            np.zeros((groups, 1 << GROUP), np.int32),
+            np.zeros(groups + 1, np.int64),
+            at,
+            stop,
+            partial,
+            np.zeros((found, variables + 2), np.int64),
+            np.zeros(1, np.int64),
+        )
+
+
+class CellEngine:
+    """Searches sets of fixed literals."""
+
+    most_units = MOST_UNITS
+
+    def __init__(self, table: KernelTable) -> None:
+        self.table = table
+        self.literals: list[ListedLiteral] = list(list_literals(table))
+        places = [literal.place for literal in self.literals]
+        asked = [table.columns[place[0]].asked for place in places]
+        self.sets = LiteralSets(
+            np.stack([decoder.holds(table, place) for place in places]),
+            table.weights,
+            _next_free([literal.owner for literal in self.literals]),
+            table.bounds_of(asked) if table.bounds.is_any else table.bounds,
+        )
+
+    def worker(self) -> Worker:
+        leader = np.zeros(FIRST + MOST_VARIABLES, np.int64)
+        leader[SCORE] = -UNITS
+        return Worker(Lane(np.zeros(5, np.int64), leader, np.zeros((0, 2), np.int64)))
+
+    def units_of_size(self, size: int) -> list[CellUnits]:
+        """Sets of few literals first: they are searched in no time, and bound all others."""
+        found, first = [], 0
+        for tree in function_trees(size, self.table.language):
+            units = self.sets.units(tree.variables)
+            if units and tree.variables <= max(1, self.sets.count):
+                bounds = self.sets.known_bounds(tree.variables)
+                found.append(CellUnits(first, units, size, tree, bounds))
+                first += units
+                self.sets.keep_sums(tree.variables - 1)
+        return found
+
+    def search(self, worker: Worker, units: CellUnits, race: Race, end: int, budget: int) -> int:
+        memory, variables = worker.memory, units.tree.variables
+        if not isinstance(memory, CellMemory) or len(memory.chosen) <= variables:
+            memory = worker.memory = self.sets.memory(variables)
+        status: int = cells.search_sets(
+            self.sets.arrays,
+            units.tree,
+            memory,
+            units.known_bounds,
+            worker.lane,
+            race,
+            end,
+            budget,
+            False,
+        )
+        return status
+
+    def rest(self, worker: Worker, units: CellUnits) -> Rest:
+        """Nothing: no unit is left in the middle."""
+        return ()
+
+    def take_up(self, worker: Worker, units: CellUnits, rest: Rest) -> None:
+        """Nothing is left of a unit that was begun."""
+
+    def decode(self, groups: Sequence[CellUnits], lane: Lane) -> Leader:
+        score, number, f = (int(lane.leader[field]) for field in (SCORE, PLAN, FUNCTION))
+        plan = plans(groups[0].size, False, self.table.language)[number]
+        chosen = lane.leader[FIRST : FIRST + plan.boxed + plan.hole].tolist()
+        literals = [self.literals[literal].place for literal in chosen]
+        most = max(group.tree.variables for group in groups)
+        return decoder.leader_of(
+            self.table, plan.trees[f], literals, score, self._place(number, chosen, f, most)
+        )
+
+    def _place(self, plan: int, chosen: list[int], f: int, most: int) -> int:
+        """A formula's place in canonical order: its plan, its literals by variable, its filling."""
+        place = plan
+        for literal in [*chosen, *[0] * (most - len(chosen))]:
+            place = place * self.sets.count + literal
+        return UNITS + place * FILLINGS + f
+
+
+def _next_free(owners: list[int]) -> Array:
+    """By literal the first one after it that a formula may have beside it."""
+    found = np.arange(1, len(owners) + 1)
+    for at in range(len(owners) - 2, -1, -1):
+        if owners[at] != FREE and owners[at] == owners[at + 1]:
+            found[at] = found[at + 1]
+    return found
+
+
+def _sections(weights: Array) -> tuple[Array, Array]:
+    """Rows in sections of one weight each: by sign, and by every bit of the weight's number."""
+    layout, sections, at = [np.zeros(0, np.int64)], [], 0
+    for sign in (1, -1):
+        sizes = np.maximum(weights.astype(np.int64) * sign, 0)
+        for bit in range(int(sizes.max(initial=0)).bit_length()):
+            rows = np.flatnonzero(sizes >> bit & 1)
+            if len(rows):
+                words = -(-len(rows) // WORD)
+                layout.append(np.pad(rows, (0, -len(rows) % WORD), constant_values=NO_ROW))
+                sections.append((at, at + words, sign << bit))
+                at += words
+    return np.concatenate(layout), np.array(sections, np.int64).reshape(-1, 3)
+
+
+def _packed(truths: Array) -> Array:
+    return np.ascontiguousarray(np.packbits(truths, axis=1, bitorder="little")).view(np.uint64)
+
+
+def _binomials(most: int, size: int) -> Array:
+    """[n, k]: the ways to choose k of n; what exceeds all that can be searched is cut off."""
+    found = np.zeros((most + 1, size + 1), np.int64)
+    found[:, 0] = 1
+    for k in range(1, size + 1):
+        exact = np.concatenate(([0], np.cumsum(found[:-1, k - 1])))
+        rough = np.concatenate(([0.0], np.cumsum(found[:-1, k - 1].astype(float))))
+        found[:, k] = np.where(rough > MOST_UNITS, MOST_UNITS, exact)
+    return found
