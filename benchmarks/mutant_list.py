@@ -9,7 +9,7 @@ from enum import Enum
 class Engine(Enum):
     """Which kernels search a problem."""
 
-    BITS = "BitEngine"
+    CELLS = "CellEngine"
     BOXES = "BoxEngine"
 
 
@@ -114,8 +114,8 @@ PYTHON = (
         "first_unit_skipped",
         "work.py",
         "the first unit of each size is skipped",
-        "whole = [Left(0, self.units)] if plans else []",
-        "whole = [Left(1, self.units)] if plans else []",
+        "whole = [Left(0, self.units)] if groups else []",
+        "whole = [Left(1, self.units)] if groups else []",
     ),
     Mutant(
         "threshold_too_high",
@@ -128,8 +128,8 @@ PYTHON = (
         "other_threads_ignored",
         "search.py",
         "the leader of the first thread is the result",
-        "top = int(np.argmax(self.best))",
-        "top = 0",
+        "top = np.flatnonzero(self.best == self.best.max()).tolist()",
+        "top = [0]",
     ),
     Mutant(
         "improvement_by_one_dropped",
@@ -190,48 +190,54 @@ PYTHON = (
     ),
     Mutant(
         "first_column_without_literals",
-        "bit_engine.py",
+        "literal_list.py",
         "the literals of the first column are not listed",
-        "        for index in self.table.places.tolist():\n"
-        "            column = self.table.columns[index]\n",
-        "        for index in self.table.places.tolist()[1:]:\n"
-        "            column = self.table.columns[index]\n",
-        Engine.BITS,
+        "    for index in table.places.tolist():\n        column = table.columns[index]\n",
+        "    for index in table.places.tolist()[1:]:\n        column = table.columns[index]\n",
+        Engine.CELLS,
     ),
 )
 
 KERNELS = (
     Mutant(
-        "inverted_pruning_of_pairs",
-        "kernels/bitsets.py",
-        "pairs are dropped where their bound reaches the goal",
-        "loss[x], loss[y], gains, losses, asked) < goal:",
-        "loss[x], loss[y], gains, losses, asked) >= goal:",
-        Engine.BITS,
+        "inverted_pruning_of_sets",
+        "kernels/cells.py",
+        "sets are dropped where their bound reaches the goal",
+        "        if bound >= goal:\n",
+        "        if bound < goal:\n",
+        Engine.CELLS,
     ),
     Mutant(
-        "skipped_pair",
-        "kernels/bitsets.py",
-        "a literal is not paired with the next one",
-        "for y in range(x + 1, len(bits)):",
-        "for y in range(x + 2, len(bits)):",
-        Engine.BITS,
+        "skipped_set",
+        "kernels/cells.py",
+        "a literal is not combined with the next one",
+        "start = len(table.bits), table.next_free[memory.chosen[count]]",
+        "start = len(table.bits), table.next_free[memory.chosen[count]] + 1",
+        Engine.CELLS,
     ),
     Mutant(
-        "bound_of_or_too_low",
-        "kernels/bitsets.py",
-        "the bound of `x or y` subtracts the losses of both",
-        "best = max(best, x + y - both - max(loss_x, loss_y))",
-        "best = max(best, x + y - both - loss_x - loss_y)",
-        Engine.BITS,
+        "bound_without_a_cell",
+        "kernels/cells.py",
+        "the bound of a set leaves out the cell where the last two literals hold",
+        "gain = max(both, np.int32(0)) + max(",
+        "gain = max(",
+        Engine.CELLS,
+    ),
+    Mutant(
+        "functions_pruned_too_soon",
+        "kernels/cells.py",
+        "half of what the other cells can add is counted",
+        "if score + memory.rest[level + 1] < best:",
+        "if score + memory.rest[level + 1] // 2 < best:",
+        Engine.CELLS,
     ),
     Mutant(
         "goal_too_high",
-        "kernels/bitsets.py",
-        "literals have to reach ten more than the goal",
-        "goal = goal_above(threshold, base, unit) + 1",
-        "goal = goal_above(threshold, base, unit) + 11",
-        Engine.BITS,
+        "kernels/cells.py",
+        "sets have to reach ten more than the goal",
+        "return (leader(race.best) + 1) >> UNIT_BITS",
+        "return ((leader(race.best) + 1) >> UNIT_BITS) + 10",
+        Engine.CELLS,
     ),
     Mutant(
         "ties_in_reverse",

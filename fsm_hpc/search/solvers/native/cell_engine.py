@@ -14,13 +14,14 @@ from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import function_trees
 from fsm_hpc.search.solvers.native.kernels import cells
 from fsm_hpc.search.solvers.native.kernels.cells import (
+    ABOVE,
     FIRST,
     FUNCTION,
     GROUP,
     LANES,
+    NEVER,
     PLAN,
     SCORE,
-    UNKNOWN,
     CellMemory,
     FunctionTree,
 )
@@ -88,7 +89,7 @@ class LiteralSets:
             if variables not in self._bounds:
                 units = self.units(variables)
                 kept = units if units <= MOST_REMEMBERED else 0
-                self._bounds[variables] = np.full(kept, UNKNOWN, np.int32)
+                self._bounds[variables] = np.full(kept, ABOVE, np.int32)
             return self._bounds[variables]
 
     def keep_sums(self, most: int) -> None:
@@ -195,7 +196,7 @@ class CellEngine:
             race,
             end,
             budget,
-            False,
+            NEVER,
         )
         return status
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,7 +16,7 @@ from fsm_hpc.search.solvers.native.table import Array
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class Listed:
     """Functions in canonical order: by plan, places of the variables, and filling of the hole."""
 
     plans: Array
@@ -41,36 +41,28 @@ def _count(plan: Plan) -> int:
 
 @cache
 def function_tree(size: int, language: Language, variables: int) -> FunctionTree:
-    """All functions of so many literals, each once, whatever the names of its variables."""
-    listed = _listed(size, language, variables)
-    rises, falls = _directions(listed.truths)
-    values, first, end, roots = _tree(listed.truths)
-    return FunctionTree(
-        variables,
-        values,
-        first,
-        end,
-        roots,
-        listed.plans,
-        listed.fillings,
-        listed.places,
-        rises,
-        falls,
-    )
-
-
-def _listed(size: int, language: Language, variables: int) -> _Listed:
+    """All functions of so many literals, with every way to name their variables once."""
     parts = [
-        _Listed(np.full(len(places), number), fillings, places, truths)
+        Listed(np.full(len(places), number), fillings, places, truths)
         for number, plan in enumerate(plans(size, False, language))
         if _count(plan) == variables
         for fillings, places, truths in [_of_plan(plan)]
     ]
+    return tree_of(variables, parts)[0]
+
+
+def tree_of(variables: int, parts: Sequence[Listed]) -> tuple[FunctionTree, Array]:
+    """The tree of these functions, and their truth tables as bytes, in canonical order."""
     names = ("plans", "fillings", "places", "truths")
     joined = {n: np.concatenate([getattr(one, n) for one in parts]) for n in names}
     # the first that says the same of every set stands for all
     kept = np.sort(np.unique(np.packbits(joined["truths"], axis=1), axis=0, return_index=True)[1])
-    return _Listed(**{name: values[kept] for name, values in joined.items()})
+    plan, filling, places, truths = (joined[name][kept] for name in names)
+    rises, falls = _directions(truths)
+    codes = _bytes(truths)
+    values, first, end, roots = _tree(codes)
+    tree = FunctionTree(variables, values, first, end, roots, plan, filling, places, rises, falls)
+    return tree, codes
 
 
 def _of_plan(plan: Plan) -> tuple[Array, Array, Array]:
@@ -80,7 +72,7 @@ def _of_plan(plan: Plan) -> tuple[Array, Array, Array]:
         found = _places(plan, f)
         fillings.append(np.full(len(found), f, np.int32))
         places.append(found)
-        truths.append(_placed(truth_of(plan, f), found))
+        truths.append(placed(truth_of(plan, f), found))
     every = np.concatenate(places)
     order = np.lexsort((np.concatenate(fillings), *every.T[::-1]))
     return np.concatenate(fillings)[order], every[order], np.concatenate(truths)[order]
@@ -111,7 +103,7 @@ def _earlier(plan: Plan, f: int, variable: int) -> Iterator[int]:
         yield from range(plan.boxed, variable)
 
 
-def _placed(truth: Array, places: Array) -> Array:
+def placed(truth: Array, places: Array) -> Array:
     """Truth tables over the sorted literals: bit p of a cell is the literal at place p."""
     cells = np.arange(len(truth))
     source = np.zeros((len(places), len(truth)), np.int32)
@@ -131,12 +123,13 @@ def _directions(truths: Array) -> tuple[Array, Array]:
     return rises, falls
 
 
-def _tree(truths: Array) -> tuple[Array, Array, Array, int]:
+def _bytes(truths: Array) -> Array:
+    missing = max(0, GROUP - truths.shape[1])
+    return np.packbits(np.pad(truths, ((0, 0), (0, missing))), axis=1, bitorder="little")
+
+
+def _tree(codes: Array) -> tuple[Array, Array, Array, int]:
     """Nodes by level: the byte of each, and where its children are; leaves say which function."""
-    cells = max(GROUP, truths.shape[1])
-    padded = np.zeros((len(truths), cells), bool)
-    padded[:, : truths.shape[1]] = truths
-    codes = np.packbits(padded, axis=1, bitorder="little")
     order = np.lexsort(codes.T[::-1])
     codes = codes[order]
     is_new = np.zeros(len(codes), bool)

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, subroutine
 from fsm_hpc.search.solvers.native.kernels.order import (
     AT,
     DONE,
@@ -31,7 +31,7 @@ LANES = 8  # sets that are bounded together
 GROUP = 8  # cells whose subsets are summed beforehand
 SCORE, PLAN, FUNCTION, FIRST = range(4)  # of a leader: these, then its literals by variable
 NEVER = -(1 << 30)  # below every score
-UNKNOWN = 1 << 30  # above every score
+ABOVE = 1 << 30  # and above
 OVERHEAD = 30  # steps of work that every set of first literals costs
 
 
@@ -214,7 +214,7 @@ def place_of(table, chosen, subset, more):
     return at
 
 
-@kernel
+@subroutine
 def open_prefix(table, memory, ready, count):
     """Sums over the cells of the first literals, with each literal after them."""
     words, weights, inner = memory.words, memory.weights, memory.inner
@@ -249,7 +249,7 @@ def open_prefix(table, memory, ready, count):
         bit <<= 1
 
 
-@kernel
+@subroutine
 def open_row(table, memory, count, d, start):
     """Sums over the cells of the first literals where literal d holds, with each after it."""
     literals, cells, last = len(table.bits), 1 << count, len(table.bits) - 1
@@ -270,7 +270,7 @@ def open_row(table, memory, count, d, start):
     subtract_supersets(memory.pairs, cells, start, (literals - start + LANES - 1) // LANES)
 
 
-@kernel
+@subroutine
 def bound_row(memory, count, d, start, blocks):
     """By last literal the most that any function of the set scores: the sum of its gains."""
     bounds = memory.bounds
@@ -349,11 +349,11 @@ def directions(table, memory, size, sign):
     return found
 
 
-@kernel
-def best_function(table, tree, memory, goal, keeps_all):
+@subroutine
+def best_function(table, tree, memory, goal, ceiling):
     """The highest score from the goal on, and the first function that has it; -1: none has.
 
-    With `keeps_all` every function that reaches the goal is written down instead.
+    With a ceiling every function from the goal to below the ceiling is written down instead.
     """
     size = tree.variables
     rises = falls = 0
@@ -383,8 +383,9 @@ def best_function(table, tree, memory, goal, keeps_all):
         function = tree.first[node]
         if rises & ~tree.rises[function] or falls & ~tree.falls[function]:
             continue
-        if keeps_all:
-            write(memory, size, score, function)
+        if ceiling > NEVER:
+            if score < ceiling:
+                write(memory, size, score, function)
         elif score > best or found < 0 or function < found:
             best, found = score, function
     return best, found
@@ -435,25 +436,25 @@ def goal_of(race):
 
 
 @part
-def evaluate(table, tree, memory, lane, race, goal, keeps_all):
+def evaluate(table, tree, memory, lane, race, goal, ceiling):
     """Look for a leader among the functions of the set at hand."""
-    score, function = best_function(table, tree, memory, goal, keeps_all)
+    score, function = best_function(table, tree, memory, goal, ceiling)
     if function >= 0:
         note(tree, memory, lane, race, score, function)
 
 
 @part
-def search_singles(table, tree, memory, lane, race, keeps_all):
+def search_singles(table, tree, memory, lane, race, ceiling):
     """All sets of one literal."""
     for e in range(len(table.bits)):
         held = table.sums[table.starts[1] + e]
         memory.cells[0], memory.cells[1] = table.total - held, held
         memory.chosen[0] = e
-        evaluate(table, tree, memory, lane, race, goal_of(race), keeps_all)
+        evaluate(table, tree, memory, lane, race, goal_of(race), ceiling)
 
 
 @part
-def search_row(table, tree, memory, lane, race, goal, keeps_all):
+def search_row(table, tree, memory, lane, race, goal, ceiling):
     """All sets that begin with the chosen literals; the greatest bound of any of them."""
     count = tree.variables - 2
     d = memory.chosen[count]
@@ -468,22 +469,23 @@ def search_row(table, tree, memory, lane, race, goal, keeps_all):
         if bound >= goal:
             read_cells(memory, count, d, e)
             memory.chosen[count + 1] = e
-            evaluate(table, tree, memory, lane, race, goal, keeps_all)
+            evaluate(table, tree, memory, lane, race, goal, ceiling)
             goal = max(goal, goal_of(race))
     return greatest
 
 
 @kernel
-def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, keeps_all):
+def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, ceiling):
     """Search units [control[AT], end): each has all sets that begin with the same literals.
 
-    `known_bounds`: by unit the greatest bound of its sets, where an earlier search left it.
+    `known_bounds`: by unit the greatest bound of its sets, where an earlier search left it. With a
+    ceiling all formulas from the goal to below it are written to `found`; PAUSED when that is full.
     """
     control = lane.control
     size = tree.variables - 1
     if size == 0:
         if control[AT] < end:
-            search_singles(table, tree, memory, lane, race, keeps_all)
+            search_singles(table, tree, memory, lane, race, ceiling)
         control[AT] = end
         return DONE
     choose(table, control[AT], memory.chosen, size)
@@ -510,7 +512,7 @@ def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, keep
                 written = memory.found_count[0]
                 start = table.next_free[memory.chosen[size - 1]]
                 work += max(0, len(table.bits) - start) * cost
-                greatest = search_row(table, tree, memory, lane, race, goal, keeps_all)
+                greatest = search_row(table, tree, memory, lane, race, goal, ceiling)
                 if memory.found_count[0] > len(memory.found):
                     memory.found_count[0] = written
                     return PAUSED
@@ -520,3 +522,15 @@ def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, keep
         if control[AT] < end:
             ready = min(ready, advance(table, memory.chosen, size))
     return DONE
+
+
+@kernel
+def add_votes(held, truths, size, found, count, votes):
+    """Add to every row how many of the formulas hold there."""
+    for n in range(count):
+        truth = truths[found[n, 1]]
+        for r in range(len(votes)):
+            cell = 0
+            for i in range(size):
+                cell |= np.int64(held[found[n, 2 + i], r]) << i
+            votes[r] += truth[cell >> 3] >> (cell & 7) & 1
