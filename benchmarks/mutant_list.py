@@ -201,7 +201,7 @@ PYTHON = (
 KERNELS = (
     Mutant(
         "inverted_pruning_of_sets",
-        "kernels/cells.py",
+        "kernels/cell_search.py",
         "sets are dropped where their bound reaches the goal",
         "        if bound >= goal:\n",
         "        if bound < goal:\n",
@@ -209,7 +209,7 @@ KERNELS = (
     ),
     Mutant(
         "skipped_set",
-        "kernels/cells.py",
+        "kernels/cell_search.py",
         "a literal is not combined with the next one",
         "start = len(table.bits), table.next_free[memory.chosen[count]]",
         "start = len(table.bits), table.next_free[memory.chosen[count]] + 1",
@@ -225,7 +225,7 @@ KERNELS = (
     ),
     Mutant(
         "functions_pruned_too_soon",
-        "kernels/cells.py",
+        "kernels/cell_search.py",
         "half of what the other cells can add is counted",
         "if score + memory.rest[level + 1] < best:",
         "if score + memory.rest[level + 1] // 2 < best:",
@@ -233,7 +233,7 @@ KERNELS = (
     ),
     Mutant(
         "goal_too_high",
-        "kernels/cells.py",
+        "kernels/cell_search.py",
         "sets have to reach ten more than the goal",
         "return (leader(race.best) + 1) >> UNIT_BITS",
         "return ((leader(race.best) + 1) >> UNIT_BITS) + 10",

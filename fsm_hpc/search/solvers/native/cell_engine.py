@@ -12,8 +12,8 @@ from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import function_trees
-from fsm_hpc.search.solvers.native.kernels import cells
-from fsm_hpc.search.solvers.native.kernels.cells import (
+from fsm_hpc.search.solvers.native.kernels import cell_search, cell_shapes, cells
+from fsm_hpc.search.solvers.native.kernels.cell_shapes import (
     ABOVE,
     FIRST,
     FUNCTION,
@@ -67,8 +67,8 @@ class LiteralSets:
         self.keep_sums(1)
 
     @property
-    def arrays(self) -> cells.Literals:
-        return cells.Literals(
+    def arrays(self) -> cell_shapes.Literals:
+        return cell_shapes.Literals(
             self._bits,
             self._sections,
             self._next_free,
@@ -187,7 +187,7 @@ class CellEngine:
         memory, variables = worker.memory, units.tree.variables
         if not isinstance(memory, CellMemory) or len(memory.chosen) <= variables:
             memory = worker.memory = self.sets.memory(variables)
-        status: int = cells.search_sets(
+        status: int = cell_search.search_sets(
             self.sets.arrays,
             units.tree,
             memory,

@@ -12,7 +12,7 @@ import numpy as np
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native.directions import directions
-from fsm_hpc.search.solvers.native.kernels.cells import CellMemory
+from fsm_hpc.search.solvers.native.kernels.cell_shapes import CellMemory
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     BoxMemory,
     Families,

@@ -6,14 +6,14 @@ import atexit
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import Thread
 
 import numpy as np
 
 from fsm_hpc.search.frontier import Frontier, Leader, Left
-from fsm_hpc.search.solvers.native.engines import Engine, UnitGroup, Worker
+from fsm_hpc.search.solvers.native.engines import Engine, Worker
 from fsm_hpc.search.solvers.native.kernels.order import (
     AT,
     DONE,
@@ -23,7 +23,7 @@ from fsm_hpc.search.solvers.native.kernels.order import (
     UNITS,
 )
 from fsm_hpc.search.solvers.native.kernels.shapes import Race
-from fsm_hpc.search.solvers.native.work import Piece, Work
+from fsm_hpc.search.solvers.native.work import Place, Work
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
 LOOK_S = 0.01  # how often to look whether to stop
@@ -33,7 +33,6 @@ QUICK_BUDGET = 2_000_000
 QUICK_SIZE = 10  # up to here the functions of a size are listed within milliseconds
 QUICK_ROWS = 10_000  # up to here a unit takes milliseconds
 LOWEST = -MAX_SCORE  # below every score
-NOTHING = -(1 << 40)  # below every number that a kernel notes
 PART_S = 0.05  # how long threads are waited for once they are told to stop
 LAST_WAIT_S = 10.0  # how long at the end of the process, in which none of them may go on
 
@@ -91,31 +90,6 @@ class Search:
         return Run(self, aim, frontier, improved)
 
 
-@dataclass(slots=True)
-class Place:
-    """One thread's place in the work: the piece that is open, how many units to take next."""
-
-    worker: Worker
-    group: UnitGroup | None = None
-    piece: Piece | None = None
-    left: Left | None = None  # of the piece, as of the last pause
-    spent_s: float = 0.0  # on that piece
-    chunk: int = 1
-    noted: bytes = b""  # what the kernel had noted of its leader, as of the last pause
-    found: Leader | None = None
-
-    @property
-    def has_news(self) -> bool:
-        """Whether another leader was noted since the last pause."""
-        return self.worker.lane.leader.tobytes() != self.noted
-
-    @staticmethod
-    def of(worker: Worker) -> Place:
-        """The place of a thread that has found nothing in this run."""
-        worker.lane.leader[:] = NOTHING
-        return Place(worker, noted=worker.lane.leader.tobytes())
-
-
 class Run:
     """One run: the threads, the work that is left, and their leaders."""
 
@@ -135,7 +109,7 @@ class Run:
         self._voice = threading.Lock()  # of what is told
         self._work: Work | None = None
         self._failures: list[BaseException] = []
-        self._places = [Place.of(worker) for worker in search.workers(1)]
+        self._places = [Place(worker) for worker in search.workers(1)]
         self._started = time.monotonic()
         self._heard: Leader | None = None
         self._is_enough = False
@@ -173,7 +147,7 @@ class Run:
             if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                 return True
             self._tell(0)
-        self._places += map(Place.of, self._search.workers(self._search.threads)[1:])
+        self._places += map(Place, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
         try:
@@ -199,8 +173,7 @@ class Run:
         if self.best.max() == self._aim.threshold:
             return None
         top = np.flatnonzero(self.best == self.best.max()).tolist()
-        found = [self._heard if slot == len(self.best) - 1 else self._look(slot) for slot in top]
-        return max((one for one in found if one is not None), key=lambda one: one.order)
+        return _first(self._heard if n == len(self.best) - 1 else self._look(n) for n in top)
 
     @property
     def is_listed(self) -> bool:
@@ -224,7 +197,7 @@ class Run:
             self._aim.before,
             self._aim.known,
             tuple(left),
-            max((o for o in found if o is not None), key=lambda one: one.order, default=None),
+            _first(found),
             work.share(left),
             spent_s + time.monotonic() - self._started,
         )
@@ -289,8 +262,7 @@ class Run:
         piece = place.piece
         assert piece is not None
         units = piece.units
-        end = piece.left.end - units.first
-        race = Race(self.best, self.flag, slot)
+        race, end = Race(self.best, self.flag, slot), piece.left.end - units.first
         return self._search.engine.search(place.worker, units, race, end, budget)
 
     def _note(self, place: Place, status: int) -> None:
@@ -348,6 +320,10 @@ def _join_unfinished() -> None:
     until = time.monotonic() + LAST_WAIT_S
     for thread in _unfinished:
         thread.join(max(0.0, until - time.monotonic()))
+
+
+def _first(found: Iterable[Leader | None]) -> Leader | None:
+    return max((f for f in found if f is not None), key=lambda f: f.order, default=None)
 
 
 def _rank(leader: Leader) -> int:

@@ -11,9 +11,11 @@ from functools import cache
 from pathlib import Path
 
 from fsm_hpc import search
-from fsm_hpc.search.frontier import Left
+from fsm_hpc.search.frontier import Leader, Left
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.engines import UnitGroup
+from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
+
+NOTHING = -(1 << 40)  # below every number that a kernel notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,29 @@ class Piece:
 
     units: UnitGroup
     left: Left
+
+
+@dataclass(slots=True)
+class Place:
+    """One thread's place in the work: the piece that is open, how many units to take next."""
+
+    worker: Worker
+    group: UnitGroup | None = None
+    piece: Piece | None = None
+    left: Left | None = None  # of the piece, as of the last pause
+    spent_s: float = 0.0  # on that piece
+    chunk: int = 1
+    noted: bytes = b""  # what the kernel had noted of its leader, as of the last pause
+    found: Leader | None = None
+
+    def __post_init__(self) -> None:
+        self.worker.lane.leader[:] = NOTHING
+        self.noted = self.worker.lane.leader.tobytes()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether another leader was noted since the last pause."""
+        return self.worker.lane.leader.tobytes() != self.noted
 
 
 class Work:
