@@ -67,8 +67,8 @@ class LiteralSets:
         self.keep_sums(1)
 
     @property
-    def arrays(self) -> cell_shapes.Literals:
-        return cell_shapes.Literals(
+    def arrays(self) -> cell_shapes.FixedTable:
+        return cell_shapes.FixedTable(
             self._bits,
             self._sections,
             self._next_free,

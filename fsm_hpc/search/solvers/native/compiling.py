@@ -87,13 +87,13 @@ def _name(stage: Stage, stamp: str) -> str:
 
 
 def tiny_problems() -> tuple[Problem, Problem]:
-    """One of bits and one of boxes, with every kind of column that kernels tell apart."""
-    truth = np.array([False, True, True, False, True, False] * 2)
-    numbers = np.arange(len(truth)) * 5 % len(truth)  # too many values to be kept as bits
+    """One of cells and one of boxes, with every kind of column that kernels tell apart."""
+    truth = np.array([False, True, True, False, True, False] * 7)
+    numbers = np.arange(len(truth)) * 5 % len(truth)  # too many values for cells
     flags = [Column(name, Kind.BOOLEAN, np.roll(truth, n)) for n, name in enumerate("abc", 1)]
     cut = [Column(name, Kind.NUMERIC, np.roll(numbers, n)) for n, name in enumerate("xyz", 1)]
-    bits = Problem.build(flags, truth, Method.MEDIAN)
-    return bits, Problem.build(cut + flags, truth, Method.PIVOT)
+    fixed = Problem.build(flags, truth, Method.MEDIAN)
+    return fixed, Problem.build(cut + flags, truth, Method.PIVOT)
 
 
 def _solve_tiny() -> None:

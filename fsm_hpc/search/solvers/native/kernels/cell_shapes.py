@@ -16,7 +16,7 @@ NEVER = -(1 << 30)  # below every score
 ABOVE = 1 << 30  # and above
 
 
-class Literals(NamedTuple):
+class FixedTable(NamedTuple):
     """Fixed literals as row sets, and the sums over conjunctions of few of them."""
 
     bits: Array  # literal x word
