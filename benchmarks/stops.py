@@ -132,7 +132,7 @@ def fitted(x: Any, y: Any) -> Results:
     return {
         "seconds": time.monotonic() - started,
         "stop_reason": model.stop_reason_,
-        "cut": model.cut_,
+        "cut": model.timed_out_,
         "proved": model.proved_,
         "formula": str(model.formula_),
     }

@@ -3,25 +3,47 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fsm_hpc.errors import UserError
     from fsm_hpc.formulas.formula import Formula
     from fsm_hpc.formulas.parser import parse
-    from fsm_hpc.models.black_box import explain_model
+    from fsm_hpc.models.black_box import Explanation, explain_model
     from fsm_hpc.models.estimator import FormulaClassifier
+    from fsm_hpc.models.explanation import RowExplanation
+    from fsm_hpc.models.model import Model, Rule
 
 __version__ = "0.2.0"
-__all__ = ["Formula", "FormulaClassifier", "explain_model", "parse"]
+_MODULES = {
+    "Explanation": "models.black_box",
+    "Formula": "formulas.formula",
+    "FormulaClassifier": "models.estimator",
+    "Model": "models.model",
+    "RowExplanation": "models.explanation",
+    "Rule": "models.model",
+    "UserError": "errors",
+    "explain_model": "models.black_box",
+    "parse": "formulas.parser",
+}
+__all__ = [
+    "Explanation",
+    "Formula",
+    "FormulaClassifier",
+    "Model",
+    "RowExplanation",
+    "Rule",
+    "UserError",
+    "explain_model",
+    "parse",
+]
 
 
 def __getattr__(name: str) -> Any:
     """The public names, imported when asked for: `status` has no use for scikit-learn."""
-    homes = {
-        "FormulaClassifier": "models.estimator",
-        "Formula": "formulas.formula",
-        "explain_model": "models.black_box",
-        "parse": "formulas.parser",
-    }
-    if name not in homes:
+    if name not in _MODULES:
         raise AttributeError(f"module 'fsm_hpc' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"fsm_hpc.{homes[name]}"), name)
+    return getattr(import_module(f"fsm_hpc.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

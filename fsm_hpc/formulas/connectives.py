@@ -24,7 +24,7 @@ _LOOSEST = -1  # nobody knows whether xor binds more than or: brackets always te
 _TIGHT = Not.binding
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Xor(Chain):
     """True where an odd number of its parts is: of two, exactly one."""
 
@@ -44,7 +44,7 @@ class Xor(Chain):
         return f"{quantifier} {_listed(self.parts, phrases)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Pair(Formula):
     """Two parts, the left one and the right one."""
 
@@ -64,7 +64,7 @@ class _Pair(Formula):
         return type(self)(*parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Iff(_Pair):
     """True where its two parts agree; of three nobody would read that rightly."""
 
@@ -81,7 +81,7 @@ class Iff(_Pair):
         return Xor(self.left, self.right)._phrase(phrases, nested, not is_true)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Implies(_Pair):
     """True unless the left part holds and the right one fails."""
 
@@ -100,7 +100,7 @@ class Implies(_Pair):
         return And(self.left, Not(self.right))._phrase(phrases, nested)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class AtLeast(Formula):
     """True where so many of its parts are; a part that is listed twice counts twice."""
 

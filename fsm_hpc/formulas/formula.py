@@ -77,6 +77,13 @@ class Formula(ABC):
 
         return self._render(replace(_LATEX, proposition=proposition))
 
+    def __repr__(self) -> str:
+        return f"parse({str(self)!r})"
+
+    def _repr_latex_(self) -> str:
+        """What a notebook shows."""
+        return f"${self.latex()}$"
+
     def words(self, phrases: Phrases | None = None) -> str:
         """The condition in plain English, to follow the word "when"."""
         return self._phrase(phrases or {}, nested=False)
@@ -101,7 +108,7 @@ _SIGNS = (r"\neg ", r" \land ", r" \lor ", r" \oplus ", r" \leftrightarrow ", r"
 _LATEX = Style(str, *_SIGNS, threshold=r"{{\geq}}{} \textrm{{ of }} ")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Atom(Formula):
     """A proposition as a formula of size 1."""
 
@@ -141,7 +148,7 @@ class Atom(Formula):
         return self.proposition.words(phrases, is_true)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Not(Formula):
     """The negation of a formula."""
 
@@ -172,7 +179,7 @@ class Not(Formula):
         return self.part._phrase(phrases, nested, not is_true)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Chain(Formula):
     """Two or more parts joined by one connective; nested chains of the same kind are flattened."""
 
@@ -205,7 +212,7 @@ class Chain(Formula):
         return f"{quantifiers[1]} ({', '.join(said[:-1])} {last} {said[-1]})"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class And(Chain):
     """True where every part is."""
 
@@ -225,7 +232,7 @@ class And(Chain):
         return " and ".join(part._phrase(phrases, nested=True) for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Or(Chain):
     """True where some part is."""
 

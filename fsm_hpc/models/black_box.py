@@ -63,11 +63,9 @@ def explain_model(
 ) -> Explanation:
     """The short formula that says most often what `model.predict(X)` says.
 
-    `model` is anything with `predict` and two answers; `parameters` are FormulaClassifier's.
+    `model` is anything with `predict`; `parameters` are FormulaClassifier's.
     """
     answers = np.asarray(model.predict(X))
-    if len(np.unique(answers)) > 2:
-        raise ValueError(f"expected a model with two answers, found {len(np.unique(answers))}")
     made = FormulaClassifier(random_state=random_state, **parameters).fit(X, answers)
     rng = np.random.default_rng(random_state)
     around = _sampled(X, samples, rng)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.models import source
-from fsm_hpc.models.learn import shares
-from fsm_hpc.models.model import CHOSEN, Model
+from fsm_hpc.models.combine import ClassRule
+from fsm_hpc.models.learn import coverage
+from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.good_set import (
@@ -24,8 +23,6 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.study.config import FitSettings
 from fsm_hpc.system.numbers import counted, percent
 
-WARNING = "warning: "
-
 
 def check(fitted: Problem, wanted: FitSettings) -> None:
     """Before anything is searched: whether such a choice can be made of this problem."""
@@ -37,29 +34,23 @@ def check(fitted: Problem, wanted: FitSettings) -> None:
         _parsed(fitted, wanted)
 
 
-def applied(
-    model: Model,
-    dataset: Dataset,
-    fitted: Problem,
-    wanted: FitSettings,
-    means: Means,
-    mark: Bookmark,
-) -> Model:
-    """The model with the formula that was chosen; its notes tell among how many, and why."""
+def applied(fitted: ClassRule, wanted: FitSettings, means: Means, mark: Bookmark) -> ClassRule:
+    """The rule with the formula that was chosen; its notes tell among how many, and why."""
     if wanted.choose is RuleChoice.OPTIMUM:
-        return model
-    if not model.proved:
-        return _kept(model, "the optimum is not proved, so that no slack is known")
-    slack = slack_errors(wanted.slack, fitted.rows)
-    good = go_on(mark, fitted, model.length, model.errors, slack, means)
+        return fitted
+    rule, problem = fitted.rule, fitted.problem
+    if not rule.proved:
+        return _kept(fitted, "the optimum is not proved, so that no slack is known")
+    slack = slack_errors(wanted.slack, problem.rows)
+    good = go_on(mark, problem, rule.length, rule.errors, slack, means)
     mark.remove(good)
     if not good.is_complete:
-        return _kept(model, "the time was spent before all alternatives were found")
+        return _kept(fitted, "the time limit was reached before all alternatives were found")
     chosen = _chosen(good, wanted)
     if chosen is None:
-        return _kept(model, "no formula but a constant is within the slack")
+        return _kept(fitted, "no formula but a constant is within the slack")
     formula, reason = chosen
-    return _with_formula(model, dataset, fitted, formula, _told(good, formula, wanted, reason))
+    return _with_formula(fitted, formula, _told(good, formula, wanted, reason))
 
 
 def _chosen(good: GoodSet, wanted: FitSettings) -> tuple[Formula, str] | None:
@@ -120,27 +111,28 @@ def _told(good: GoodSet, formula: Formula, wanted: FitSettings, reason: str) -> 
     more = good.problem.errors(formula) - good.optimum
     families = counted(len(good.families), "family", "families")
     return (
-        f"{CHOSEN}({wanted.choose.value}) among {counted(good.count, 'formula')} in {families} "
+        f"chosen ({wanted.choose.value}) among {counted(good.count, 'formula')} in {families} "
         f"within {counted(good.slack, 'error')} of the optimum: {reason}; it makes "
-        f"{counted(more, 'error')} more than the optimum; what to expect was measured of optima"
+        f"{counted(more, 'error')} more than the optimum; what to expect was measured on optima"
     )
 
 
-def _kept(model: Model, reason: str) -> Model:
-    said = f"{WARNING}the optimum was kept, not chosen among alternatives: {reason}"
-    return replace(model, notes=(*model.notes, said))
+def _kept(fitted: ClassRule, reason: str) -> ClassRule:
+    note = Note.of(NoteKind.NOT_CHOSEN, text=reason)
+    return replace(fitted, notes=(*fitted.notes, note))
 
 
-def _with_formula(
-    model: Model, dataset: Dataset, fitted: Problem, formula: Formula, told: str
-) -> Model:
-    errors = fitted.errors(formula)
-    return replace(
-        model,
+def _with_formula(fitted: ClassRule, formula: Formula, text: str) -> ClassRule:
+    rule, problem = fitted.rule, fitted.problem
+    errors = problem.errors(formula)
+    covered = coverage(formula.evaluate(problem.table), problem.labels, problem.sample)
+    chosen = replace(
+        rule,
         formula=formula,
-        sources=tuple(source.of_dataset(dataset, {p.column for p in formula.propositions()})),
-        shares=shares(fitted, formula),
         errors=errors,
-        proved=errors == model.errors,
-        notes=(*model.notes, told),
+        proved=errors == rule.errors,
+        precision=covered.precision or 0.0,
+        support=covered.support,
+        recall=covered.recall,
     )
+    return ClassRule(chosen, problem, (*fitted.notes, Note.of(NoteKind.CHOSEN, text=text)))

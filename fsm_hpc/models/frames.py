@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import Any
 
@@ -14,6 +13,16 @@ from fsm_hpc.models.refused import refuse_arrays, refuse_values
 
 def is_frame(X: Any) -> bool:  # noqa: N803
     return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def as_frame(X: Any) -> Any:  # noqa: N803
+    """A pandas DataFrame of a table with named columns, such as polars or pyarrow; else `X`."""
+    if is_frame(X) or isinstance(X, (np.ndarray, list, tuple)):
+        return X
+    import narwhals as nw
+
+    table = nw.from_native(X, pass_through=True, eager_only=True)
+    return table.to_pandas() if isinstance(table, nw.DataFrame) else X
 
 
 def column_names(X: Any) -> list[str]:  # noqa: N803
@@ -36,19 +45,22 @@ def refuse_table(X: Any) -> None:  # noqa: N803
             )
 
 
-def check_frame(X: Any, keeps_missing: bool) -> None:  # noqa: N803
+def check_frame(X: Any, keeps_missing: bool, used: set[str] | None = None) -> None:  # noqa: N803
+    """Raise for missing and infinite values in the used columns, or in all of them."""
     if min(X.shape) == 0:
         what = "feature(s)" if X.shape[1] == 0 else "sample(s)"
         raise ValueError(
             f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required."
         )
-    holes = [n for at, n in enumerate(column_names(X)) if _has_missing(n, X.iloc[:, at])]
+    names = {at: n for at, n in enumerate(column_names(X)) if used is None or n in used}
+    holes = [name for at, name in names.items() if _has_missing(name, X.iloc[:, at])]
     if holes and not keeps_missing:
         raise ValueError(
             f"expected no missing values, found NaN in column {holes[0]!r}; missing='keep' lets "
             "no comparison hold there"
         )
-    for at, (name, kind) in enumerate(zip(column_names(X), X.dtypes, strict=True)):
+    for at, name in names.items():
+        kind = X.dtypes.iloc[at]
         if getattr(kind, "kind", "") == "f" and np.isinf(_floats(X.iloc[:, at])).any():
             raise ValueError(f"expected finite numbers, found infinity in column {name!r}")
 
@@ -63,13 +75,3 @@ def _has_missing(name: str, series: Any) -> bool:
 
 def _floats(series: Any) -> Any:
     return series.astype("float64").to_numpy()
-
-
-def warn_about_column_vector() -> None:
-    from sklearn.exceptions import DataConversionWarning
-
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected.",
-        DataConversionWarning,
-        stacklevel=4,
-    )

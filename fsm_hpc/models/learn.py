@@ -1,16 +1,22 @@
-"""Choose a length, find its best formula, and say what time has cut: the engine of a rule."""
+"""Choose a length, find its best formula, and state what a time limit prevented."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.formulas.formula import Formula, Truth
+from fsm_hpc.models.model import BeforeRounding, Class, Coverage, Rule
+from fsm_hpc.models.notes import Note, NoteKind, of_rounded_weights
+from fsm_hpc.search import rounding
 from fsm_hpc.search.ladder import Length, Split
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import (
     Limits,
     ScanState,
@@ -22,39 +28,63 @@ from fsm_hpc.search.scan import (
 )
 from fsm_hpc.search.solvers.base import End, Solver
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.study.measures import rounding_in_words
 from fsm_hpc.system import clock
 
 SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
 Watch = Callable[[ScanState], None]
 
 
-def shares(fitted: Problem, formula: Formula) -> tuple[float, float]:
-    """Of the rows where it is false, and where it is true, the share that it is right on.
-
-    Rows count with their sample weights; weights of classes and costs never count.
-    """
-    truth = formula.evaluate(fitted.table)
-    weights = np.ones(fitted.rows) if fitted.sample is None else fitted.sample
-    parts = ((~truth, ~fitted.labels), (truth, fitted.labels))
-    no, yes = (
-        float(np.average(right[said], weights=weights[said])) if said.any() else 0.5
-        for said, right in parts
-    )
-    return no, yes
-
-
 @dataclass(frozen=True)
-class Learnt:
-    """A formula, and how it was come by."""
+class SearchResult:
+    """The formula of a finished search, and what is known about it."""
 
     formula: Formula
     length: int
     proved: bool
+    lower_bound: int
+    proved_length: int
     stop_reason: str
-    cut: bool  # whether time, or Ctrl-C, ended the choice of the length
-    lengths: tuple[Length, ...]
-    told: tuple[str, ...]  # what was cut
+    timed_out: bool  # whether a limit, or Ctrl-C, ended the choice of the length
+    lengths: tuple[dict[str, Any], ...]
+    notes: tuple[Note, ...]
+    interrupted: bool = False
+
+    def rule(self, problem: Problem, prediction: Class) -> Rule:
+        """The rule of a class, with its figures on the fitted rows of the problem."""
+        formula = within_slack(problem, self.formula)
+        covered = coverage(formula.evaluate(problem.table), problem.labels, problem.sample)
+        before = rounding.before(problem, self.formula, formula)
+        return Rule(
+            formula=formula,
+            prediction=prediction,
+            length=self.length,
+            errors=problem.errors(formula),
+            proved=self.proved,
+            precision=covered.precision or 0.0,
+            support=covered.support,
+            recall=covered.recall,
+            weight=None if problem.weights is None else problem.weight,
+            lower_bound=self.lower_bound,
+            proved_length=self.proved_length,
+            stop_reason=self.stop_reason,
+            timed_out=self.timed_out,
+            lengths=self.lengths,
+            before_rounding=cast(BeforeRounding | None, before),
+        )
+
+
+def coverage(truth: Truth, labels: Truth, sample: NDArray[np.float64] | None) -> Coverage:
+    """Support, precision and recall of a formula's truth on the fitted rows.
+
+    Rows count with their sample weights; weights of classes and costs never count.
+    """
+    weights = np.ones(len(labels)) if sample is None else sample
+    found, held, of_class = (weights[rows].sum() for rows in (truth & labels, truth, labels))
+    return Coverage(
+        int(np.count_nonzero(truth)),
+        float(found / held) if held else None,
+        float(found / of_class) if of_class else None,
+    )
 
 
 def learn(
@@ -66,7 +96,7 @@ def learn(
     time_limit_s: float | None,
     watch: Watch = lambda state: None,
     started: float | None = None,
-) -> Learnt:
+) -> SearchResult:
     """The best formula of the chosen length, or of the given one; Ctrl-C keeps the best so far.
 
     The time limit counts from `started`, on the clock of clock.monotonic().
@@ -98,42 +128,54 @@ def learn(
         state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
     elif interrupted:
         state = replace(state, final=with_a_literal(fitted, state.final))
-    return _described(fitted, state, length, interrupted)
+    return described(fitted, state, tuple(map(length_row, state.lengths)), length, interrupted)
 
 
 def _final(rule: StoppingRule, budget_s: float | None, watch: Watch) -> Limits:
     return Limits(rule, final_budget_s=budget_s, watch=watch)
 
 
-def _described(fitted: Problem, state: ScanState, length: int | None, interrupted: bool) -> Learnt:
+def described(
+    fitted: Problem,
+    state: ScanState,
+    lengths: tuple[dict[str, Any], ...],
+    length: int | None = None,
+    interrupted: bool = False,
+) -> SearchResult:
+    """The result of a search that has ended in this state; `length` where it was given."""
     assert state.final is not None
-    assert state.final.best.formula is not None
+    final, best, proved = state.final, state.final.best, is_proved(fitted, state.final)
+    assert best.formula is not None
     reason = "" if length is not None else "interrupted"
     if state.stop_reason is not None:
         reason = state.stop_reason.value
-    forced = (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
-    cut = length is None and (state.stop_reason is None or state.stop_reason in forced)
-    told = [*rounding_in_words(fitted.weight_error, fitted.measure)]
-    by = "Ctrl-C" if interrupted else "time_limit_s"
-    if cut:
-        told.append(
-            f"{by} ended the choice of the length after length "
-            f"{state.lengths[-1].length if state.lengths else 0}; the best so far is taken"
-        )
-    if state.final.end is not End.PROVED:
-        told.append(
-            f"{by} ended the search for the best formula of length {state.final.length}; the best "
-            "so far is taken, and is not proved"
-        )
-    return Learnt(
-        state.final.best.formula,
-        state.final.length,
-        is_proved(fitted, state.final),
-        reason,
-        cut,
-        state.lengths,
-        tuple(told),
+    forced = (None, StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
+    timed_out = length is None and state.stop_reason in forced
+    cause = "Ctrl-C" if interrupted else "time limit"
+    notes = [*of_rounded_weights(fitted)]
+    if timed_out:
+        last = state.lengths[-1].length if state.lengths else 0
+        notes.append(Note.of(NoteKind.LENGTH_TIMED_OUT, cause=cause, length=last))
+    if final.end is not End.PROVED:
+        notes.append(Note.of(NoteKind.NOT_PROVED, cause=cause, length=final.length))
+    return SearchResult(
+        formula=best.formula,
+        length=final.length,
+        proved=proved,
+        lower_bound=best.lower_bound if fitted.has_exact_weights else 0,
+        proved_length=best.proved_length if fitted.has_exact_weights else 0,
+        stop_reason=reason,
+        timed_out=timed_out,
+        lengths=lengths,
+        notes=tuple(notes),
+        interrupted=interrupted,
     )
+
+
+def length_row(entry: Length) -> dict[str, Any]:
+    """The result of one length with plain values."""
+    values = {f.name: getattr(entry, f.name) for f in fields(entry)}
+    return values | {"formula": str(entry.formula), "size": entry.size}
 
 
 @contextmanager

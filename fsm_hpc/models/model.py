@@ -1,8 +1,9 @@
-"""One rule, complete in itself: model.json and what it takes to apply it."""
+"""A model of one or more rules, complete in itself: model.json and what it takes to apply it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -14,21 +15,26 @@ from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Truth, missing_name
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.models import legacy
+from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.models.source import Reading, Source
-from fsm_hpc.search.constraints import named_in_words, of_named
-from fsm_hpc.study.files import RulePaths
-from fsm_hpc.study.result import Origin, Rounded, fingerprint
+from fsm_hpc.search.constraints import of_named
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import OpenSchema, Valid
 from fsm_hpc.system.value_types import Count, Length, Share
 
-FORMAT = 3
+FORMAT = 4
 KIND = "fsm_hpc model"
-CHOSEN = "chosen "  # how the note begins that tells what spoke for it
-DERIVED = ("kind", "latex", "words", "size")  # written for readers of the file
+FILE = "model.json"
+_DERIVED = (  # written for readers of the file
+    *("kind", "classes", "formula", "words", "proved", "stop_reason"),
+    *("rules.latex", "rules.words", "rules.size"),
+)
 
-Class = str | int | float | bool  # what a rule may answer
+Class = str | int | float | bool  # what a rule may predict
+Chosen = NDArray[np.int64]  # of each row: the predicted class, by its place in `Model.classes`
+_TIMED_OUT = ("timeout", "out_of_memory")
 
 
 class MissingWords(TypedDict, total=False):
@@ -38,51 +44,140 @@ class MissingWords(TypedDict, total=False):
     zero_is_missing: list[str]
 
 
+class ModelOrigin(TypedDict, total=False):
+    """What readers of `provenance` rely on."""
+
+    table: str | None
+    version: str | None
+    commit: str | None
+    host: str | None
+
+
+class BeforeRounding(TypedDict):
+    """A formula before its thresholds were rounded."""
+
+    formula: str
+    errors: Count
+
+
 @dataclass(frozen=True)
-class Model:
-    """A formula with all that is needed to use it and to judge it."""
+class Coverage:
+    """Fitted rows that get a prediction, and how many of the class are among them."""
+
+    support: Count
+    precision: Share | None
+    recall: Share | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A formula, the class that it predicts where it holds, and what is known about it."""
 
     formula: Formula
+    prediction: Class
+    length: Length  # the bound that it is the best formula of
+    errors: Count  # of this class against the others, each with the weight of its row
+    proved: bool
+    precision: Share  # of the fitted rows where it holds, those of the class
+    support: Count | None = None  # fitted rows where it holds; None in files of version 0.2
+    recall: Share | None = None  # of the fitted rows of the class, those where it holds
+    weight: Count | None = None  # of all fitted rows together; None: their number
+    lower_bound: Count = 0  # no formula within the length makes fewer errors
+    proved_length: Count = 0  # the largest length up to which it is proved to be the best
+    stop_reason: str = ""  # why the search looked at no longer formula
+    timed_out: bool = False  # whether time ended the choice of the length
+    lengths: tuple[dict[str, Any], ...] = ()  # the result of every length
+    # of a formula whose rounder cuts cost errors: the proved one, and its errors
+    before_rounding: BeforeRounding | None = None
+    stability: dict[str, Any] = field(default_factory=dict)  # formulas of the folds
+    data: str = ""  # digest of the table, with the labels of this class against the others
+
+    @property
+    def size(self) -> int:
+        return self.formula.size
+
+    def __repr__(self) -> str:
+        return f"Rule({str(self.formula)!r} -> {self.prediction!r})"
+
+
+@dataclass(frozen=True)
+class Model:
+    """Rules that are asked in their order; the first that holds gives the prediction.
+
+    Two classes have one rule, for the second of them. More have one for each, in the order of their
+    precision on the fitted rows. Where none holds the prediction is `otherwise`.
+    """
+
     target: str
-    classes: tuple[Class, Class]  # what it says where the formula is false, and where it is true
-    sources: tuple[Source, ...]  # the columns that it reads
-    shares: tuple[Share, Share]  # of those classes among the fitted rows where it says them
+    rules: tuple[Rule, ...]
+    otherwise: Class
+    # of every class (columns) among the fitted rows with a prediction (rows), as in `classes`
+    class_shares: tuple[tuple[Share, ...], ...]
+    sources: tuple[Source, ...]  # the columns that the rules read
     method: str
     rows: Count  # that it was fitted on
     errors: Count  # each with the weight of its row
-    length: Length  # the bound that it is the best formula of
-    proved: bool
-    # of a formula whose rounder cuts cost errors: the proved one, and its errors
-    before_rounding: Annotated[dict[str, Any] | None, OpenSchema(Rounded)] = None
-    measure: str = "accuracy"  # what it is the best at
+    default: Coverage | None = None  # rows where no rule holds; None in files of version 0.2
     weight: Count | None = None  # of all fitted rows together; None: their number
-    stop_reason: str = ""  # why no longer formula was looked at
-    cut: bool = False  # whether time ended the choice of length
-    lengths: tuple[dict[str, Any], ...] = ()  # what every length brought
-    figures: dict[str, Any] = field(default_factory=dict)  # what to expect of it
-    stability: dict[str, Any] = field(default_factory=dict)  # what other rows would have given
-    notes: tuple[str, ...] = ()  # what its user should know
+    measure: str = "accuracy"  # what its formulas are the best at
+    language: Language = Language.PAPER  # among whose formulas they are the best
+    # what its formulas were asked to have, and have
+    constraints: Annotated[dict[str, Any], Valid(of_named)] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)  # of held-out rows
+    notes: tuple[Note, ...] = ()
     # how its table was read
     reading: Annotated[dict[str, Any], OpenSchema(MissingWords)] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    provenance: Annotated[dict[str, Any], OpenSchema(Origin)] = field(default_factory=dict)
-    language: Language = Language.PAPER  # among whose formulas it is the best
-    # what it was asked to have, and has
-    constraints: Annotated[dict[str, Any], Valid(of_named)] = field(default_factory=dict)
+    provenance: Annotated[dict[str, Any], OpenSchema(ModelOrigin)] = field(default_factory=dict)
 
     @property
-    def branches(self) -> tuple[tuple[Class, Model], ...]:
-        """What is said, and when; else the other class."""
-        return ((self.classes[1], self),)
+    def classes(self) -> tuple[Class, ...]:
+        """All classes: those of two as (otherwise, prediction), more in the order of the rules."""
+        predictions = tuple(rule.prediction for rule in self.rules)
+        return predictions if self.otherwise in predictions else (self.otherwise, *predictions)
 
     @property
-    def otherwise(self) -> Class:
-        return self.classes[0]
+    def rule(self) -> Rule:
+        """The one rule of two classes."""
+        if len(self.rules) != 1:
+            raise UserError(f"expected a model of two classes, found {len(self.classes)} classes")
+        return self.rules[0]
+
+    @property
+    def formula(self) -> Formula:
+        """The formula of two classes."""
+        return self.rule.formula
+
+    @property
+    def proved(self) -> bool:
+        """Whether each formula is the best of its length for its class."""
+        return all(rule.proved for rule in self.rules)
+
+    @property
+    def timed_out(self) -> bool:
+        return any(rule.timed_out for rule in self.rules)
+
+    @property
+    def stop_reason(self) -> str:
+        """Of one rule; of several, a limit that ended the search for one of them."""
+        reasons = [rule.stop_reason for rule in self.rules]
+        limits = (reason for reason in reasons if reason in _TIMED_OUT)
+        return reasons[0] if len(reasons) == 1 else next(limits, "a rule for each class")
 
     @property
     def is_chosen(self) -> bool:
-        """Whether it was taken among formulas that are about as good, as a note then says."""
-        return any(note.startswith(CHOSEN) for note in self.notes)
+        """Whether it was taken among formulas that are about as good."""
+        return any(note.kind is NoteKind.CHOSEN for note in self.notes)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of each class among the fitted rows where it is predicted."""
+        return tuple(row[place] for place, row in enumerate(self.class_shares))
+
+    @property
+    def keeps_missing(self) -> bool:
+        """Whether it has an answer for a row without a value that it asks for."""
+        return any(source.keeps_missing for source in self.sources)
 
     @property
     def phrases(self) -> dict[str, tuple[str, str]]:
@@ -94,14 +189,20 @@ class Model:
                 known[missing_name(source.name)] = (source.name, "missing")
         return known
 
+    def condition(self, rule: Rule) -> str:
+        """`age is at least 40`."""
+        return rule.formula.words(self.phrases)
+
     @property
     def words(self) -> str:
-        """`Predict y = yes when age is at least 40; otherwise y = no.`"""
-        no, yes = (f"{self.target} = {value}" for value in self.classes)
-        return f"Predict {yes} when {self.formula.words(self.phrases)}; otherwise {no}."
+        """`Predict y = a when ...; else y = b when ...; otherwise y = c.`"""
+        parts = (f"{self.target} = {r.prediction} when {self.condition(r)}" for r in self.rules)
+        return f"Predict {'; else '.join(parts)}; otherwise {self.target} = {self.otherwise}."
 
-    def read(self, table: Mapping[str, Any], rows: int) -> tuple[Truth, Reading]:
-        """The formula's truth on every row of a table, and what was noticed in reading it."""
+    # ------------------------------------------------------------------------------- application
+
+    def read(self, table: Mapping[str, Any], rows: int) -> tuple[Chosen, Reading]:
+        """The predicted class of every row of a table, and what was noticed in reading it."""
         missing = [source.name for source in self.sources if source.name not in table]
         if missing:
             found = ", ".join(map(str, list(table)[:20]))
@@ -111,42 +212,68 @@ class Model:
         columns = [c for s in self.sources for c in s.columns(table[s.name], reading)]
         if reading.problems:
             raise UserError("; ".join(reading.problems))
-        return self.formula.evaluate({c.name: c.values for c in columns}), reading
+        return self.choose({c.name: c.values for c in columns}), reading
 
-    def refuse_unknown_columns(self, name: str) -> None:
-        """A file whose formula asks for what none of its sources gives is no whole model."""
+    def choose(self, table: Mapping[str, Any]) -> Chosen:
+        """The predicted class of each row of a one-hot table, by its place."""
+        return self.first_that_holds([rule.formula.evaluate(table) for rule in self.rules])
+
+    def first_that_holds(self, truths: Sequence[Truth]) -> Chosen:
+        places = [self.classes.index(rule.prediction) for rule in self.rules]
+        return first_that_holds(truths, places, self.classes.index(self.otherwise))
+
+    def answers(self, chosen: NDArray[Any]) -> NDArray[Any]:
+        """The class that it predicts for each row; of two classes also by truth."""
+        classes = np.array([*self.classes, None], dtype=object)[:-1]
+        return np.asarray(classes[chosen.astype(np.int64)])
+
+    def shares_of(self, chosen: Chosen) -> NDArray[np.float64]:
+        """The share of the predicted class among the fitted rows with that prediction."""
+        return np.asarray(np.array(self.shares)[chosen])
+
+    # -------------------------------------------------------------------------------------- file
+
+    def refuse_inconsistencies(self, name: str) -> None:
+        """A file whose parts do not fit together is no whole model."""
         given = {column for source in self.sources for column in source.names}
-        absent = {p.column for p in self.formula.propositions()} - given
-        if absent:
-            raise UnreadableError(f"{name} is invalid: nothing gives {min(absent)!r}")
-
-    def answers(self, truth: Truth) -> NDArray[Any]:
-        """The class that it predicts for each row."""
-        return np.asarray(np.array(self.classes, dtype=object)[truth.astype(int)])
-
-    def shares_of(self, truth: Truth) -> NDArray[np.float64]:
-        """The share of the predicted class among the fitted rows where it says the same."""
-        return np.asarray(np.array(self.shares)[truth.astype(int)])
+        used = {p.column for rule in self.rules for p in rule.formula.propositions()}
+        count = len(self.classes)
+        problem = ""
+        if not self.rules or (len(self.rules) > 1 and count != len(self.rules)):
+            problem = "it has no rule for each class"
+        elif used - given:
+            problem = f"nothing gives {min(used - given)!r}"
+        elif [len(shares) for shares in self.class_shares] != [count] * count:
+            problem = "class_shares: expected a share of each class for each prediction"
+        if problem:
+            raise UnreadableError(f"{name} is invalid: {problem}")
 
 
 def content(model: Model) -> dict[str, Any]:
     """What model.json holds, with the texts that its readers want."""
-    texts = {"latex": model.formula.latex(), "words": model.words, "size": model.formula.size}
-    return {"kind": KIND, **serialization.header(FORMAT), **serialization.plain(model), **texts}
+    rules = [
+        serialization.plain(rule)
+        | {"latex": rule.formula.latex(), "words": model.condition(rule), "size": rule.size}
+        for rule in model.rules
+    ]
+    formulas = [f"{rule.prediction}: {rule.formula}" for rule in model.rules]
+    derived = {
+        "classes": model.classes,
+        "formula": str(model.formula) if len(rules) == 1 else "; ".join(formulas),
+        "words": model.words,
+        "proved": model.proved,
+        "stop_reason": model.stop_reason,
+    }
+    whole = {"kind": KIND, **serialization.header(FORMAT), **serialization.plain(model)}
+    return {**whole, **derived, "rules": rules}
 
 
-def kind_of_formula(model: Model) -> str:
-    """What it is the best of: formulas of its length, of its language, under its constraints."""
-    kind = "formula"
-    if model.language is not Language.PAPER:
-        kind = f"formula of the language {model.language.value}"
-    kind = f"{kind} of size {model.length} or less"
-    return f"{kind} that meets the constraints" if model.constraints else kind
-
-
-def constraints_in_words(model: Model) -> str:
-    """`require age; min_support 20`; nothing where there are none."""
-    return named_in_words(model.constraints)
+def first_that_holds(truths: Sequence[Truth], places: Sequence[int], otherwise: int) -> Chosen:
+    """The place of the first true one of each row, or another place where none is."""
+    chosen = np.full(len(truths[0]), otherwise, dtype=np.int64)
+    for truth, place in reversed(list(zip(truths, places, strict=True))):
+        chosen[truth] = place
+    return chosen
 
 
 def save(path: Path, model: Model) -> None:
@@ -156,13 +283,17 @@ def save(path: Path, model: Model) -> None:
 def quarantine_outdated(path: Path, settings: dict[str, Any], say: Callable[[str], None]) -> None:
     """Before model.json is written: keep, under a name that is told, one of other rows or
     settings."""
-    told = files.make_room(path, serialization.read)
+    message = files.make_room(path, serialization.read)
     saved = serialization.read(path)
     before = None if saved is None else saved.get("settings")
-    if before is not None and fingerprint(before) != fingerprint(settings):
-        told = f"{path.name} is of other rows or settings; kept as {files.quarantine(path)}"
-    if told:
-        say(told)
+    if before is not None and _digest(before) != _digest(settings):
+        message = f"{path.name} is of other rows or settings; kept as {files.quarantine(path)}"
+    if message:
+        say(message)
+
+
+def _digest(settings: dict[str, Any]) -> str:
+    return json.dumps(settings, sort_keys=True)
 
 
 def is_model(path: Path) -> bool:
@@ -171,19 +302,20 @@ def is_model(path: Path) -> bool:
         saved = serialization.read(path)
     except UnreadableError:
         return False
-    return saved is not None and saved.get("kind") == KIND
+    return saved is not None and saved.get("kind") in (KIND, legacy.SEVERAL)
 
 
 def place(named: Path) -> Path:
     """A model.json, named as such or by its folder."""
-    return RulePaths(named).model if named.is_dir() else named
+    return named / FILE if named.is_dir() else named
 
 
 def of_saved(saved: dict[str, Any], name: str) -> Model:
     """The model that a file of that name holds."""
     values = serialization.without_header(saved, name, FORMAT)
-    model = serialization.convert(Model, values, name, DERIVED)
-    model.refuse_unknown_columns(name)
+    values = legacy.updated(values, saved, name)
+    model = serialization.convert(Model, values, name, _DERIVED)
+    model.refuse_inconsistencies(name)
     return model
 
 
@@ -193,8 +325,8 @@ def load(path: Path) -> Model:
     try:
         saved = serialization.read(path)
         if saved is None:
-            raise UserError(f"{expected} no file")
-        if saved.get("kind") != KIND:
+            raise UserError(f"{path} does not exist; run `fit` first")
+        if saved.get("kind") not in (KIND, legacy.SEVERAL):
             raise UserError(f"{expected} something else")
         return of_saved(saved, path.name)
     except UnreadableError as error:

@@ -15,10 +15,12 @@ from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.system import machine
 
 METHODS = [method.value for method in Method if method.finds_formula]
 LANGUAGES = [language.value for language in Language]
 SOLVERS = [solver.value for solver in SolverName]
+_COUNTS = (("patience", 1), ("verbose", 0), ("n_quantiles", 1), ("rounding_tolerance", 0))
 
 
 def check(estimator: Any) -> None:
@@ -27,18 +29,21 @@ def check(estimator: Any) -> None:
     _check_name("language", estimator.language, LANGUAGES)
     if not hasattr(estimator.solver, "solve"):
         _check_name("solver", estimator.solver, SOLVERS)
-    for name in ("length", "threads", "plateau", "max_length"):
+    for name in ("length", "max_length"):
         value = getattr(estimator, name)
         if value is not None and not _is_whole(value, 1):
             raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
     cuts_of(estimator)
     constraints_of(estimator)
     _check_name("missing", estimator.missing, ["error", "keep"])
-    for name, least in (("patience", 1), ("verbose", 0), ("cuts_n", 1), ("cuts_slack", 0)):
+    for name, least in _COUNTS:
         value = getattr(estimator, name)
         if not _is_whole(value, least) and not (name == "verbose" and isinstance(value, bool)):
             raise ValueError(f"{name}: expected at least {least}, found {value!r}")
-    _check_splits(estimator.splits)
+    jobs = estimator.n_jobs
+    if jobs is not None and (not _is_whole(jobs, -(10**6)) or jobs == 0):
+        raise ValueError(f"n_jobs: expected None or a whole number other than 0, found {jobs!r}")
+    _check_cv(estimator.cv)
     check_class_weight(estimator.class_weight)
     limit = estimator.time_limit_s
     if limit is not None and not (_is_number(limit) and limit > 0):
@@ -49,7 +54,7 @@ def check(estimator: Any) -> None:
 
 
 def cuts_of(estimator: Any) -> Cuts:
-    """Where numbers are cut, as `cuts`, `cuts_n` and `cuts_slack` say."""
+    """The thresholds of numbers, as `cuts`, `n_quantiles` and `rounding_tolerance` say."""
     if isinstance(estimator.cuts, Mapping):
         return Cuts.of_lists(estimator.cuts)
     names = [rule.value for rule in CutRule if rule is not CutRule.GIVEN]
@@ -58,7 +63,9 @@ def cuts_of(estimator: Any) -> Cuts:
             f"cuts: expected one of {', '.join(names)}, or a dict with a list for each column, "
             f"found {estimator.cuts!r}"
         )
-    return Cuts(CutRule(estimator.cuts), n=estimator.cuts_n, slack=estimator.cuts_slack)
+    return Cuts(
+        CutRule(estimator.cuts), n=estimator.n_quantiles, slack=estimator.rounding_tolerance
+    )
 
 
 def constraints_of(estimator: Any) -> Constraints:
@@ -69,11 +76,19 @@ def constraints_of(estimator: Any) -> Constraints:
         raise UserError(str(error).replace("rule.", "")) from None
 
 
-def _check_splits(splits: Any) -> None:
-    if isinstance(splits, Real) and not _is_whole(splits, 1):
-        raise ValueError(f"splits: expected a number from 1, found {splits!r}")
-    if splits is None or isinstance(splits, str):
-        raise ValueError(f"splits: expected a number, a splitter or pairs, found {splits!r}")
+def threads_of(n_jobs: int | None) -> int:
+    """The number of threads: None or -1 means all cores, -2 all but one."""
+    cores = machine.available_cores()
+    if n_jobs is None:
+        return cores
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _check_cv(cv: Any) -> None:
+    if isinstance(cv, Real) and not _is_whole(cv, 1):
+        raise ValueError(f"cv: expected a number from 1, found {cv!r}")
+    if cv is None or isinstance(cv, str):
+        raise ValueError(f"cv: expected a number, a splitter or pairs, found {cv!r}")
 
 
 def _check_name(parameter: str, value: Any, known: Sequence[str]) -> None:

@@ -18,8 +18,6 @@ from fsm_hpc.data.reader import RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
-from fsm_hpc.models.source import Reading
 from fsm_hpc.system import files
 from fsm_hpc.system.numbers import counted
 
@@ -37,16 +35,16 @@ class Predicted:
     notes: tuple[str, ...]
 
 
-def predict(model: Model | Several, place: str, spec: DatasetSpec) -> Predicted:
+def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
     """The rows of a table with their answers; those that miss a value they need get none."""
     raw = _read(place, spec)
     taken = [name for name in COLUMNS if name in raw.columns]
     if taken:
         raise UserError(f"{place}: it has a column {taken[0]!r} already; rename or remove it")
     values, read_as_missing = _values(model, raw, spec)
-    said, reading = _said(model, values, raw.rows)
-    answers = [answer for answer, _ in said]
-    shares = [f"{share:.4f}" for _, share in said]
+    chosen, reading = model.read(values, raw.rows)
+    answers = model.answers(chosen).tolist()
+    shares = [f"{share:.4f}" for share in model.shares_of(chosen).tolist()]
     for row in reading.gaps.nonzero()[0].tolist():
         answers[row], shares[row] = "", ""
     notes = list(reading.notes)
@@ -56,22 +54,7 @@ def predict(model: Model | Several, place: str, spec: DatasetSpec) -> Predicted:
     return Predicted((*raw.columns, *COLUMNS), list(cells), (*raw.notes, *read_as_missing, *notes))
 
 
-def _said(
-    model: Model | Several, table: Cells, rows: int
-) -> tuple[list[tuple[Any, float]], Reading]:
-    """The answer for every row, and how often such an answer was right on the fitted rows."""
-    if isinstance(model, Several):
-        chosen, reading = model.read(table, rows)
-        answers, shares = model.answers(chosen), model.shares_of(chosen)
-    else:
-        truth, reading = model.read(table, rows)
-        answers, shares = model.answers(truth), model.shares_of(truth)
-    return list(zip(answers.tolist(), shares.tolist(), strict=True)), reading
-
-
-def _values(
-    model: Model | Several, raw: RawTable, spec: DatasetSpec
-) -> tuple[Cells, Iterable[str]]:
+def _values(model: Model, raw: RawTable, spec: DatasetSpec) -> tuple[Cells, Iterable[str]]:
     """The cells that the rule reads, numbers as Python writes them, and texts read as missing."""
     numeric = {s.name for s in model.sources if s.kind is RawKind.NUMERIC} - set(raw.typed)
     sign = convention.find(raw, numeric & raw.columns.keys(), spec)
@@ -92,7 +75,7 @@ def _pointed(cell: str | None, sign: DecimalSign | None) -> str | None:
     return sign.pointed(cell)
 
 
-def _as_fitted(model: Model | Several, spec: DatasetSpec) -> DatasetSpec:
+def _as_fitted(model: Model, spec: DatasetSpec) -> DatasetSpec:
     """What counts as missing: as in this table, and as in the fitted one."""
     return replace(
         spec,

@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fsm_hpc.models.presenter import errors_in_words
 from fsm_hpc.search.ladder import LengthAttempt
 from fsm_hpc.search.scan import ScanState
-from fsm_hpc.study.measures import errors_in_words, rounding_in_words
+from fsm_hpc.study.measures import rounding_in_words
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.numbers import clock, how_far, percent
 from fsm_hpc.system.terminal import LiveDisplay, styled

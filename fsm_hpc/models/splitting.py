@@ -7,40 +7,41 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from fsm_hpc.data.fold_kind import Folding
 from fsm_hpc.data.folds import make_splits
 from fsm_hpc.models.weighing import RowWeights, paired
-from fsm_hpc.search.ladder import Split
-from fsm_hpc.search.problem import Problem
+
+Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def splits_of(estimator: Any, X: Any, fitted: Problem, weights: RowWeights) -> list[Split]:  # noqa: N803
-    """Rows to fit on and rows to choose by, as often as the estimator asks for."""
-    made = []
-    for train, validation in _pairs(estimator, X, fitted, weights):
-        parts = [np.asarray(part) for part in (train, validation)]
+def pairs_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> list[Pair]:  # noqa: N803
+    """Rows to fit on and rows to choose by, among those that count, as `cv` asks for."""
+    pairs = []
+    for pair in _pairs(estimator, X, labels, weights):
+        parts = [np.asarray(part) for part in pair]
         if any(part.size == 0 for part in parts):
-            raise ValueError("splits: expected rows on both sides of every split, found none")
+            raise ValueError("cv: expected rows on both sides of every split, found none")
         parts = [np.flatnonzero(part) if part.dtype == bool else part for part in parts]
-        made.append(Split(*(fitted.on(part) for part in parts)))
-    if not made:
-        raise ValueError("splits: expected at least one split, found none")
-    return made
+        pairs.append((parts[0], parts[1]))
+    if not pairs:
+        raise ValueError("cv: expected at least one split, found none")
+    return pairs
 
 
-def _pairs(estimator: Any, X: Any, fitted: Problem, weights: RowWeights) -> Iterable[Any]:  # noqa: N803
-    seed = check_random_state(estimator.random_state).randint(2**31 - 1)
-    if isinstance(estimator.random_state, (int, np.integer)):
-        seed = int(estimator.random_state)
-    splits = estimator.splits
-    if isinstance(splits, Integral):
+def _pairs(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> Iterable[Any]:  # noqa: N803
+    cv = estimator.cv
+    if isinstance(cv, Integral):
+        seed = estimator.random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31 - 1)
         fraction = estimator.validation_fraction
-        folding = Folding(seed=seed, validation_fraction=fraction, splits=int(splits))
-        return make_splits(np.arange(fitted.rows), fitted.labels, None, folding)
-    if hasattr(splits, "split"):
+        folding = Folding(seed=int(seed), validation_fraction=fraction, splits=int(cv))
+        return make_splits(np.arange(len(labels)), labels, None, folding)
+    if hasattr(cv, "split"):
         kept = X if weights.keeps_all else _safe_indexing(X, weights.kept)
-        pairs: Iterable[Any] = splits.split(kept, fitted.labels)
+        pairs: Iterable[Any] = cv.split(kept, labels)
         return pairs
-    return paired(splits, weights)
+    return paired(cv, weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,20 @@ class FrameColumn(TextColumn):
         return "put its values into fewer groups"
 
 
-def sources_of(X: Any, keeps_missing: bool = False) -> list[Source]:  # noqa: N803
+def sources_of(
+    X: Any,  # noqa: N803
+    keeps_missing: bool = False,
+    feature_types: Mapping[str, str] | None = None,
+) -> list[Source]:
     """One for each column; a date, an id or free text is refused as in a file."""
+    wanted = dict(feature_types or {})
     if not hasattr(X, "iloc"):
         found = [Source(f"x{number}", RawKind.NUMERIC) for number in range(X.shape[1])]
     else:
         named = enumerate(column_names(X))
-        found = [_source(name, _known(name, X.iloc[:, at])) for at, name in named]
+        found = [_source(n, _known(n, X.iloc[:, at]), wanted.pop(n, None)) for at, n in named]
+    if wanted:
+        raise ValueError(f"feature_types: expected names of columns, found {next(iter(wanted))!r}")
     return [replace(s, place=at, keeps_missing=keeps_missing) for at, s in enumerate(found)]
 
 
@@ -82,8 +90,11 @@ def _refuse_rounding(name: str, series: Any) -> None:
         )
 
 
-def _source(name: str, series: Any) -> Source:
+def _source(name: str, series: Any, wanted: str | None = None) -> Source:
     from pandas.api.types import is_complex_dtype, is_numeric_dtype
+
+    if wanted is not None:
+        return _as_wanted(name, series, wanted)
 
     if _is_categorical(series.dtype):
         return _categorical(name, series)
@@ -95,6 +106,18 @@ def _source(name: str, series: Any) -> Source:
         _refuse_rounding(name, series)
         return Source(name, RawKind.NUMERIC)
     return _categorical(name, series)
+
+
+def _as_wanted(name: str, series: Any, wanted: str) -> Source:
+    """The source of a column whose kind its user states."""
+    known = [kind.value for kind in RawKind]
+    if wanted not in known:
+        raise ValueError(
+            f"feature_types: expected one of {', '.join(known)} for {name!r}, found {wanted!r}"
+        )
+    if RawKind(wanted) is RawKind.CATEGORICAL:
+        return _categorical(name, series.astype("category"))
+    return Source(name, RawKind(wanted))
 
 
 def _is_categorical(kind: Any) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations, product
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,32 +16,18 @@ from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import fold_rows
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import Atom, Formula, Not, Proposition
+from fsm_hpc.formulas.formula import Formula, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import number
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.explanation import DECIDES, FormulaExplanation, explain_formula, word
+from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.study import hydra, result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.files import UnreadableError
-
-MOST_PROPOSITIONS = 12  # beyond, all assignments are too many to look for the fewest that suffice
-
-Values = Mapping[Proposition, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a formula on one row."""
-
-    depth: int
-    words: str
-    is_true: bool
-    decides: bool  # the answer would be the other one if this part alone were
-    facts: str  # what the row says, for a part with one proposition
 
 
 def result_path(place: Path) -> Path:
@@ -59,7 +45,7 @@ def load(path: Path) -> FoldResult:
     except UnreadableError as error:
         raise UserError(f"{path}: {error}") from None
     if done is None:
-        raise UserError(f"expected a result.json of this version, found none in {path}")
+        raise UserError(f"{path} does not exist; run `fit`, or the fold, first")
     if done.formula is None:
         raise UserError(f"{path} is of {done.method}, which has no formula to explain")
     return done
@@ -76,15 +62,20 @@ def table_of(path: Path, done: FoldResult, words: Sequence[str]) -> Dataset:
     return dataset
 
 
-def table_of_model(path: Path, model: Model, words: Sequence[str]) -> Dataset:
-    """The table that a rule was fitted on, or the one that the words name."""
+def table_of_model(path: Path, model: Model, rule: Rule, words: Sequence[str]) -> Dataset:
+    """The table that a rule was fitted on, or the one that the words name; labels are of its class
+    against the others."""
+    negative = str(model.otherwise) if len(model.rules) == 1 else "rest"
     submission = submissions.load(FoldPaths(path.parent))
     if not words and submission is not None:
         config = submission.config_then
+        if len(model.rules) > 1:
+            dataset = replace(config.dataset, positive=str(rule.prediction), negative=negative)
+            config = replace(config, dataset=dataset)
     elif any(hydra.key_of(word) in ("dataset", "dataset.path") for word in words):
         given = {hydra.key_of(word) for word in words}
         name = [] if "dataset" in given else ["dataset=csv"]
-        own = {"target": model.target, "negative": model.classes[0], "positive": model.classes[1]}
+        own = {"target": model.target, "negative": negative, "positive": rule.prediction}
         stated = [
             f"dataset.{key}={hydra.quoted(str(value))}"
             for key, value in own.items()
@@ -122,13 +113,23 @@ def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
     return truth_on_row(formula, answers, dataset, row, _role(done, dataset, row))
 
 
-def of_model(model: Model, dataset: Dataset, row: int) -> Iterator[str]:
-    """The same of a rule that was fitted on all rows."""
-    _check_row(dataset, row)
-    answers = tuple(f"{model.target} = {value}" for value in model.classes)
-    is_fitted = dataset.digest == model.settings.get("data")
-    role = "one of those it was fitted on" if is_fitted else "of another table"
-    return truth_on_row(model.formula, (answers[0], answers[1]), dataset, row, role)
+def of_model(path: Path, model: Model, overrides: Sequence[str], row: int) -> Iterator[str]:
+    """The same of a model that was fitted on all rows: the rules up to the first that holds."""
+    for rule in model.rules:
+        dataset = table_of_model(path, model, rule, overrides)
+        _check_row(dataset, row)
+        no = model.otherwise if len(model.rules) == 1 else f"not {rule.prediction}"
+        answers = (f"{model.target} = {no}", f"{model.target} = {rule.prediction}")
+        is_fitted = dataset.digest == rule.data
+        role = "one of those it was fitted on" if is_fitted else "of another table"
+        if len(model.rules) > 1:
+            yield f"The rule for {rule.prediction}: {rule.formula}"
+        yield from truth_on_row(rule.formula, answers, dataset, row, role)
+        if _explained(rule.formula, dataset, row).is_true:
+            return
+        yield ""
+    if len(model.rules) > 1:
+        yield f"No rule holds, so the prediction is {model.target} = {model.otherwise}."
 
 
 def _check_row(dataset: Dataset, row: int) -> None:
@@ -140,32 +141,23 @@ def truth_on_row(
     formula: Formula, answers: tuple[str, str], dataset: Dataset, row: int, role: str
 ) -> Iterator[str]:
     """Lines that tell a formula's truth on a row, which of its parts decide, and what suffices."""
+    explained = _explained(formula, dataset, row)
+    answer, label = answers[explained.is_true], answers[bool(dataset.labels[row])]
+    truth = word(explained.is_true)
+    yield f"Row {row} ({role}): the formula is {truth}, so the prediction is {answer}."
+    yield f"The table says {label}: {'right' if answer == label else 'wrong'}.\n"
+    yield from explained.lines()
+    yield f"\n{DECIDES}"
+
+
+def _explained(formula: Formula, dataset: Dataset, row: int) -> FormulaExplanation:
     known = {column.name for column in dataset.columns}
     absent = [p.column for p in formula.propositions() if not p.is_known_in(known)]
     if absent:
         raise UserError(f"the rule asks for {absent[0]}, which {dataset.path} does not have")
     table = {column.name: column.values[row : row + 1] for column in dataset.columns}
-    values = {p: bool(p.evaluate(table)[0]) for p in formula.propositions()}
-    truth = truth_of(formula, values)
-    says, label = answers[truth], answers[bool(dataset.labels[row])]
-    yield f"Row {row} ({role}): the formula is {_word(truth)}, so it says {says}."
-    yield f"The table says {label}: {'right' if says == label else 'wrong'}.\n"
-    parts = list(parts_of(formula, values, dataset, row))
-    width = max(len(part.words) + 2 * part.depth for part in parts)
-    for part in parts:
-        mark = "decides" if part.decides else "       "
-        words = "  " * part.depth + part.words
-        yield f"  {_word(part.is_true):<5}  {mark}  {words:<{width}}  {part.facts}".rstrip()
-    yield "\n`decides`: were this part alone the other way round, so would be the answer."
-    yield from _enough(formula, values, dataset)
-
-
-def _enough(formula: Formula, values: Values, dataset: Dataset) -> Iterator[str]:
-    fewest = sufficient(formula, values)
-    if fewest is not None and len(fewest) < len(values):
-        phrases = dataset.phrases()
-        said = [p.words(phrases, values[p]) for p in fewest]
-        yield f"Enough for it, whatever the rest: {' and '.join(said)}."
+    facts = partial(_fact, dataset=dataset, row=row)
+    return explain_formula(formula, table, dataset.phrases(), facts)
 
 
 def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
@@ -175,69 +167,6 @@ def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
     folding = Folding(kind, chosen["folds"], chosen["seed"], chosen["validation_fraction"])
     rows = fold_rows(dataset.labels, dataset.groups, done.fold, folding)
     return "held out" if np.isin(row, rows.test) else "one of those it was fitted on"
-
-
-def _word(truth: bool) -> str:
-    return "true" if truth else "false"
-
-
-# -------------------------------------------------------------------------------------- deciding
-
-
-def truth_of(formula: Formula, values: Values, flipped: Formula | None = None) -> bool:
-    """The truth under these values; the one part `flipped` (by identity) counts as its opposite."""
-    if isinstance(formula, Atom):
-        truth = values[formula.proposition]
-    else:
-        truth = formula.joined([truth_of(part, values, flipped) for part in formula.parts])
-    return truth != (formula is flipped)
-
-
-def parts_of(formula: Formula, values: Values, dataset: Dataset, row: int) -> Iterator[Part]:
-    """Every part from the whole formula down to its propositions, which may be negated."""
-    answer = truth_of(formula, values)
-
-    def visit(part: Formula, depth: int) -> Iterator[Part]:
-        is_leaf = isinstance(part, Atom) or (isinstance(part, Not) and _is_atom(part.parts[0]))
-        yield Part(
-            depth,
-            part.words(dataset.phrases()),
-            truth_of(part, values),
-            truth_of(formula, values, part) != answer,
-            _fact(next(part.propositions()), dataset, row) if is_leaf else "",
-        )
-        if not is_leaf:
-            for inner in part.parts:
-                yield from visit(inner, depth + 1)
-
-    return visit(formula, 0)
-
-
-def sufficient(formula: Formula, values: Values) -> tuple[Proposition, ...] | None:
-    """The fewest propositions whose truth alone fixes the answer; None when there are too many."""
-    propositions = list(values)
-    if len(propositions) > MOST_PROPOSITIONS:
-        return None
-    answer = truth_of(formula, values)
-    for count in range(len(propositions) + 1):
-        for chosen in combinations(propositions, count):
-            if _is_fixed(formula, values, chosen, answer):
-                return chosen
-    return None
-
-
-def _is_fixed(
-    formula: Formula, values: Values, chosen: tuple[Proposition, ...], answer: bool
-) -> bool:
-    rest = [p for p in values if p not in chosen]
-    return all(
-        truth_of(formula, {**values, **dict(zip(rest, guess, strict=True))}) == answer
-        for guess in product([False, True], repeat=len(rest))
-    )
-
-
-def _is_atom(formula: Formula) -> bool:
-    return isinstance(formula, Atom)
 
 
 def _of_source(name: str, dataset: Dataset) -> Column:
@@ -256,7 +185,7 @@ def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
     if column.kind is Kind.NUMERIC:
         return f"{column.name} = {number(float(column.values[row]))}"
     if column.source is None or column.category is None:
-        return f"{column.name} = {_word(bool(column.values[row]))}"
+        return f"{column.name} = {word(bool(column.values[row]))}"
     holding = (c for c in dataset.columns if c.source == column.source and bool(c.values[row]))
     found = next(holding, None)
     return f"{column.source} = {found.category if found else 'none of its categories'}"

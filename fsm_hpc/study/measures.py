@@ -8,7 +8,6 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.search.objective import Objective, ObjectiveName
-from fsm_hpc.system.numbers import counted, percent
 from fsm_hpc.system.value_types import Count, NonNegative, Share
 
 if TYPE_CHECKING:
@@ -193,16 +192,6 @@ def _balanced_interval(matrix: Confusion) -> tuple[float, float] | None:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def errors_in_words(errors: int, rows: int, measure: str, weight: int | None) -> str:
-    """`12 errors on 200 rows`; where rows have weights, what share of all weight is right."""
-    if weight is None:
-        return f"{counted(errors, 'error')} on {counted(rows, 'row')}"
-    share = percent(1 - errors / weight)
-    return (
-        f"errors of weight {errors:,} of {weight:,} ({measure} {share}) on {counted(rows, 'row')}"
-    )
 
 
 def rounding_in_words(error: float, measure: str) -> Iterator[str]:

@@ -144,7 +144,7 @@ def convert(kind: type[T], saved: Any, name: str, derived: Collection[str] | Non
     """
     try:
         value = msgspec.convert(saved, kind, dec_hook=_decoded)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise _invalid(name, kind, saved, str(error)) from None
     for field, annotation in _annotations(typing.cast(Any, kind)):
         try:

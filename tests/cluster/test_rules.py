@@ -13,7 +13,7 @@ import pytest
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.errors import UserError
-from fsm_hpc.models.fit import rule_paths
+from fsm_hpc.models.tasks import rule_paths
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import RulePaths, StudyPaths

@@ -25,7 +25,7 @@ class _Rule:
 
 
 def test_a_model_that_is_a_short_formula_is_found_out() -> None:
-    told = explain_model(_Rule(), VALUES, solver="native", threads=1, max_length=3)
+    told = explain_model(_Rule(), VALUES, solver="native", n_jobs=1, max_length=3)
     assert told.formula == parse("x0 >= 0.5 or x1 >= 1.01") or told.fidelity == 1.0
     assert told.fidelity == 1.0
     assert told.fidelity_held_out > 0.9
@@ -37,7 +37,7 @@ def test_a_model_that_is_a_short_formula_is_found_out() -> None:
 def test_accuracies_stand_beside_fidelity_where_labels_are_known() -> None:
     labels = (VALUES[:, 0] > 0) ^ (RNG.random(200) < 0.2)
     forest = RandomForestClassifier(20, max_depth=3, random_state=0).fit(VALUES, labels)
-    told = explain_model(forest, VALUES, labels, solver="native", threads=1, max_length=3)
+    told = explain_model(forest, VALUES, labels, solver="native", n_jobs=1, max_length=3)
     assert told.accuracy is not None
     assert told.accuracy_of_model == pytest.approx(forest.score(VALUES, labels))
     assert told.fidelity >= told.accuracy - 0.2
@@ -49,6 +49,6 @@ def test_a_table_with_categories_is_sampled_with_its_own_kinds() -> None:
     labels = frame["job"] == "a"
     model = make_pipeline(OneHotEncoder(), RandomForestClassifier(5, random_state=0))
     model.fit(frame, labels)
-    told = explain_model(model, frame, solver="native", threads=1, max_length=2)
+    told = explain_model(model, frame, solver="native", n_jobs=1, max_length=2)
     assert str(told.formula) == "job_a"
     assert told.fidelity_sampled == 1.0

@@ -28,7 +28,7 @@ def table(rows: int = 80) -> tuple[pd.DataFrame, Any]:
 
 
 def fitted(**asked: Any) -> FormulaClassifier:
-    made = FormulaClassifier(solver="native", splits=2, max_length=4, threads=1, **asked)
+    made = FormulaClassifier(solver="native", cv=2, max_length=4, n_jobs=1, **asked)
     return made.fit(*table())
 
 
@@ -73,10 +73,10 @@ def test_what_cannot_be_is_refused(asked: dict[str, Any], message: str) -> None:
 def test_several_classes_meet_the_same_constraints() -> None:
     frame, _ = table()
     target = np.digitize(frame["age"], [30, 50])
-    made = FormulaClassifier(solver="native", length=3, threads=1, forbid=["job"], require=["pay"])
+    made = FormulaClassifier(solver="native", length=3, n_jobs=1, forbid=["job"], require=["pay"])
     made.fit(frame, target)
-    for formula in made.formulas_.values():
-        assert "pay" in {p.column for p in formula.propositions()}
+    for rule in made.rules_:
+        assert "pay" in {p.column for p in rule.formula.propositions()}
     assert made.model_.constraints == {"require": ["pay"], "forbid": ["job"]}
 
 
@@ -86,7 +86,7 @@ def test_a_rule_says_what_it_meets_wherever_it_goes(
     place = tmp_path / "rule"
     words = ["rule.require=[age]", "rule.min_support=10", "scan.max_length=3", "fit.folds=0"]
     assert main(["fit", "dataset=hepatitis", "method=pivot", f"out={place}", *words]) == 0
-    assert f"it meets: {SAID}" in capsys.readouterr().out
+    assert f"meets    {SAID}" in capsys.readouterr().out
     model = model_file.load(place / "model.json")
     assert model.constraints == {"require": ["age"], "min_support": 10}
     assert model.settings["require"] == ["age"]

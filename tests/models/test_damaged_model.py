@@ -11,7 +11,7 @@ from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model
 from fsm_hpc.models.exporters import FORMATS
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.models.source import Source
 from tests.faults import ledger
 from tests.faults.ledger import EscapedError
@@ -20,20 +20,18 @@ from tests.support.damage import Damage, damages
 
 CASES = ledger.pick(90, 700)
 RULE = Model(
-    formula=parse("age >= 40 and not job_services or member"),
     target="bought",
-    classes=("no", "yes"),
+    rules=(Rule(parse("age >= 40 and not job_services or member"), "yes", 6, 3, True, 0.8),),
+    otherwise="no",
     sources=(
         Source("age", RawKind.NUMERIC),
         Source("job", RawKind.CATEGORICAL, ("services", "other")),
         Source("member", RawKind.BOOLEAN, (), ("y",), ("n",)),
     ),
-    shares=(0.75, 0.8),
+    class_shares=((0.75, 0.25), (0.2, 0.8)),
     method="pivot",
     rows=40,
     errors=3,
-    length=6,
-    proved=True,
     figures={"majority": 0.5},
     reading={"missing_values": ["?"], "zero_is_missing": ["age"]},
     settings={"data": "0123"},

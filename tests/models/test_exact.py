@@ -16,7 +16,7 @@ LARGE = [2**53, 2**53 + 1] * 10
 
 
 def fitted(X: Any, **parameters: Any) -> FormulaClassifier:  # noqa: N803
-    rule = FormulaClassifier("pivot", solver="native", length=1, threads=1, **parameters)
+    rule = FormulaClassifier("pivot", solver="native", length=1, n_jobs=1, **parameters)
     return rule.fit(X, Y)
 
 

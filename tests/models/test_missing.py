@@ -142,7 +142,8 @@ def test_a_column_that_was_whole_may_miss_values_later() -> None:
 def test_every_kind_of_column_reads_the_same_from_a_frame_and_in_training() -> None:
     frame, y = _frame()
     made = FormulaClassifier(missing="keep", length=5, solver="native").fit(frame, y)
-    columns = {c.name: c for c in made._columns(frame)}
+    (problem,) = made._result.problems.values()
+    columns = {c.name: c for c in problem.columns}
     assert columns["flag"].values.tolist() == [True, False, False, True, False, False]
     assert columns["flag is missing"].values.tolist() == [False, True, False, False, True, False]
     assert columns["job is missing"].values.tolist() == [False, False, True, False, False, False]

@@ -21,7 +21,7 @@ GAPS = FRAME.assign(age=FRAME["age"].where(FRAME["age"] < 60))
 
 
 def _classifier(**changes: Any) -> FormulaClassifier:
-    return FormulaClassifier(**{"solver": "native", "threads": 1, "length": 1, **changes})
+    return FormulaClassifier(**{"solver": "native", "n_jobs": 1, "length": 1, **changes})
 
 
 FITS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
@@ -102,17 +102,17 @@ def test_a_rule_that_holds_on_no_fitted_row_is_told_with_a_warning() -> None:
     values = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]] * 5)
     labels = np.array([0, 0, 0, 1] * 5) & (np.arange(20) > 18)
     frame = pd.DataFrame(values.astype(bool), columns=["a", "b"])
-    with pytest.warns(UserWarning, match="it says y = 0 on each of its rows: no formula of this"):
+    with pytest.warns(UserWarning, match="it predicts y = 0 on each of its rows: no formula"):
         made = _classifier(length=4).fit(frame, labels)
     assert not made.predict(frame).any()
-    assert "on each of its rows" in made.model_.notes[-1]
+    assert "on each of its rows" in str(made.model_.notes[-1])
 
 
 def test_a_rule_that_holds_on_every_fitted_row_is_told_with_a_warning() -> None:
     frame = pd.DataFrame({"a": [True] * 9 + [False]})
     frame["b"] = ~frame["a"]
     labels = np.array(["yes"] * 8 + ["no", "yes"])
-    with pytest.warns(UserWarning, match="it says y = yes on each of its rows"):
+    with pytest.warns(UserWarning, match="it predicts y = yes on each of its rows"):
         made = _classifier(length=3).fit(frame, labels)
     assert made.predict(frame).tolist() == ["yes"] * 10
 
@@ -121,5 +121,5 @@ def test_a_warning_about_one_of_several_classes_names_it() -> None:
     frame = pd.DataFrame({"a": [True, False] * 10})
     frame["b"] = ~frame["a"]
     labels = pd.Series([*["u", "v"] * 9, "w", "v"], name="kind")
-    with pytest.warns(UserWarning, match="w: it says kind = not w on each of its rows"):
+    with pytest.warns(UserWarning, match="w: it predicts kind = not w on each of its rows"):
         _classifier(length=3).fit(frame, labels)

@@ -15,19 +15,15 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from fsm_hpc import FormulaClassifier, explain_model, parse
+from fsm_hpc import FormulaClassifier, explain_model
 from fsm_hpc.cli.main import main
-from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
-from fsm_hpc.models import several
+from fsm_hpc.models import combine
+from fsm_hpc.models import model as model_file
 from fsm_hpc.models.card import page
 from fsm_hpc.models.exporters import FORMATS, export
-from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
-from fsm_hpc.models.source import Source
 from fsm_hpc.search.objective import Objective, ObjectiveName
 from tests.support.command_line import run_verb
-from tests.support.rules import make_model
 
 
 def _iris() -> tuple[pd.DataFrame, pd.Series[str]]:
@@ -40,16 +36,15 @@ def _iris() -> tuple[pd.DataFrame, pd.Series[str]]:
 @pytest.fixture(scope="module")
 def iris() -> FormulaClassifier:
     frame, species = _iris()
-    made = FormulaClassifier(solver="native", length=4, threads=1)
+    made = FormulaClassifier(solver="native", length=4, n_jobs=1)
     return made.fit(frame, species)
 
 
 def test_each_class_has_a_formula_against_the_rest(iris: FormulaClassifier) -> None:
-    assert set(iris.formulas_) == {"setosa", "versicolor", "virginica"}
-    assert isinstance(iris.model_, Several)
+    assert {rule.prediction for rule in iris.rules_} == {"setosa", "versicolor", "virginica"}
     frame, species = _iris()
     for rule in iris.model_.rules:
-        wrong = rule.formula.evaluate(dict(frame)) != (species == rule.classes[1]).to_numpy()
+        wrong = rule.formula.evaluate(dict(frame)) != (species == rule.prediction).to_numpy()
         assert rule.errors == wrong.sum()
         assert rule.proved
     assert iris.errors_ == (iris.predict(frame) != species).sum()
@@ -59,13 +54,12 @@ def test_each_class_has_a_formula_against_the_rest(iris: FormulaClassifier) -> N
 def test_the_first_formula_that_holds_is_the_answer(iris: FormulaClassifier) -> None:
     frame, _ = _iris()
     made = iris.model_
-    assert isinstance(made, Several)
     said = [made.otherwise] * len(frame)
     for rule in reversed(made.rules):
         truth = rule.formula.evaluate(dict(frame))
-        said = [rule.classes[1] if t else s for t, s in zip(truth, said, strict=True)]
+        said = [rule.prediction if t else s for t, s in zip(truth, said, strict=True)]
     assert iris.predict(frame).tolist() == said
-    shares = [rule.shares[1] for rule in made.rules]
+    shares = [rule.precision for rule in made.rules]
     assert shares == sorted(shares, reverse=True)
 
 
@@ -79,8 +73,7 @@ def test_the_predicted_class_is_the_likeliest(iris: FormulaClassifier) -> None:
 def test_where_no_formula_holds_the_most_frequent_of_such_rows_is_said() -> None:
     values = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [5.0], [5.0]])
     labels = np.array([0, 1, 0, 2, 0, 1, 2, 1])
-    made = FormulaClassifier(solver="native", length=1, threads=1).fit(values, labels)
-    assert isinstance(made.model_, Several)
+    made = FormulaClassifier(solver="native", length=1, n_jobs=1).fit(values, labels)
     truths = [rule.formula.evaluate({"x0": values[:, 0]}) for rule in made.model_.rules]
     left = ~np.logical_or.reduce(truths)
     assert left.any()
@@ -98,10 +91,10 @@ def test_rules_of_several_classes_are_saved_and_loaded(
     assert (again.predict(frame) == iris.predict(frame)).all()
     saved = json.loads((tmp_path / "model.json").read_text())
     two: list[dict[str, Any]] = [{"rules": []}, {"rules": saved["rules"][:2]}]
-    for damage in (*two, {"otherwise": "rosa"}, {"shares": []}):
+    for damage in (*two, {"otherwise": "rosa"}, {"class_shares": []}):
         (tmp_path / "bad.json").write_text(json.dumps(saved | damage))
         with pytest.raises(UserError, match=r"bad\.json"):
-            several.load(tmp_path / "bad.json")
+            model_file.load(tmp_path / "bad.json")
 
 
 def test_every_export_says_what_the_model_says(iris: FormulaClassifier) -> None:
@@ -119,9 +112,9 @@ def test_every_export_says_what_the_model_says(iris: FormulaClassifier) -> None:
     exec(iris.to_python(), names)
     rows = frame.to_dict("records")
     assert [names["predict"](row) for row in rows] == expected
-    assert iris.to_excel().count("IF(") >= 3
+    assert iris.export("excel").count("IF(") >= 3
     tree = json.loads(export(iris.model_, "json"))
-    assert [one["class"] for one in tree["rules"]] == list(iris.formulas_)
+    assert [one["class"] for one in tree["rules"]] == [rule.prediction for rule in iris.rules_]
     assert all(export(iris.model_, language) for language in FORMATS)
 
 
@@ -129,28 +122,29 @@ def test_every_export_says_what_the_model_says(iris: FormulaClassifier) -> None:
 def test_node_says_what_the_model_says(iris: FormulaClassifier) -> None:
     frame, _ = _iris()
     rows = json.dumps(frame.to_dict("records"))
-    asked = f"{iris.to_javascript()}\nconsole.log(JSON.stringify({rows}.map(predict)))"
+    asked = f"{iris.export('javascript')}\nconsole.log(JSON.stringify({rows}.map(predict)))"
     said = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
     assert json.loads(said.stdout) == iris.predict(frame).tolist()
 
 
 def test_the_card_is_honest_about_what_is_proved(iris: FormulaClassifier) -> None:
     shown = page(iris.model_)
-    assert "3 classes, a rule for each against the rest" in shown
-    assert "nothing is proved of all together" in shown
+    assert "3 classes, a rule for each" in shown
+    assert "Proofs are of each formula, not of all together" in shown
     assert iris._repr_html_()
 
 
 def test_the_time_limit_is_for_all_classes_together() -> None:
     frame, species = _iris()
     with pytest.warns(UserWarning, match="time_limit_s"):
-        made = FormulaClassifier(solver="native", time_limit_s=0.05, threads=1).fit(frame, species)
-    assert made.cut_
+        made = FormulaClassifier(solver="native", time_limit_s=0.05, n_jobs=1).fit(frame, species)
+    assert made.timed_out_
 
 
-def test_a_black_box_of_several_answers_is_refused(iris: FormulaClassifier) -> None:
-    with pytest.raises(ValueError, match="expected a model with two answers, found 3"):
-        explain_model(iris, _iris()[0])
+def test_a_black_box_of_several_answers_is_explained(iris: FormulaClassifier) -> None:
+    explained = explain_model(iris, _iris()[0], length=4, solver="native")
+    assert explained.fidelity > 0.95
+    assert len(explained.classifier.rules_) == 3
 
 
 def test_fit_predict_and_explain_know_several_classes(
@@ -164,18 +158,16 @@ def test_fit_predict_and_explain_know_several_classes(
     assert main(["fit", *words, *options]) == 0
     told = capsys.readouterr().out
     assert "3 classes" in told
-    assert "on rows that they had not seen" in told
-    made = several.load(Path("rules/model.json"))
-    assert isinstance(made, Several)
+    assert "balanced accuracy" in told
+    made = model_file.load(Path("rules/model.json"))
     assert made.figures["accuracy"]["value"] > 0.8
     assert main(["predict", "rules/model.json", "iris.csv", "--out", "out.csv"]) == 0
     answers = pd.read_csv("out.csv")["prediction"]
     assert (answers == species).sum() == made.rows - made.errors
-    assert main(["explain", "rules/classes/setosa/model.json", "--row", "3"]) == 0
-    assert main(["explain", "rules/model.json", "--row", "3"]) == 2
+    capsys.readouterr()
+    assert main(["explain", "rules/model.json", "--row", "3"]) == 0
+    assert "so the prediction is species = setosa" in capsys.readouterr().out
     assert main(["status", "out=rules"]) == 0
-    assert main(["fit", *words, *options, "-m"]) == 2
-    assert "dataset.positive=CLASS dataset.negative=rest" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------------------------- weights
@@ -194,7 +186,7 @@ def test_a_weight_counts_like_so_many_rows_of_several_classes(
 ) -> None:
     values, labels, weights = _weighted_table(seed)
     weights[:3] += 1  # every class counts
-    made = FormulaClassifier(solver="native", length=1, threads=1, class_weight=class_weight)
+    made = FormulaClassifier(solver="native", length=1, n_jobs=1, class_weight=class_weight)
     once = made.fit(values, labels, weights)
     answers, shares = once.predict(values), once.predict_proba(values)
     known = (once.model_.otherwise, once.model_.classes, once.errors_)
@@ -210,7 +202,7 @@ def test_the_errors_of_several_classes_are_weights_of_wrong_rows() -> None:
     for class_weight in (None, {"a": 1, "b": 7, "c": 2}):
         factors = np.array([(class_weight or {}).get(label, 1) for label in labels.tolist()])
         made = FormulaClassifier(
-            solver="native", length=1, threads=1, class_weight=class_weight
+            solver="native", length=1, n_jobs=1, class_weight=class_weight
         ).fit(values, labels, weights)
         wrong = made.predict(values) != labels
         assert made.model_.weight == (weights * factors).sum()
@@ -219,25 +211,24 @@ def test_the_errors_of_several_classes_are_weights_of_wrong_rows() -> None:
 
 def test_weights_decide_the_class_where_no_formula_holds() -> None:
     values = np.array([0.0] * 8 + [1.0] * 5)
-    labels = np.array([*["often"] * 6, *["rare"] * 2, "often", *["third"] * 4])
-    rules = [_against_rest("x0 >= 1", one) for one in ("often", "rare", "third")]
+    labels = np.array([0] * 6 + [1] * 2 + [0] + [2] * 4)  # often, rare, third
     none = np.zeros(13, dtype=bool)
-    truths = {"often": none, "rare": none, "third": values >= 1}
-    plain = several.combine("y", rules, labels, truths)
-    assert (plain.otherwise, plain.errors, plain.weight) == ("often", 3, None)
-    balanced = several.whole_weights(labels, None, Objective(ObjectiveName.BALANCED))
-    assert several.combine("y", rules, labels, truths, balanced).otherwise == "rare"
-    given = np.where(labels == "rare", 4.0, 1.0)
-    counted = several.whole_weights(labels, given, Objective())
-    made = several.combine("y", rules, labels, truths, counted, given)
-    assert (made.otherwise, made.errors, made.weight) == ("rare", 7, 19)
+    truths, precisions = [none, none, values >= 1], [0.0, 0.0, 0.8]
+
+    def default(weights: Any) -> int:
+        return combine.order_and_default(precisions, labels, truths, weights)[1]
+
+    assert default(None) == 0
+    assert default(combine.whole_weights(labels, None, Objective(ObjectiveName.BALANCED))) == 1
+    given = np.where(labels == 1, 4.0, 1.0)
+    assert default(combine.whole_weights(labels, given, Objective())) == 1
 
 
 def test_balanced_weights_of_several_classes_are_exact() -> None:
-    labels = np.array([*["a"] * 6, *["b"] * 4, *["c"] * 3])
-    found = several.whole_weights(labels, None, Objective(ObjectiveName.BALANCED))
+    labels = np.array([0] * 6 + [1] * 4 + [2] * 3)
+    found = combine.whole_weights(labels, None, Objective(ObjectiveName.BALANCED))
     assert found is not None
-    assert dict(zip(labels.tolist(), found.tolist(), strict=True)) == {"a": 2, "b": 3, "c": 4}
+    assert dict(zip(labels.tolist(), found.tolist(), strict=True)) == {0: 2, 1: 3, 2: 4}
 
 
 def test_fit_prints_the_notes_of_each_class_and_those_of_all_once(
@@ -250,7 +241,7 @@ def test_fit_prints_the_notes_of_each_class_and_those_of_all_once(
     words += ["fit.folds=0", "scan.max_length=1", f"out={tmp_path}/rules"]
     assert main(["fit", *words]) == 0
     told = capsys.readouterr().out
-    assert "\nrare: note: the class rare has only 7.5 % of the rows" in told
+    assert "\nrare: the class rare has only 7.5 % of the rows" in told
     assert told.count("33 % of the rows (20 of 60) are dropped for missing values") == 1
 
 
@@ -269,7 +260,7 @@ def test_notes_of_several_classes_name_the_classes() -> None:
     values = np.arange(60.0).reshape(-1, 1)
     labels = np.array([*["a"] * 28, *["b"] * 29, *["rare"] * 3])
     notes = FormulaClassifier(solver="native", length=1).fit(values, labels).model_.notes
-    assert any("rare: note: the class rare has only 5.0 %" in note for note in notes)
+    assert any("rare: the class rare has only 5.0 %" in str(note) for note in notes)
 
 
 def test_who_has_weighted_the_classes_gets_no_advice_to_weight_them() -> None:
@@ -278,16 +269,11 @@ def test_who_has_weighted_the_classes_gets_no_advice_to_weight_them() -> None:
     assert made.fit(values, values[:, 0] >= 30).model_.notes == ()
 
 
-def _against_rest(formula: str, one: str) -> Model:
-    sources = [Source("x0", RawKind.NUMERIC)]
-    return make_model(parse(formula), sources, (f"not {one}", one))
-
-
 def test_probabilities_of_several_classes_are_observed_shares() -> None:
     values, labels, weights = _weighted_table(5)
     weights = weights + 1.0
     made = FormulaClassifier(
-        solver="native", length=1, threads=1, class_weight={"a": 9, "b": 1, "c": 1}
+        solver="native", length=1, n_jobs=1, class_weight={"a": 9, "b": 1, "c": 1}
     ).fit(values, labels, weights)
     answers, shares = made.predict(values), made.predict_proba(values)
     for row, answer in enumerate(answers):
@@ -303,12 +289,11 @@ def test_alternatives_name_the_rule_of_one_class(tmp_path: Path) -> None:
     limits = ["method=pivot", "scan.max_length=1", "fit.folds=0", "scan.splits=1", "solver=native"]
     assert main(["fit", *words, *limits, f"out={tmp_path / 'rules'}"]) == 0
     path = tmp_path / "rules" / "model.json"
-    with pytest.raises(UserError, match="expected a rule for two classes, found one for") as told:
+    with pytest.raises(UserError, match=r"expected class=NAME with one of .*setosa.*found none"):
         run_verb("alternatives", str(path))
-    named = str(told.value).split("such as ")[1]
-    assert run_verb("alternatives", named, "bound=1") == 0
-    with pytest.raises(UserError, match=r"two classes, found one for several.*model.json --row 1"):
-        run_verb("explain", str(path), "--row", "1")
-    shutil.rmtree(tmp_path / "rules" / "classes")
-    with pytest.raises(UserError, match=r"fit dataset.positive=CLASS dataset.negative=rest"):
-        run_verb("alternatives", str(path))
+    with pytest.raises(UserError, match=r"found rosa"):
+        run_verb("alternatives", str(path), "class=rosa")
+    assert run_verb("alternatives", str(path), "bound=1", "class=setosa") == 0
+    page = tmp_path / "versicolor.html"
+    assert run_verb("alternatives", str(path), "bound=1", "class=versicolor", f"--page={page}") == 0
+    assert "species = versicolor" in page.read_text()

@@ -20,7 +20,8 @@ import pytest
 from fsm_hpc import FormulaClassifier
 from fsm_hpc.formulas.formula import Atom, Formula, Not
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.models import fit, fit_several
+from fsm_hpc.models import fit
+from fsm_hpc.models.notes import FrontEnd
 from fsm_hpc.models.table import sources_of
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -64,7 +65,7 @@ def starved(**wanted: Any) -> FormulaClassifier:
         warnings.simplefilter("ignore")
         columns, labels = table()
         weights = wanted.pop("sample_weight", None)
-        made = FormulaClassifier(time_limit_s=STARVED_S, threads=1, **wanted)
+        made = FormulaClassifier(time_limit_s=STARVED_S, n_jobs=1, **wanted)
         return made.fit(columns, labels, weights)
 
 
@@ -75,8 +76,7 @@ def literals(problem: Problem) -> Iterator[Formula]:
 
 
 def assert_as_good_as_any_literal(made: FormulaClassifier) -> None:
-    problem = made._fitted
-    assert problem is not None
+    (problem,) = made._result.problems.values()
     allowed = [problem.errors(one) for one in literals(problem) if problem.obeys(one)]
     assert problem.obeys(made.formula_)
     assert made.errors_ <= min(allowed, default=problem.weight)
@@ -150,7 +150,7 @@ def test_preparation_and_all_classes_share_one_time_limit(
         spender.now += 10.0
         return sources_of(*arguments)
 
-    monkeypatch.setattr("fsm_hpc.models.estimator.sources_of", slowly)
+    monkeypatch.setattr("fsm_hpc.models.inputs.sources_of", slowly)
     monkeypatch.setattr(clock, "monotonic", lambda: spender.now)
     columns, _ = table()
     made = FormulaClassifier(solver=spender, time_limit_s=60.0, length=3)
@@ -174,7 +174,7 @@ def test_a_starved_fit_is_as_good_as_the_best_literal_and_says_what_was_cut(
     made = fit.fit(config_of(tmp_path, "fit.budget_h=1e-7"))
     assert made is not None
     assert str(made.formula) == "not flag"
-    assert any("fit.budget_h goes on" in note for note in made.notes)
+    assert any("fit.budget_h continues" in note for note in map(str, made.notes))
 
 
 def test_reading_and_preparation_are_in_the_budget_of_fit(
@@ -188,14 +188,9 @@ def test_reading_and_preparation_are_in_the_budget_of_fit(
     assert spender.now <= 361.0
 
 
-@pytest.mark.parametrize(("spent_s", "expected"), [(0.0, 1 / 4), (180.0, 1 / 6), (999.0, 0.0)])
-def test_a_class_has_less_time_where_those_before_took_more(
-    tmp_path: Path, spent_s: float, expected: float
-) -> None:
-    config = config_of(tmp_path, "fit.budget_h=0.1")
-    assert fit_several.share_of_time(config, spent_s, 1, 4) == pytest.approx(expected)
-    empty = replace(config, fit=replace(config.fit, budget_h=0.0))
-    assert fit_several.share_of_time(empty, 1.0, 1, 4) == 0.0
+@pytest.mark.parametrize(("spent_s", "expected"), [(0.0, 90.0), (180.0, 60.0), (999.0, 0.0)])
+def test_a_part_has_less_time_where_those_before_took_more(spent_s: float, expected: float) -> None:
+    assert fit.Budget(360.0, spent_s).share(1.0, 4 if spent_s == 0 else 3) == expected
 
 
 # -------------------------------------------------------------------------------- nothing runs on
@@ -203,8 +198,7 @@ def test_a_class_has_less_time_where_those_before_took_more(
 
 def test_no_thread_prepares_a_table_after_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    made = starved(length=1)._fitted
-    assert made is not None
+    (made,) = starved(length=1)._result.problems.values()
     problem = made.on(rng.integers(0, made.rows, solver.SMALL))
     known_of = solver.Knowledge.of
 
@@ -244,18 +238,20 @@ def rare(length: int, **wanted: Any) -> FormulaClassifier:
 
 
 def test_a_rare_class_is_noted_without_a_warning_and_with_what_to_do() -> None:
-    notes = rare(1).model_.notes
+    notes = [note.text(FrontEnd.PYTHON) for note in rare(1).model_.notes]
     assert any("class_weight='balanced'" in note and "2.0 %" in note for note in notes)
     assert not any(
-        "count the same" in note for note in rare(1, class_weight="balanced").model_.notes
+        "count the same" in note for note in map(str, rare(1, class_weight="balanced").model_.notes)
     )
 
 
 def test_a_rule_that_does_not_beat_the_majority_is_noted() -> None:
-    assert any("does not beat always saying False" in note for note in rare(1).model_.notes)
+    assert any(
+        "does not beat always predicting False" in note for note in map(str, rare(1).model_.notes)
+    )
     columns, labels = table()
     good = FormulaClassifier(length=2).fit(columns, labels)
-    assert not any("does not beat" in note for note in good.model_.notes)
+    assert not any("does not beat" in note for note in map(str, good.model_.notes))
 
 
 def test_fit_suggests_the_balanced_objective_for_a_rare_class(tmp_path: Path) -> None:
@@ -265,4 +261,4 @@ def test_fit_suggests_the_balanced_objective_for_a_rare_class(tmp_path: Path) ->
     frame.assign(y=(np.arange(60) < 4).astype(int)).to_csv(path, index=False)
     made = fit.fit(replace(config, fit=replace(config.fit, folds=0)))
     assert made is not None
-    assert any("objective=balanced" in note for note in made.notes)
+    assert any("objective=balanced" in note for note in map(str, made.notes))

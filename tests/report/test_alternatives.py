@@ -290,7 +290,7 @@ def test_prices_free_cuts_and_differences_are_what_trying_them_gives(said: told.
 
 def test_the_classifier_gives_its_alternatives_as_a_table(table: Path) -> None:
     frame = pd.read_csv(table)
-    rule_ = FormulaClassifier(length=3, threads=1).fit(frame.drop(columns="ill"), frame.ill)
+    rule_ = FormulaClassifier(length=3, n_jobs=1).fit(frame.drop(columns="ill"), frame.ill)
     families = rule_.alternatives(slack=2)
     assert families.attrs["complete"] is True
     assert families.attrs["count"] == families["count"].sum()

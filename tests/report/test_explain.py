@@ -17,6 +17,7 @@ from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Proposition
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.models import explanation
 from fsm_hpc.report import explain
 from fsm_hpc.study import result
 from tests.support.command_line import run_verb
@@ -56,7 +57,7 @@ def run_explain(*words: str) -> int:
 
 def test_a_row_is_told_the_answer_the_label_and_whether_they_agree() -> None:
     text = told("albumin >= 2.9 and not ascites", 2)
-    assert "the formula is true, so it says outcome = lives." in text
+    assert "the formula is true, so the prediction is outcome = lives." in text
     assert "The table says outcome = dies: wrong." in text
 
 
@@ -75,7 +76,7 @@ def test_a_negated_proposition_is_one_part() -> None:
 
 def test_what_is_enough_is_named_when_the_rest_does_not_matter() -> None:
     text = told("albumin >= 2.9 or `job=b`", 2)  # both hold, so neither decides alone
-    assert "Enough for it, whatever the rest: albumin is at least 2.9." in text
+    assert "Sufficient conditions: albumin is at least 2.9." in text
     assert "true              albumin is at least 2.9" in text
 
 
@@ -109,7 +110,7 @@ def test_the_fewest_propositions_that_fix_the_answer_are_found(
     formula: str, truths: dict[str, bool], fewest: list[str]
 ) -> None:
     parsed = parse(formula)
-    found = explain.sufficient(parsed, values_of(parsed, truths))
+    found = explanation.sufficient(parsed, values_of(parsed, truths))
     assert found is not None
     assert [p.column for p in found] == fewest
 
@@ -133,15 +134,15 @@ def test_what_is_enough_leaves_no_doubt_and_nothing_smaller_does(
 ) -> None:
     formula = parse(text)
     values = values_of(formula, dict(zip("abcd", truths, strict=True)))
-    found = explain.sufficient(formula, values)
+    found = explanation.sufficient(formula, values)
     assert found is not None
-    answer = explain.truth_of(formula, values)
+    answer = explanation.truth_of(formula, values)
 
     def is_fixed_by(kept: tuple[Any, ...]) -> bool:
         rest = [p for p in values if p not in kept]
         guesses = product([False, True], repeat=len(rest))
         return all(
-            explain.truth_of(formula, {**values, **dict(zip(rest, g, strict=True))}) == answer
+            explanation.truth_of(formula, {**values, **dict(zip(rest, g, strict=True))}) == answer
             for g in guesses
         )
 
@@ -155,13 +156,17 @@ def test_the_truth_is_that_of_the_formula_itself(text: str, truths: tuple[bool, 
     formula = parse(text)
     named = dict(zip("abcd", truths, strict=True))
     table = {name: np.array([truth]) for name, truth in named.items()}
-    assert explain.truth_of(formula, values_of(formula, named)) == formula.evaluate(table)[0]
+    assert explanation.truth_of(formula, values_of(formula, named)) == formula.evaluate(table)[0]
 
 
 def test_the_whole_formula_always_decides() -> None:
     formula = parse("albumin >= 2.9 or ascites")
     values = values_of(formula, {"albumin": True, "ascites": True})
-    assert [p.decides for p in explain.parts_of(formula, values, TABLE, 0)] == [True, False, False]
+    assert [p.decides for p in explanation.parts_of(formula, values, {}, str)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 # ------------------------------------------------------------------------------------- the command

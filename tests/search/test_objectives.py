@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from fsm_hpc import FormulaClassifier
 from fsm_hpc.data.dataset import load
 from fsm_hpc.errors import UserError
-from fsm_hpc.models import several
+from fsm_hpc.models import model as model_file
 from fsm_hpc.models.model import Model
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
@@ -231,7 +231,7 @@ def test_nothing_is_proved_for_weights_that_had_to_be_rounded(
 ) -> None:
     made = four_rows(weights, solver=solver, length=3)
     assert not made.proved_
-    assert any("not proved to be the best for the given" in note for note in made.model_.notes)
+    assert any("not proved to be the best for the given" in str(note) for note in made.model_.notes)
 
 
 @pytest.mark.parametrize("weights", IN_RANGE.values(), ids=IN_RANGE)
@@ -243,8 +243,8 @@ def test_exact_weights_are_proved_as_before(weights: list[float]) -> None:
 def test_rounded_weights_leave_no_length_of_a_scan_proved() -> None:
     table = pd.DataFrame({"a": [True, False, False, False] * 5, "b": [True, True, True, False] * 5})
     with pytest.warns(ConvergenceWarning, match="were rounded"):
-        made = FormulaClassifier(splits=2).fit(table, [1, 1, 0, 0] * 5, [5e9, 60, 1, 5e9] * 5)
-    assert not made.path_.proved.any()
+        made = FormulaClassifier(cv=2).fit(table, [1, 1, 0, 0] * 5, [5e9, 60, 1, 5e9] * 5)
+    assert not made.scan_results_.proved.any()
 
 
 def test_a_literal_that_is_better_by_the_given_weights_wins_over_a_tie_of_rounded_ones() -> None:
@@ -274,7 +274,7 @@ def _fitted_by(words: list[str]) -> tuple[int, int]:
     """What the command makes: false positives and false negatives on the fitted rows."""
     out = next(word.removeprefix("out=") for word in words if word.startswith("out="))
     assert run_verb("fit", *words) == 0
-    model = several.load(Path(out) / "model.json")
+    model = model_file.load(Path(out) / "model.json")
     assert isinstance(model, Model)
     dataset = load(spec_of("hepatitis"), None)
     holds = model.formula.evaluate({column.name: column.values for column in dataset.columns})

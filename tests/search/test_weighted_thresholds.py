@@ -29,10 +29,10 @@ from tests.support.tables import own_table
 RULES: list[dict[str, Any]] = [
     {"cuts": "observed"},
     {"cuts": "midpoints"},
-    {"cuts": "quantiles", "cuts_n": 3},
-    {"cuts": "quantiles", "cuts_n": 10},
+    {"cuts": "quantiles", "n_quantiles": 3},
+    {"cuts": "quantiles", "n_quantiles": 10},
     {"cuts": "rounded"},
-    {"cuts": "rounded", "cuts_slack": 2},
+    {"cuts": "rounded", "rounding_tolerance": 2},
     {"cuts": {"x": [2.5, 7]}},
 ]
 METHODS = ["median", "pivot", "interval"]
@@ -47,7 +47,7 @@ def _table(seed: int, rows: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 def _fit(x: Any, y: Any, weights: Any = None, **parameters: Any) -> FormulaClassifier:
     columns = {"x0": [2.5, 7]} if isinstance(parameters["cuts"], dict) else parameters["cuts"]
-    wanted = {"length": 3, "solver": "native", "threads": 1, **parameters, "cuts": columns}
+    wanted = {"length": 3, "solver": "native", "n_jobs": 1, **parameters, "cuts": columns}
     return FormulaClassifier(**wanted).fit(x, y, weights)
 
 
@@ -115,7 +115,7 @@ def test_weights_of_classes_move_no_threshold(rule: dict[str, Any], several: boo
 
 
 def _thresholds(rule: FormulaClassifier) -> set[tuple[str, str]]:
-    formulas = rule.formulas_.values() if hasattr(rule, "formulas_") else [rule.formula_]
+    formulas = [one.formula for one in rule.rules_]
     found = (p for formula in formulas for p in formula.propositions())
     return {(p.column, p.cuts[0]) for p in found}
 
@@ -174,7 +174,7 @@ def test_rounding_stays_among_finite_numbers(largest: float) -> None:
     x = np.array([[0.0], [1.0], [largest], [largest], [2.0], [3.0]])
     y = [0, 0, 1, 1, 0, 1] if largest > 0 else [1, 1, 0, 0, 1, 0]
     for method in ("pivot", "interval"):
-        rule = _fit(x, y, method=method, cuts="rounded", cuts_slack=6)
+        rule = _fit(x, y, method=method, cuts="rounded", rounding_tolerance=6)
         assert "inf" not in str(rule.formula_)
         assert all(math.isfinite(p.low + p.high) for p in rule.formula_.propositions())
 

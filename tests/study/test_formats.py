@@ -16,7 +16,7 @@ from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
 from fsm_hpc.cluster.arrays import Fate, JobArray
 from fsm_hpc.cluster.watch import rules
-from fsm_hpc.models import model, several
+from fsm_hpc.models import model
 from fsm_hpc.search.near_optimal.enumeration import Progress
 from fsm_hpc.search.near_optimal.families import RawFamily, Stretch
 from fsm_hpc.search.near_optimal.kept import Bookmark
@@ -48,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {name: json.loads(path.read_text()) for name, path in found.items() if name in FORMATS}
 
 
-_RULES = {"model.json": "ab", "model.json of several classes": "abc"}
+_RULES = {"model.json": "ab"}
 _TABLE = ("dataset=csv", "dataset.target=y", "method=median", "fit.folds=0")
 
 
@@ -98,12 +98,12 @@ def test_a_file_states_its_format_and_the_version_that_wrote_it(
 
 
 def test_both_kinds_of_rules_have_one_number() -> None:
-    assert model.FORMAT == several.FORMAT == rules.FORMAT
+    assert model.FORMAT == rules.FORMAT
 
 
 def test_every_file_that_a_later_command_reads_is_written_with_a_number() -> None:
     """Files without one: the answers of a probe, which the command that started it reads."""
-    numbered = ("system/serialization.py", "models/model.py", "models/several.py")
+    numbered = ("system/serialization.py", "models/model.py")
     sources = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     writers = {name for name, path in sources.items() if "files.write_json(" in path.read_text()}
     assert writers == {*numbered, "cluster/site/probe.py"}

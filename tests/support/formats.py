@@ -14,7 +14,7 @@ from msgspec import Meta
 from fsm_hpc.baselines import trials
 from fsm_hpc.cluster import arrays, attempts, generations, submissions
 from fsm_hpc.formulas.formula import Formula
-from fsm_hpc.models import model, several
+from fsm_hpc.models import model
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.near_optimal import kept
 from fsm_hpc.study import alternatives, result, scan_file, variants
@@ -123,10 +123,14 @@ FORMATS = {
     "model.json": FileFormat(
         model.FORMAT,
         (model.Model,),
-        free=("settings", "constraints", "provenance.packages", "figures", "stability"),
-    ),
-    "model.json of several classes": FileFormat(
-        several.FORMAT, (several.Several,), free=("settings", "provenance", "figures", "rules")
+        free=(
+            "settings",
+            "constraints",
+            "provenance.packages",
+            "figures",
+            "rules.stability",
+            "notes.values",
+        ),
     ),
 }
 

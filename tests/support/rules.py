@@ -15,7 +15,7 @@ from fsm_hpc.data.dataset import load
 from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, missing_name
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.models.source import Source, of_dataset
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -77,16 +77,14 @@ def make_model(
     formula: Formula, sources: Sequence[Source], classes: tuple[Any, Any] = ("no", "yes")
 ) -> Model:
     return Model(
-        formula,
         target="y",
-        classes=classes,
+        rules=(Rule(formula, classes[1], formula.size, 12, True, 0.8, 100, 0.7),),
+        otherwise=classes[0],
+        class_shares=((0.9, 0.1), (0.2, 0.8)),
         sources=tuple(sources),
-        shares=(0.9, 0.8),
         method="pivot",
         rows=400,
         errors=12,
-        length=formula.size,
-        proved=True,
     )
 
 

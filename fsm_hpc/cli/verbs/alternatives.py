@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
 
 SLACK = "0.01"
-OWN = ("slack", "bound", "cluster.nodes")
+OWN = ("slack", "bound", "class", "cluster.nodes")
 CTRL_C = 130  # the exit code that shells know it by
 MOST_FAMILIES = 100_000
 
@@ -52,7 +52,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     if count > 1 and nodes.is_helper():
         nodes.help_command(_folder(Path(named[0])), threads)
         return 0
-    known = rule.read_rule(Path(named[0]), asked.others)
+    known = rule.read_rule(Path(named[0]), asked.others, asked.label)
     ensure_compiled()  # before any clock runs
     with nodes.team_of_command(count, threads, _folder(Path(named[0]))) as team:
         return _tell(flags, known, asked, threads, team)
@@ -99,12 +99,13 @@ class _Asked:
 
     slack: str
     bound: int | None
+    label: str | None  # the class whose rule is meant, of more than two
     nodes: int
     others: list[str]
 
 
 def _asked(words: list[str]) -> _Asked:
-    """slack=, bound= and cluster.nodes=, and the words that say where the table is."""
+    """slack=, bound=, class= and cluster.nodes=, and the words that say where the table is."""
     from fsm_hpc.study import keys
     from fsm_hpc.study.hydra import key_of
 
@@ -116,9 +117,8 @@ def _asked(words: list[str]) -> _Asked:
         raise UserError(f"bound: expected a size from 1 to 15, found {bound}")
     if not (count.isdigit() and int(count) > 0):
         raise UserError(f"cluster.nodes: expected a number from 1 on, found {count}")
-    return _Asked(
-        own.get("slack", SLACK), None if bound is None else int(bound), int(count), others
-    )
+    size = None if bound is None else int(bound)
+    return _Asked(own.get("slack", SLACK), size, own.get("class"), int(count), others)
 
 
 def _give(flags: argparse.Namespace, said: Told) -> None:
@@ -140,10 +140,11 @@ def _give(flags: argparse.Namespace, said: Told) -> None:
 VERB = Verb(
     Group.MODELS,
     "All formulas that are about as good as a rule, complete and counted.",
-    "MODEL|RESULT [slack=0.01] [bound=N] [--json] [--csv FILE] [--page FILE] [dataset.path=FILE] "
-    "[cluster.nodes=N]",
+    "MODEL|RESULT [slack=0.01] [bound=N] [class=NAME] [--json] [--csv FILE] [--page FILE] "
+    "[dataset.path=FILE] [cluster.nodes=N]",
     (
         "alternatives my_rule/model.json slack=0.01",
+        "alternatives my_rule/model.json class=setosa --page setosa.html",
         "alternatives results/demo/bank/pivot/fold-0 slack=5 --page alternatives.html",
     ),
     main,

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the formula as a sentence and, with --row, why a row gets its answer."""
-    from fsm_hpc.models import model, several
+    from fsm_hpc.models import model
     from fsm_hpc.report import explain
     from fsm_hpc.study import keys
 
@@ -26,8 +26,6 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     path = explain.result_path(Path(named[0]))
     overrides = [word for word in words if word not in named]
     keys.check_used(overrides, keys.OF_TABLE, "explain")
-    if several.is_several(path):
-        return _explain_several(path, flags.row)
     if model.is_model(path):
         return _explain_model(path, flags.row, overrides)
     done = explain.load(path)
@@ -39,27 +37,16 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     return 0
 
 
-def _explain_several(path: Path, row: int | None) -> int:
-    from fsm_hpc.models import several
-    from fsm_hpc.models.exporters import export
-    from fsm_hpc.models.fit_several import needs_two_classes
-
-    if row is not None:
-        raise UserError(f"{needs_two_classes(path)} --row {row}")
-    print(export(several.load(path), "text"))
-    return 0
-
-
 def _explain_model(path: Path, row: int | None, words: list[str]) -> int:
     from fsm_hpc.models import model
     from fsm_hpc.report import explain
 
-    rule = model.load(path)
-    print(f"{rule.target}: {rule.formula}")
-    print(rule.words)
+    known = model.load(path)
+    for rule in known.rules:
+        print(f"{known.target} = {rule.prediction}: {rule.formula}")
+    print(known.words)
     if row is not None:
-        dataset = explain.table_of_model(path, rule, words)
-        print("\n" + "\n".join(explain.of_model(rule, dataset, row)))
+        print("\n" + "\n".join(explain.of_model(path, known, words, row)))
     return 0
 
 

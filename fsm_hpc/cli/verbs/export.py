@@ -23,12 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Print the rule in a language."""
-    from fsm_hpc.models import model, several
+    from fsm_hpc.models import model
     from fsm_hpc.models.exporters import export
 
     if len(words) != 1:
         raise UserError(f"expected one model.json, found: {' '.join(words) or 'none'}")
-    rule = several.load(model.place(Path(words[0])))
+    rule = model.load(model.place(Path(words[0])))
     print(export(rule, flags.to, flags.dialect).rstrip("\n"))
     return 0
 

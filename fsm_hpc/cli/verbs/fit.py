@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
@@ -33,7 +32,6 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Fit the rule here, or send it to SLURM."""
     from fsm_hpc.cluster.node import fitting
     from fsm_hpc.cluster.submit.plan import kind_of
-    from fsm_hpc.models import fit_several
     from fsm_hpc.study.compose import compose
     from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.study.hydra import key_of
@@ -50,18 +48,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
     console = terminal.console()
-    classes = fit_several.classes_of(config)
-    if classes and flags.multirun:
-        raise UserError(
-            f"{config.dataset.target} has {len(classes)} classes, whose rules are fitted here; for "
-            "a job of one against the rest add dataset.positive=CLASS dataset.negative=rest"
-        )
-    if classes:
-        return _fit_several(config, classes, console, fitting.Here, started)
     if flags.multirun and kind_of(config) is ClusterKind.SLURM:
         from fsm_hpc.cluster import study_lock, trust
         from fsm_hpc.cluster.submit.transaction import send_fit
-        from fsm_hpc.models.fit import rule_paths
+        from fsm_hpc.models.tasks import rule_paths
         from fsm_hpc.study.files import StudyPaths
 
         study = StudyPaths(config.results_dir / config.study)
@@ -84,98 +74,47 @@ def _labels(word: str) -> str:
 
 def _fit_here(config: Config, console: Console, here: type, started: float) -> int:
     from fsm_hpc.cluster.node import cores
-    from fsm_hpc.models import fit
+    from fsm_hpc.models import tasks
     from fsm_hpc.models.progress import FoldProgress
-    from fsm_hpc.study import fold
 
-    dataset = fold.load_asked(config)
+    parts = tasks.tasks_of(config)
+    dataset = parts[0].dataset
     for note in (*dataset.notes, *filter(None, [cores.too_many_threads(config)])):
         console.print(note, soft_wrap=True)
+    if len(parts) > 1:
+        classes = ", ".join(tasks.classes_of(parts))
+        message = f"{dataset.target} has {len(parts)} classes, each with a rule: {classes}"
+        console.print(message, soft_wrap=True)
     with FoldProgress(console, str(config.id.dataset)) as shown:
         model = here(config, shown, started).result()
-    paths = fit.rule_paths(config)
+    paths = tasks.rule_paths(config)
     if model is None:
-        console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
+        console.print(f"stopped; the same command continues from {paths.folder}", soft_wrap=True)
         return 130
-    _tell(console, model, paths, [note for note in model.notes if note not in dataset.notes])
+    _show(console, model, paths)
     return 0
 
 
-def _fit_several(
-    config: Config, classes: Sequence[str], console: Console, here: type, started: float
-) -> int:
-    """A rule for each class against the rest, then all of them in one file."""
-    from fsm_hpc.data.dataset import READ_AS_MISSING
-    from fsm_hpc.models import card, exporters, fit, fit_several, model, several
-    from fsm_hpc.models.progress import FoldProgress
-    from fsm_hpc.search.solvers.names import SolverName
-    from fsm_hpc.search.solvers.native.compiling import ensure_compiled
-    from fsm_hpc.system import clock, files
-    from fsm_hpc.system.numbers import percent
+def _show(console: Console, model: Model, paths: RulePaths) -> None:
+    """The rules, what to expect of them, and where they are."""
+    from fsm_hpc.models.notes import NoteKind
+    from fsm_hpc.models.presenter import summarize
 
-    console.print(
-        f"{config.dataset.target} has {len(classes)} classes: {', '.join(classes)}; each gets a "
-        "formula against the rest",
-        soft_wrap=True,
-    )
-    paths = fit.rule_paths(config)
-    fit.refuse_other_rules(paths.model, config)
-    rules = []
-    if config.solver.name is not SolverName.CLINGO_DL:
-        started += ensure_compiled()  # which no budget has in it
-    for done, one in enumerate(classes):
-        spent_s = clock.monotonic() - started
-        share = fit_several.share_of_time(config, spent_s, done, len(classes))
-        with FoldProgress(console, f"{config.id.dataset} {one}") as shown:
-            made = here(fit_several.against_rest(config, one, share), shown).result()
-        if made is None:
-            console.print(f"stopped; the same command goes on from {paths.folder}", soft_wrap=True)
-            return 130
-        rules.append(made)
-    for note in rules[0].reading.get("notes", ()):
-        if note.startswith(READ_AS_MISSING):
-            console.print(note, soft_wrap=True)
-    whole = fit_several.put_together(config, classes, rules)
-    model.quarantine_outdated(paths.model, whole.settings, console.print)
-    several.save(paths.model, whole)
-    files.write_atomically(paths.card, card.page(whole))
-    console.print(exporters.export(whole, "text"), soft_wrap=True)
-    for note in whole.notes:
-        console.print(note, soft_wrap=True)
-    expected = whole.figures.get("accuracy")
-    if expected:
-        low, high = expected["interval"]
+    facts = summarize(model)
+    console.print(model.words, style="bold", soft_wrap=True)
+    for line in facts.lines()[1:]:
+        console.print(line, soft_wrap=True)
+    console.print("")
+    for figure in facts.figures:
         console.print(
-            f"on rows that they had not seen {percent(expected['value'])} are answered rightly "
-            f"({percent(low)} to {percent(high)}); majority {percent(whole.figures['majority'])}"
+            f"  {figure.name:<18} {figure.value:>8}  {figure.interval:<18} {figure.meaning}"
         )
-    console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
-    return 0
-
-
-def _tell(console: Console, model: Model, paths: RulePaths, notes: Sequence[str]) -> None:
-    """The rule, what to expect of it, and what to do with it."""
-    from fsm_hpc.models.card import expectations
-    from fsm_hpc.models.model import constraints_in_words
-    from fsm_hpc.study.measures import errors_in_words
-    from fsm_hpc.system.numbers import percent
-
-    console.print(str(model.formula), style="bold", soft_wrap=True)
-    console.print(model.words, soft_wrap=True)
-    unproved = "chosen, not optimal" if model.is_chosen else "not proved optimal"
-    state = "proved optimal" if model.proved else unproved
-    errors = errors_in_words(model.errors, model.rows, model.measure, model.weight)
-    console.print(
-        f"size {model.formula.size} within {model.length}, {errors}, {state}; "
-        f"majority {percent(model.figures['majority'])}"
-    )
-    if model.constraints:
-        console.print(f"it meets: {constraints_in_words(model)}", soft_wrap=True)
-    for name, value, spread, meaning in expectations(model):
-        console.print(f"  {name:<18} {value:>8}  {spread:<18} {meaning}")
-    for note in notes:
-        style = "yellow" if note.startswith("warning") else None
-        console.print(note, style=style, soft_wrap=True)
+    console.print(f"  {'majority class':<18} {facts.majority:>8}")
+    for text in filter(None, [facts.comparison, *(one.stability for one in facts.rules)]):
+        console.print(text, soft_wrap=True)
+    for note in model.notes:
+        if note.kind is not NoteKind.TABLE:  # which was shown before the search
+            console.print(str(note), style="yellow" if note.is_warning else None, soft_wrap=True)
     console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
 
 

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
     """Write the table's columns, and `prediction` and `share` after them."""
-    from fsm_hpc.models import model, predict, several
+    from fsm_hpc.models import model, predict
     from fsm_hpc.study import keys
     from fsm_hpc.study.compose import compose_any
 
@@ -30,7 +30,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     overrides = [word for word in words if word not in named]
     keys.check_used(overrides, ["dataset."], "predict")
     spec = compose_any(["dataset=csv", *overrides]).dataset
-    rule = several.load(model.place(Path(named[0])))
+    rule = model.load(model.place(Path(named[0])))
     predicted = predict.predict(rule, named[1], spec)
     predict.write(predicted, flags.out, lambda note: print(note, file=sys.stderr))
     if flags.out != predict.STANDARD:

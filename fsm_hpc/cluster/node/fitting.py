@@ -14,6 +14,7 @@ from fsm_hpc.models import card, fit, model
 from fsm_hpc.models.fit import Steps
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.progress import FoldProgress
+from fsm_hpc.models.tasks import rule_paths
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import files
 
@@ -34,7 +35,7 @@ class FitSupervisor(Supervisor):
         made = fit.fit(config, *told, helpers=helpers, started=self.started)
         if made is None or not self.may_write():
             return None
-        paths = fit.rule_paths(config)
+        paths = rule_paths(config)
         model.quarantine_outdated(paths.model, made.settings, self.warn)
         model.save(paths.model, made)
         files.write_atomically(paths.card, card.page(made))
@@ -52,7 +53,7 @@ class Here(FitSupervisor):
     follows_parent = False
 
     def __init__(self, config: Config, shown: FoldProgress, started: float | None = None) -> None:
-        paths = fit.rule_paths(config)
+        paths = rule_paths(config)
         super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
         self.shown = shown
@@ -85,5 +86,5 @@ def work_in_array(output: str) -> str:
         if submission is None:
             print("this job was withdrawn before it began: nothing to do")
             return AttemptEnd.SUPERSEDED.value
-        paths = fit.rule_paths(submission.config_then)
+        paths = rule_paths(submission.config_then)
         return begin_attempt(FitSupervisor, submission, paths).value

@@ -18,7 +18,7 @@ from fsm_hpc.cluster.submit import sbatch
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
 from fsm_hpc.errors import UserError
-from fsm_hpc.models.fit import rule_paths
+from fsm_hpc.models.tasks import rule_paths
 from fsm_hpc.study.config import ClusterKind, Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import load_dataset

@@ -22,7 +22,7 @@ _CUT = {
 }
 
 
-FORMAT = 3  # as in models/model.py, which loads numpy
+FORMAT = 4  # as in models/model.py, which loads numpy
 
 
 class RuleRow(TypedDict):

@@ -10,7 +10,6 @@ from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
     from fsm_hpc.models.model import Model
-    from fsm_hpc.models.several import Several
 
 
 class Format(Enum):
@@ -28,7 +27,7 @@ class Format(Enum):
 FORMATS = tuple(one.value for one in Format)
 
 
-def export(model: Model | Several, to: str, dialect: str | None = None) -> str:
+def export(model: Model, to: str, dialect: str | None = None) -> str:
     """The rule in that format, without a line break at its end; `dialect` is of SQL."""
     if to not in FORMATS:
         known = ", ".join(FORMATS)

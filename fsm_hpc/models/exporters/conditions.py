@@ -14,8 +14,7 @@ from fsm_hpc.data.kinds import RawKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
-from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
+from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.models.source import Source, stored
 
 T = TypeVar("T")
@@ -138,14 +137,14 @@ class Infix(Writer[str]):
     def exclusion(self, left: str, right: str) -> str:
         return f"(({left}){self.differs}({right}))"
 
-    def write(self, model: Model) -> str:
-        """The model's condition, without brackets around all of it."""
-        condition = write(model, self)
+    def write(self, model: Model, rule: Rule) -> str:
+        """The rule's condition, without brackets around all of it."""
+        condition = write(model, rule.formula, self)
         return condition[1:-1] if condition.startswith("(") else condition
 
 
-def write(model: Model, writer: Writer[T]) -> T:
-    """The condition under which the model says its second class."""
+def write(model: Model, formula: Formula, writer: Writer[T]) -> T:
+    """The condition that a formula over the columns of the model states."""
     words = dict(_words(model))
     numbers = {source.name for source in model.sources if source.kind is RawKind.NUMERIC}
 
@@ -168,12 +167,7 @@ def write(model: Model, writer: Writer[T]) -> T:
             return leaf(formula.proposition)
         return writer.joined(formula, [written(part) for part in formula.parts])
 
-    return written(model.formula)
-
-
-def keeps_missing(model: Model | Several) -> bool:
-    """Whether its condition has an answer for a row without a value that it asks for."""
-    return any(source.keeps_missing for source in model.sources)
+    return written(formula)
 
 
 def plain(value: Any) -> Any:

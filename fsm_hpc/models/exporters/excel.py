@@ -13,13 +13,11 @@ from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.models.exporters.conditions import (
     Words,
     Writer,
-    keeps_missing,
     one_line,
     plain,
     write,
 )
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
 
 FIRST_ROW = 2  # below the header
 # Excel takes 255 signs between quotes, some of them for two; a pasted line holds no line break
@@ -28,23 +26,24 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")  # turns into the same text again in every locale
 
 
-def export(model: Model | Several) -> str:
+def export(model: Model) -> str:
     """Which column goes where, and below it the formula for the first row of data."""
     header = [source.name for source in model.sources]
     places = (f"{_letters(at)}: {one_line(name)}" for at, name in enumerate(header))
     return "\t".join(places) + "\n" + export_excel(model, header)
 
 
-def export_excel(model: Model | Several, header: Sequence[str], row: int = FIRST_ROW) -> str:
+def export_excel(model: Model, header: Sequence[str], row: int = FIRST_ROW) -> str:
     """`=IF(...,"yes","no")` for a row of a sheet that has this header.
 
     It is an empty text where a cell that the rule needs is empty.
     """
     writer = _Excel(header, row)
     answer = _literal(plain(model.otherwise))
-    for yes, rule in reversed(model.branches):
-        answer = f"IF({write(rule, writer)},{_literal(plain(yes))},{answer})"
-    if not keeps_missing(model):
+    for rule in reversed(model.rules):
+        yes = _literal(plain(rule.prediction))
+        answer = f"IF({write(model, rule.formula, writer)},{yes},{answer})"
+    if not model.keeps_missing:
         missing = _any([writer.missing(source.name) for source in model.sources])
         answer = f'IF({missing},"",{answer})'
     return f"={answer}"

@@ -8,9 +8,8 @@ from typing import Any
 
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Infix, Words, keeps_missing, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
 
 _RULE = """\
 // {words}
@@ -86,16 +85,17 @@ if (typeof module !== "undefined") {
 """
 
 
-def export(model: Model | Several) -> str:
+def export(model: Model) -> str:
     """`predict(row)` with what it calls; a row is an object with the columns as properties."""
     branches = [
-        f"{_JavaScript().write(rule)} ? {_literal(plain(yes))}" for yes, rule in model.branches
+        f"{_JavaScript().write(model, rule)} ? {_literal(plain(rule.prediction))}"
+        for rule in model.rules
     ]
     condition, no = " : ".join(branches), _literal(plain(model.otherwise))
     words = _for_scripts(one_line(model.words))
     rule = _RULE.format(words=words, condition=condition, no=no)
     parts = (_NUMBER, _TEXT, _CELL)
-    if keeps_missing(model):
+    if model.keeps_missing:
         parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
     helpers = parts[0] * ("number(" in condition) + parts[1] * ("text(" in condition) + parts[2]
     return (rule + helpers + _MODULE).rstrip("\n")

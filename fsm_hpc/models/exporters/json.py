@@ -8,26 +8,27 @@ from typing import Any
 
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Words, Writer, keeps_missing, plain, write
+from fsm_hpc.models.exporters.conditions import Words, Writer, plain, write
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
 
 Tree = dict[str, Any]
 
 
-def export(model: Model | Several) -> str:
+def export(model: Model) -> str:
     """`{"target": "y", "classes": {"true": "yes", "false": "no"}, "formula": {"or": [...]}}`.
 
     Of several classes it has `rules`, the first that holds is the answer, and `otherwise`.
     """
     tree: Tree = {"target": model.target}
-    if isinstance(model, Model):
+    if len(model.rules) == 1:
         no, yes = map(plain, model.classes)
-        tree |= {"classes": {"true": yes, "false": no}, "formula": write(model, _Json())}
+        formula = write(model, model.formula, _Json())
+        tree |= {"classes": {"true": yes, "false": no}, "formula": formula}
     else:
-        rules = [{"class": plain(c), "formula": write(m, _Json())} for c, m in model.branches]
-        tree |= {"rules": rules, "otherwise": plain(model.otherwise)}
-    tree["missing values"] = "no comparison holds" if keeps_missing(model) else "no answer"
+        rules = [(plain(r.prediction), write(model, r.formula, _Json())) for r in model.rules]
+        tree["rules"] = [{"class": answer, "formula": formula} for answer, formula in rules]
+        tree["otherwise"] = plain(model.otherwise)
+    tree["missing values"] = "no comparison holds" if model.keeps_missing else "no answer"
     return json.dumps(tree, indent=1, ensure_ascii=False)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.text import number
-from fsm_hpc.models.exporters.conditions import Infix, Words, keeps_missing, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
 
 _RULE = """\
 def predict(row):
@@ -76,16 +75,16 @@ def _cell(row, column):
 """
 
 
-def export(model: Model | Several) -> str:
+def export(model: Model) -> str:
     """`predict(row)` with what it calls; a row is a mapping from columns to values."""
     condition = "".join(
-        _BRANCH.format(condition=_Python().write(rule), yes=plain(yes))
-        for yes, rule in model.branches
+        _BRANCH.format(condition=_Python().write(model, rule), yes=plain(rule.prediction))
+        for rule in model.rules
     )
     no = plain(model.otherwise)
     rule = _RULE.format(words=_docstring(model.words), branches=condition, no=no)
     parts = (_NUMBER, _TEXT, _CELL)
-    if keeps_missing(model):
+    if model.keeps_missing:
         parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
     helpers = parts[0] * ("_number(" in condition) + parts[1] * ("_text(" in condition) + parts[2]
     return (rule + helpers).rstrip("\n")

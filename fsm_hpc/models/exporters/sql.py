@@ -5,45 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Infix, Words, keeps_missing, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, plain
 from fsm_hpc.models.exporters.dialects import Dialect, DialectName, dialect_called
-from fsm_hpc.models.model import Model
-from fsm_hpc.models.several import Several
+from fsm_hpc.models.model import Model, Rule
 
 _TRUTHS = {True: "1 = 1", False: "1 = 0"}  # SQLite takes TRUE for a column that is called so
 
 
-def export(model: Model | Several, dialect: str = DialectName.ANSI.value) -> str:
+def export(model: Model, dialect: str = DialectName.ANSI.value) -> str:
     """`CASE WHEN ... THEN 'yes' ELSE 'no' END`; NULL where a value that it needs is missing."""
     writer = _Sql(dialect_called(dialect))
     no, *yes = answers(model, dialect)
     when = [
-        f"WHEN {writer.write(rule)} THEN {answer}"
-        for answer, (_, rule) in zip(yes, model.branches, strict=True)
+        f"WHEN {writer.write(model, rule)} THEN {answer}"
+        for answer, rule in zip(yes, model.rules, strict=True)
     ]
     if needed := missing(model, dialect):
         when.insert(0, f"WHEN {' OR '.join(needed)} THEN NULL")
     return f"CASE {' '.join(when)} ELSE {no} END"
 
 
-def condition(model: Model, dialect: str = DialectName.ANSI.value) -> str:
-    """What holds where the rule says its second class."""
-    return _Sql(dialect_called(dialect)).write(model)
+def condition(model: Model, rule: Rule, dialect: str = DialectName.ANSI.value) -> str:
+    """What holds where the rule does."""
+    return _Sql(dialect_called(dialect)).write(model, rule)
 
 
-def missing(model: Model | Several, dialect: str = DialectName.ANSI.value) -> list[str]:
+def missing(model: Model, dialect: str = DialectName.ANSI.value) -> list[str]:
     """What holds where the rule has no answer: a column is NULL, of those that must not be."""
     writer = _Sql(dialect_called(dialect))
-    return [] if keeps_missing(model) else [writer.missing(s.name) for s in model.sources]
+    return [] if model.keeps_missing else [writer.missing(s.name) for s in model.sources]
 
 
-def answers(model: Model | Several, dialect: str = DialectName.ANSI.value) -> list[str]:
-    """The class where no condition holds, then those of the branches.
+def answers(model: Model, dialect: str = DialectName.ANSI.value) -> list[str]:
+    """The class where no condition holds, then those of the rules.
 
     All are numbers, all truth values, or else all text: a CASE has one type.
     """
     known = dialect_called(dialect)
-    classes = [plain(model.otherwise), *(plain(answer) for answer, _ in model.branches)]
+    classes = [plain(model.otherwise), *(plain(rule.prediction) for rule in model.rules)]
     kinds = set(map(type, classes))
     if kinds == {bool}:
         return [_TRUTHS[one] for one in classes]

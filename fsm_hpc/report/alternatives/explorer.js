@@ -208,10 +208,13 @@
     for (let r = 0; r < rows; r++) count[truth[r]][data.labels[r]] += 1;
     const share = (said) => count[said][0] + count[said][1] ? count[said][said] / (count[said][0] + count[said][1]) : 0.5;
     const needed = new Set(chosen.family.columns.map((c) => data.sources[data.columns[c].name]));
-    const { latex, words, ...kept } = data.model;
-    const errors = errorsOf(truth);
-    return JSON.stringify({ ...kept, formula: shownText(chosen), size: chosen.family.size, errors, shares: [share(0), share(1)],
-      proved: errors === data.optimum, sources: data.model.sources.filter((s) => needed.has(s.name)) }, null, 2);
+    const { words, ...kept } = data.model, { latex, words: condition, ...rule } = kept.rules[0];
+    const errors = errorsOf(truth), formula = shownText(chosen), proved = errors === data.optimum;
+    const [no, yes] = [share(0), share(1)], total = count[0][1] + count[1][1];
+    return JSON.stringify({ ...kept, formula, errors, proved, class_shares: [[no, 1 - no], [1 - yes, yes]], default: null,
+      rules: [{ ...rule, formula, size: chosen.family.size, errors, proved, precision: yes, support: count[1][0] + count[1][1],
+        recall: total ? count[1][1] / total : null }],
+      sources: data.model.sources.filter((s) => needed.has(s.name)) }, null, 2);
   }
   function exported(kind) {
     if (kind === "sql") return sql();

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.report.alternatives.rule import FittedRule
@@ -42,7 +43,8 @@ def optimum_of(rule: FittedRule, bound: int, means: Means) -> int:
 
 def state_path(rule: FittedRule) -> Path:
     """Where an interrupted search is kept: beside the rule."""
-    return rule.path.with_name(f".{rule.path.stem}.alternatives.json")
+    of_class = "" if rule.label is None else f".{quote(rule.label, safe='')}"
+    return rule.path.with_name(f".{rule.path.stem}{of_class}.alternatives.json")
 
 
 def bookmark(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Bookmark:

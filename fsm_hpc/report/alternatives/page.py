@@ -11,11 +11,13 @@ import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.text import number, quote
+from fsm_hpc.models import combine, source
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models import source
+from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.exporters import sql
-from fsm_hpc.models.learn import shares
-from fsm_hpc.models.model import CHOSEN, Model
+from fsm_hpc.models.learn import coverage
+from fsm_hpc.models.model import Model, Rule
+from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.report.alternatives.rule import FittedRule
 from fsm_hpc.report.alternatives.told import Told, missing
 from fsm_hpc.search.near_optimal.families import Family
@@ -95,7 +97,7 @@ def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
 
 
 def _sql(proposition: Proposition, model: Model) -> str:
-    return sql.condition(replace(model, formula=Atom(proposition)))
+    return sql.condition(model, replace(model.rule, formula=Atom(proposition)))
 
 
 def _family(told: Told, family: Family, used: list[int]) -> dict[str, Any]:
@@ -115,21 +117,16 @@ def _family(told: Told, family: Family, used: list[int]) -> dict[str, Any]:
 
 def _model(rule: FittedRule, used: set[str]) -> Model:
     """The rule with all columns that an alternative may read; its formula is to be put in."""
-    no, yes = rule.classes
-    return Model(
-        formula=rule.formula,
-        target=rule.target,
-        classes=(_plain(no), _plain(yes)),
-        sources=tuple(source.of_dataset(rule.dataset, used | _columns_of(rule))),
-        shares=shares(rule.problem, rule.formula),
-        method=rule.problem.method.value,
-        rows=rule.problem.rows,
-        errors=rule.errors,
-        length=rule.bound,
-        proved=False,
-        notes=(f"{CHOSEN}among the alternatives of a rule, by hand",),
-        settings={"data": rule.dataset.digest},
-    )
+    no, yes = map(_plain, rule.classes)
+    covered = coverage(rule.formula.evaluate(rule.problem.table), rule.problem.labels, None)
+    one = Rule(rule.formula, yes, rule.bound, rule.errors, False, covered.precision or 0.0)
+    labels = rule.problem.labels.astype(np.int64)
+    sources = tuple(source.of_dataset(rule.dataset, used | _columns_of(rule)))
+    note = Note.of(NoteKind.CHOSEN, text="chosen among the alternatives of a rule, by hand")
+    fitted = [ClassRule(one, rule.problem, (note,))]
+    settings = {"data": rule.dataset.digest}
+    model = combine.build(rule.target, (no, yes), labels, fitted, sources, settings=settings)
+    return replace(model, sources=sources)
 
 
 def _columns_of(rule: FittedRule) -> set[str]:

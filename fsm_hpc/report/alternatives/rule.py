@@ -16,9 +16,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models import several
-from fsm_hpc.models.fit_several import needs_two_classes
-from fsm_hpc.models.model import Model
+from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.report import explain
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -41,27 +39,41 @@ class FittedRule:
     held_out: Problem | None  # rows of the table that it was not fitted on
     target: str
     classes: tuple[object, object]
+    label: str | None = None  # the class that was named, of more than two
 
 
-def read_rule(named: Path, words: Sequence[str]) -> FittedRule:
-    """From model.json or result.json; its table as the words say, or as it is known."""
+def read_rule(named: Path, words: Sequence[str], label: str | None = None) -> FittedRule:
+    """From model.json or result.json; its table as the words say, or as it is known.
+
+    `label` is the class whose rule is meant, of more than two.
+    """
     path = explain.result_path(named)
-    if several.is_several(path):
-        several.load(path)  # a damaged file, or one of a newer version, is named first
-        raise UserError(needs_two_classes(path))
     if model_file.is_model(path):
-        return _of_model(path, words)
+        return _of_model(path, words, label)
+    if label is not None:
+        raise UserError(f"class={label}: expected a model.json with it, found {path}")
     return _of_fold(path, words)
 
 
-def _of_model(path: Path, words: Sequence[str]) -> FittedRule:
+def rule_of(path: Path, model: Model, label: str | None) -> Rule:
+    """The rule of a class; the only one where no class is named."""
+    rules = {str(rule.prediction): rule for rule in model.rules}
+    if label is None and len(rules) == 1:
+        return model.rules[0]
+    if label not in rules:
+        known, found = ", ".join(rules), "none" if label is None else label
+        raise UserError(f"{path}: expected class=NAME with one of {known}, found {found}")
+    return rules[label]
+
+
+def _of_model(path: Path, words: Sequence[str], label: str | None) -> FittedRule:
     model = model_file.load(path)
+    rule = rule_of(path, model, label)
     _refuse_own_settings(path, {**model.settings, **model.constraints})
     if not words and submissions.load(FoldPaths(path.parent)) is None:
         words = _place_of_table(path, model)
-    dataset = explain.table_of_model(path, model, words)
-    digest = model.settings.get("data")
-    if digest is not None and dataset.digest != digest:
+    dataset = explain.table_of_model(path, model, rule, words)
+    if rule.data and dataset.digest != rule.data:
         raise UserError(
             f"{dataset.path} is not the table that {path} was fitted on: its content differs; "
             "name the right one with dataset.path=FILE, and whatever said how to read it"
@@ -69,16 +81,17 @@ def _of_model(path: Path, words: Sequence[str]) -> FittedRule:
     problem = Problem.build(dataset.columns, dataset.labels, Method(model.method))
     return FittedRule(
         path,
-        model.formula,
-        model.errors,
-        model.length,
-        model.proved,
+        rule.formula,
+        rule.errors,
+        rule.length,
+        rule.proved,
         dataset,
         problem,
         range(problem.rows),
         None,
         model.target,
-        model.classes,
+        (model.otherwise if len(model.rules) == 1 else "rest", rule.prediction),
+        label if len(model.rules) > 1 else None,
     )
 
 

@@ -14,7 +14,7 @@ from fsm_hpc.system.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ExampleFormula:
     """The example formula of a dataset and method as a sentence, and its figures."""
 
     method: str
@@ -25,9 +25,9 @@ class Rule:
     caveat: str  # empty where nothing is wrong
 
 
-def rules(study: Study, anchors: Mapping[FoldId, str]) -> dict[str, list[Rule]]:
+def rules(study: Study, anchors: Mapping[FoldId, str]) -> dict[str, list[ExampleFormula]]:
     """By dataset, in the order of the methods."""
-    found: dict[str, list[Rule]] = {}
+    found: dict[str, list[ExampleFormula]] = {}
     for group in study.groups.values():
         if group.finds_formula:
             row = group.example or group.rows[0]
@@ -35,15 +35,15 @@ def rules(study: Study, anchors: Mapping[FoldId, str]) -> dict[str, list[Rule]]:
     return found
 
 
-def _rule(group: FoldGroup, row: Row, anchor: str) -> Rule:
+def _rule(group: FoldGroup, row: Row, anchor: str) -> ExampleFormula:
     done = row.result
     if done is None:
-        return Rule(_name(group), "There is no formula yet.", row, anchor, (), "")
+        return ExampleFormula(_name(group), "There is no formula yet.", row, anchor, (), "")
     caveats = [] if row.verdict is Verdict.DONE else [f"fold {row.fold} is {row.verdict.value}"]
     if group.beats_majority is False:
         caveats.append(no_better(group))
     words = done.words or done.formula or ""
-    return Rule(_name(group), words, row, anchor, _facts(group, row), "; ".join(caveats))
+    return ExampleFormula(_name(group), words, row, anchor, _facts(group, row), "; ".join(caveats))
 
 
 def _name(group: FoldGroup) -> str:

@@ -1,0 +1,127 @@
+"""The input of an estimator: classes and columns of `fit`, and the columns that a rule uses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from fsm_hpc.data.columns import Column, same_name
+from fsm_hpc.formulas.proposition import Proposition
+from fsm_hpc.models.explanation import Facts
+from fsm_hpc.models.frames import as_frame, check_frame, is_frame, refuse_table
+from fsm_hpc.models.model import Model
+from fsm_hpc.models.refused import refuse_target
+from fsm_hpc.models.source import Reading, Source, is_missing
+from fsm_hpc.models.table import sources_of, values_of
+from fsm_hpc.models.weighing import RowWeights, row_weights
+
+TARGET = "y"  # the name of a target without one
+
+
+def classes_of(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    y: Any,
+    sample_weight: Any,
+) -> tuple[NDArray[Any], NDArray[np.int64], RowWeights]:
+    """The classes, the place of each counted row's class among them, and the weights."""
+    refuse_target(y, sample_weight)
+    y = check_array(y, ensure_2d=False, dtype=None)
+    if y.ndim == 2 and y.shape[1] == 1:
+        _warn_about_column_vector()
+    y = np.ravel(y)
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    weights = row_weights(X, y, sample_weight, estimator.class_weight)
+    classes, places = np.unique(y[weights.kept], return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"expected two classes in y, found 1 class: {classes!r}")
+    return classes, places, weights
+
+
+def fitted_columns(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    weights: RowWeights,
+) -> tuple[list[Column], list[Source]]:
+    """The one-hot columns of the rows that count, and how each column of `X` is read."""
+    keeps_missing = estimator.missing == "keep"
+    refuse_table(X)
+    if is_frame(X):
+        validate_data(estimator, X, skip_check_array=True)
+        check_frame(X, keeps_missing)
+    else:
+        X = _checked_array(estimator, X, keeps_missing, reset=True)  # noqa: N806
+    X = X if weights.keeps_all else _safe_indexing(X, weights.kept)  # noqa: N806
+    sources = sources_of(X, keeps_missing, estimator.feature_types)
+    columns = [c for c in _columns(X, sources) if not c.is_gap or c.values.any()]
+    twins = same_name(columns)
+    if twins is not None:
+        raise ValueError(f"two columns or categories are called {twins[0].name!r}; rename one")
+    return columns, sources
+
+
+def used_columns(estimator: Any, X: Any, model: Model) -> dict[str, Any]:  # noqa: N803
+    """The one-hot columns that the rules use; a DataFrame may lack all others."""
+    X = as_frame(X)  # noqa: N806
+    refuse_table(X)
+    if is_frame(X):
+        check_frame(X, model.keeps_missing, {source.name for source in model.sources})
+    else:
+        is_known = hasattr(estimator, "n_features_in_")  # a loaded rule knows its own columns
+        X = _checked_array(estimator, X, model.keeps_missing, None if not is_known else False)  # noqa: N806
+    return {c.name: c.values for c in _columns(X, model.sources)}
+
+
+def row_facts(estimator: Any, row: Any, model: Model) -> tuple[dict[str, Any], Facts]:
+    """The one-hot columns of a single row, and what it says about a proposition's column."""
+    frame = as_frame(row)
+    values = {s.name: values_of(frame, s)[0] for s in model.sources}
+
+    def facts(proposition: Proposition) -> str:
+        source = next(s for s in model.sources if proposition.column in (s.name, *s.names))
+        value = values[source.name]
+        return f"{source.name} {'is missing' if is_missing(value) else f'= {value}'}"
+
+    return used_columns(estimator, frame, model), facts
+
+
+def name_of(y: Any) -> str:
+    """What the target is called."""
+    is_named = getattr(y, "ndim", 0) == 1 and getattr(y, "name", None) is not None
+    return str(y.name) if is_named else TARGET
+
+
+def _checked_array(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    keeps_missing: bool,
+    reset: bool | None,
+) -> NDArray[np.float64]:
+    """An array of numbers; with `reset` None, of any number of columns."""
+    options = {"dtype": np.float64, "ensure_all_finite": "allow-nan" if keeps_missing else True}
+    if reset is None:
+        return np.asarray(check_array(X, **options))
+    return np.asarray(validate_data(estimator, X, reset=reset, **options))
+
+
+def _columns(X: Any, sources: Iterable[Source]) -> list[Column]:  # noqa: N803
+    reading = Reading(len(X))
+    columns = [c for s in sources for c in s.columns(values_of(X, s), reading)]
+    if reading.problems:
+        raise ValueError("; ".join(reading.problems))
+    return columns
+
+
+def _warn_about_column_vector() -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    message = "A column-vector y was passed when a 1d array was expected."
+    warnings.warn(message, DataConversionWarning, stacklevel=5)

@@ -1,0 +1,92 @@
+"""The search that `FormulaClassifier.fit` runs: a problem for each rule, and one time limit."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsm_hpc.data.columns import Column
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.models import combine, inputs, learn, notes, parameters
+from fsm_hpc.models.combine import ClassRule
+from fsm_hpc.models.fitted import FitResult
+from fsm_hpc.models.frames import as_frame
+from fsm_hpc.models.learn import SearchResult
+from fsm_hpc.models.splitting import Pair, pairs_of
+from fsm_hpc.models.weighing import RowWeights
+from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.method import Method
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import StoppingRule
+from fsm_hpc.search.solvers import make_solver
+from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.system import clock
+
+LEAST_S = 0.01  # that each class may take, however little time is left
+
+
+def search(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    y: Any,
+    sample_weight: Any,
+    started: float,
+) -> FitResult:
+    """The model of an estimator's parameters for these rows."""
+    parameters.check(estimator)
+    X = as_frame(X)  # noqa: N806
+    classes, labels, weights = inputs.classes_of(estimator, X, y, sample_weight)
+    columns, sources = inputs.fitted_columns(estimator, X, weights)
+    named = classes.tolist()
+    predicted = range(1 if len(named) == 2 else 0, len(named))
+    problems = [_problem(estimator, columns, labels == at, weights) for at in predicted]
+    pairs = [] if estimator.length is not None else pairs_of(estimator, X, labels, weights)
+    results = _results(estimator, problems, pairs, started)
+    target = inputs.name_of(y)
+    fitted = []
+    for at, problem, result in zip(predicted, problems, results, strict=True):
+        rule = result.rule(problem, named[at])
+        no = named[0] if len(named) == 2 else f"not {named[at]}"
+        about = (problem, rule.formula, target, (no, named[at]), not estimator.class_weight)
+        fitted.append(ClassRule(rule, problem, (*result.notes, *notes.of_formula(*about))))
+    constraints = parameters.constraints_of(estimator).named
+    figures = {"majority": float(np.bincount(labels).max() / len(labels))}
+    facts = {"constraints": constraints, "figures": figures}
+    model = combine.build(target, named, labels, fitted, sources, **facts)
+    return FitResult.of(model, {one.rule.prediction: one.problem for one in fitted}, classes)
+
+
+def _problem(
+    estimator: Any, columns: list[Column], labels: NDArray[np.bool_], weights: RowWeights
+) -> Problem:
+    wanted = (parameters.cuts_of(estimator), Language(estimator.language), weights.objective)
+    constraints = parameters.constraints_of(estimator)
+    rest = (*wanted, weights.given, constraints, weights.sample)
+    return Problem.build(columns, labels, Method(estimator.method), None, *rest)
+
+
+def _results(
+    estimator: Any, problems: list[Problem], pairs: list[Pair], started: float
+) -> list[SearchResult]:
+    """The search of each problem; the time limit is for all of them together."""
+    solver, prepared = estimator.solver, clock.monotonic()
+    if isinstance(solver, str):
+        solver = make_solver(SolverName(solver), parameters.threads_of(estimator.n_jobs))
+    started += clock.monotonic() - prepared  # compilation is outside of the time limit
+    rule = StoppingRule(estimator.patience, estimator.max_length, estimator.patience)
+    length = None if estimator.length is None else int(estimator.length)
+    results: list[SearchResult] = []
+    with closing(solver), learn.shown(estimator.verbose, "formula") as watch:
+        for left, problem in zip(range(len(problems), 0, -1), problems, strict=True):
+            splits = [Split(*(problem.on(rows) for rows in pair)) for pair in pairs]
+            now, limit_s = clock.monotonic(), estimator.time_limit_s
+            if limit_s is not None:
+                limit_s = max(LEAST_S, (limit_s - (now - started)) / left)
+            if any(result.interrupted for result in results):
+                limit_s = LEAST_S
+            found = learn.learn(problem, splits, solver, rule, length, limit_s, watch, now)
+            results.append(found)
+    return results
