@@ -16,7 +16,6 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
@@ -42,7 +41,7 @@ def main() -> None:
 def write_folds(study: StudyPaths, count: int) -> None:
     """Synthetic folds of finished and stopped local runs, as large as real ones."""
     config = compose(["dataset=hepatitis", "method=median", "cluster=local"])
-    submission = asdict(submissions.new_submission(config, ClusterKind.LOCAL))
+    submission = asdict(submissions.new_submission(config, "local"))
     submission["job_id"] = "local/elsewhere/1"
     lengths = [_length(number) for number in range(1, 9)]
     for number in range(count):

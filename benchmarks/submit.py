@@ -16,7 +16,7 @@ from slurm.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 DATASETS = "bank,breast_cancer,german_credit,heart_disease,hepatitis"
-SMALL = ["cluster.cpus=1", "cluster.mem_gb=1", "cluster.sbatch={hold: true}"]
+SMALL = ["cluster.cpus=1", "cluster.mem_gb=1", "cluster.options={hold: true}"]
 
 
 class Bench:

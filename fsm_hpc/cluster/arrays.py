@@ -1,9 +1,10 @@
-"""A job array on disk: its folds from before SLURM knows of it, and what became of it."""
+"""A job array on disk: its folds from before a scheduler has it, and what became of it."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster import schedulers
+from fsm_hpc.cluster.schedulers.base import Scheduler
+from fsm_hpc.cluster.submissions import JobId, Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -23,25 +26,26 @@ from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
 from fsm_hpc.system.value_types import Moment
 
-FILE, END = "array.json", "sent.json"
-FORMAT = 4
-END_FORMAT = 2
+FILE, STATE = "array.json", "state.json"
+FORMAT = 3
+STATE_FORMAT = 3
+SENT, SENT_FORMAT = "sent.json", 2  # the state as version 0.2 kept it
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
 OTHER_BYTES = 2048  # of a member, besides its config and its paths
 
 
-class Fate(Enum):
+class ArrayState(Enum):
     """What has become of an array."""
 
-    OPEN = "open"  # nobody knows yet whether SLURM has it
-    SENT = "sent"  # SLURM has it; perhaps not every fold says so yet
+    OPEN = "open"  # nobody knows yet whether the scheduler has it
+    SENT = "sent"  # the scheduler has it; perhaps not every fold says so yet
     SETTLED = "settled"  # and every fold says so
-    WITHDRAWN = "withdrawn"  # SLURM refused it, or never heard of it: its jobs must not run
+    WITHDRAWN = "withdrawn"  # it was refused, or never arrived: its jobs must not run
 
 
 @dataclass(frozen=True, slots=True)
 class JobArray:
-    """Folds that go to SLURM in one piece, and the name by which their jobs are found again."""
+    """Folds that are submitted in one piece, and the name by which their jobs are found again."""
 
     output: Path  # the folder of its script, pickle and output
     name: str  # of its jobs: has a token that no other array has
@@ -53,6 +57,10 @@ class JobArray:
         """The study that it was submitted from, which the command holds."""
         return StudyPaths(self.output.parent.parent)
 
+    @property
+    def scheduler(self) -> Scheduler:
+        return schedulers.named(self.members[0][1].kind)
+
     def job_ids(self, job_id: str) -> list[str]:
         """The id of every member."""
         if not self.is_array:
@@ -61,7 +69,7 @@ class JobArray:
 
 
 def save(array: JobArray) -> None:
-    """Write the array down, before SLURM is told; one that its jobs could not read is refused."""
+    """Write the array down before it is submitted; one that its jobs could not read is refused."""
     members = (
         _MemberRow(_relative(paths.folder, array.output), submission)
         for paths, submission in array.members
@@ -107,10 +115,23 @@ class _SavedArray:
 
 
 @dataclass(frozen=True, slots=True)
-class _EndRow:
-    fate: Fate
-    job_id: Annotated[str, Meta(pattern=r"^[0-9]{1,12}\Z")] | None
+class _StateRow:
+    state: ArrayState
+    job_id: JobId | None
     at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class _SentRow:
+    fate: ArrayState
+    job_id: JobId | None
+    at: Moment
+
+
+def _read_state(output: Path) -> _StateRow | None:
+    found = serialization.load(_StateRow, output / STATE, STATE_FORMAT)
+    sent = None if found else serialization.load(_SentRow, output / SENT, SENT_FORMAT)
+    return _StateRow(sent.fate, sent.job_id, sent.at) if sent else found
 
 
 def load(output: Path) -> JobArray | None:
@@ -136,36 +157,37 @@ def _paths(output: Path, folder: str) -> FoldPaths:
     return FoldPaths(Path(os.path.abspath(output / folder)))  # noqa: PTH100 - without ".."
 
 
-def end(output: Path, fate: Fate, job_id: str | None = None) -> None:
+def end(output: Path, state: ArrayState, job_id: str | None = None) -> None:
     """Say what has become of an array."""
-    serialization.write(output / END, END_FORMAT, _EndRow(fate, job_id, time.time()))
+    serialization.write(output / STATE, STATE_FORMAT, _StateRow(state, job_id, time.time()))
 
 
-def fate_of(output: Path) -> tuple[Fate, str | None, float]:
-    """What has become of an array, the id that SLURM gave it, and when that was written."""
+def state_of(output: Path) -> tuple[ArrayState, str | None, float]:
+    """What has become of an array, the id that its scheduler gave it, and when that was written."""
     try:
-        end_ = serialization.load(_EndRow, output / END, END_FORMAT)
+        end_ = _read_state(output)
     except (UnreadableError, OSError) as error:
         if isinstance(error, NewerFormatError):
             raise
         end_ = None
-    return (Fate.OPEN, None, 0.0) if end_ is None else (end_.fate, end_.job_id, end_.at)
+    return (ArrayState.OPEN, None, 0.0) if end_ is None else (end_.state, end_.job_id, end_.at)
 
 
 def unsettled(study: StudyPaths, withdrawn_s: float) -> Iterator[Path]:
     """Arrays to look after: those without an end, and those withdrawn not long ago."""
     for path in sorted(study.submissions.glob(f"*/{FILE}")):
         try:
-            fate, _, at = fate_of(path.parent)
+            state, _, at = state_of(path.parent)
         except NewerFormatError:  # a newer version submits there, and looks after it
             continue
         is_recent = abs(time.time() - at) < withdrawn_s  # of a host whose clock may be ahead
-        if fate in (Fate.OPEN, Fate.SENT) or (fate is Fate.WITHDRAWN and is_recent):
+        is_open = state in (ArrayState.OPEN, ArrayState.SENT)
+        if is_open or (state is ArrayState.WITHDRAWN and is_recent):
             yield path.parent
 
 
 def open_folds(study: StudyPaths) -> set[str]:
-    """The folders of folds of which nobody knows yet whether SLURM has them."""
+    """The folders of folds of which nobody knows yet whether a scheduler has them."""
     known = (array for output in unsettled(study, 0) if (array := understood(output)))
     return {str(paths.folder) for array in known for paths, _ in array.members}
 
@@ -183,7 +205,7 @@ def newer(studies: Iterable[StudyPaths]) -> Iterator[str]:
 def _newer(output: Path) -> str:
     """Why this version does not know what has become of the folds of an array."""
     try:
-        if fate_of(output)[0] in (Fate.OPEN, Fate.SENT):
+        if state_of(output)[0] in (ArrayState.OPEN, ArrayState.SENT):
             load(output)
     except NewerFormatError as error:
         return f"{output.name}/{error}"
@@ -203,13 +225,14 @@ def member_here(output: Path) -> Submission | None:
 
     What cannot be read does not say so: it is an error.
     """
-    end_ = serialization.load(_EndRow, output / END, END_FORMAT)
-    if end_ is not None and end_.fate is Fate.WITHDRAWN:
+    end_ = _read_state(output)
+    if end_ is not None and end_.state is ArrayState.WITHDRAWN:
         return None
     array = read(output)
-    number = int(os.environ.get("SLURM_ARRAY_TASK_ID", "0")) if array.is_array else 0
-    if number >= len(array.members):
-        count = len(array.members)
+    count = len(array.members)
+    job = array.scheduler.environment() if count else None
+    number = job.task if job is not None and array.is_array else 0
+    if number >= count:
         raise UnreadableError(f"{output / FILE} has {count} folds, and none for task {number}")
     return array.members[number][1]
 
@@ -220,5 +243,6 @@ def reason_in_output() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        print(f"{CANNOT_BEGIN}: {str(error) or type(error).__name__}".splitlines()[0], flush=True)
+        reason = f"{CANNOT_BEGIN}: {str(error) or type(error).__name__}".splitlines()[0]
+        print(reason, file=sys.stderr, flush=True)
         raise

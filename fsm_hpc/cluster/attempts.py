@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, TypedDict
 
-from fsm_hpc.cluster import generations, submissions
-from fsm_hpc.cluster.submissions import JobId, Submission, job_id_here
+from fsm_hpc.cluster import generations, schedulers, submissions
+from fsm_hpc.cluster.schedulers.local import job_id_of_process
+from fsm_hpc.cluster.submissions import JobId, Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.system import drafts, files, process_identity, serialization
@@ -19,7 +20,7 @@ from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.serialization import NewerFormatError, OpenSchema
 from fsm_hpc.system.value_types import Count, Moment, ProcessId, SpentSeconds
 
-FORMAT = 2
+FORMAT = 3
 
 
 class AttemptEnd(Enum):
@@ -101,16 +102,16 @@ def load(paths: FoldPaths) -> Attempt | None:
 def claim(paths: FoldPaths, submission: Submission) -> Attempt:
     """Take the fold over for this process; whoever had it finds out and stops.
 
-    A copy of a job that SLURM has restarted elsewhere may begin late: it is superseded.
+    A copy of a job that was restarted elsewhere may begin late: it is superseded.
     """
     drafts.clear(paths.folder)
     files.make_room(paths.attempt, lambda _: read(paths))
     before = load(paths)
-    is_local = submission.is_local
+    environment = schedulers.named(submission.kind).environment()
     attempt = Attempt(
         token=submission.token,
-        job_id=job_id_here(is_local),
-        restart=0 if is_local else int(os.environ.get("SLURM_RESTART_COUNT", "0")),
+        job_id=environment.job_id if environment else job_id_of_process(),
+        restart=environment.restart if environment else 0,
         host=platform.node(),
         pid=os.getpid(),
         started_at=time.time(),

@@ -1,9 +1,7 @@
-"""A fold handed to SLURM or to this machine: settings and code of that time, on disk."""
+"""A fold handed to a scheduler: settings and code of that time, on disk."""
 
 from __future__ import annotations
 
-import os
-import platform
 import secrets
 import time
 from dataclasses import dataclass, replace
@@ -14,41 +12,37 @@ from msgspec import Meta
 
 import fsm_hpc
 from fsm_hpc.cluster import generations
+from fsm_hpc.cluster.schedulers.local import Local, job_id_of_process
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
-from fsm_hpc.study.config import ClusterKind, Config, of_any_version
+from fsm_hpc.study.config import Config, of_any_version
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.system import files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.value_types import Count, Moment
 
-FORMAT = 4
-# an id that sbatch gave, or local/HOST/PID: nothing else reaches scancel, or is looked up
-JobId = Annotated[str, Meta(pattern=r"^([0-9]{1,12}(_[0-9]{1,9})?|local/[^/\s]*/[0-9]{1,10})\Z")]
+FORMAT = 3
+# never an option of a command; each scheduler checks what it is asked about once more
+JobId = Annotated[str, Meta(pattern=r"^\w[^\s\0]{0,254}\Z")]
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One fold handed to SLURM or to local processes; a newer one replaces it."""
+    """One fold handed to a scheduler; a newer one replaces it."""
 
     token: Annotated[str, Meta(pattern=r"^[\w-]{1,64}\Z")]
-    kind: Annotated[str, Meta(pattern=r"^(slurm|local)\Z")]
+    kind: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}\Z")]  # the name of the scheduler
     config: dict[str, Any]
     code: dict[str, str | None]
-    output: Annotated[str, Meta(pattern=r"^[^\0]*\Z")]  # submitit's script, pickle and output
+    output: Annotated[str, Meta(pattern=r"^[^\0]*\Z")]  # the job's script and output
     submitted_at: Moment
-    job_id: JobId | None = None  # None until sbatch has answered
+    job_id: JobId | None = None  # None until the scheduler has answered
     cancelled_at: Moment | None = None
     table: str | None = None  # digest of the table that was there
     generation: Count = 0  # of two submissions of a fold the one with the larger number is newer
-    process: Identity = ""  # of a local one: the command that runs it, or starts what does
-    # of a local one: the file of its study that the command touches while the fold waits
-    heartbeat: Annotated[str, Meta(pattern=r"^[^/\0]{0,255}\Z")] = ""
-
-    @property
-    def is_local(self) -> bool:
-        return self.kind == ClusterKind.LOCAL.value
+    process: Identity = ""  # of the command that submitted it, which runs a local one
+    heartbeat: Annotated[str, Meta(pattern=r"^[^/\0]{0,255}\Z")] = ""  # of version 0.2
 
     @property
     def config_then(self) -> Config:
@@ -65,30 +59,26 @@ def code_now() -> dict[str, str | None]:
 
 
 def new_submission(
-    config: Config, kind: ClusterKind, output: str = "", table: str | None = None
+    config: Config, kind: str, output: str = "", table: str | None = None
 ) -> Submission:
     return Submission(
         token=secrets.token_hex(8),
-        kind=kind.value,
+        kind=kind,
         config=absolute(config).to_dict(),
         code=code_now(),
         output=output,
         submitted_at=time.time(),
         table=table,
+        process=process_identity.of(),
     )
 
 
-def submit_here(
-    paths: FoldPaths, config: Config, table: str | None = None, heartbeat: str = ""
-) -> Submission:
-    """Hand a fold to this process, or to one that it starts."""
-    made = new_submission(config, ClusterKind.LOCAL, table=table)
+def submit_here(paths: FoldPaths, config: Config) -> Submission:
+    """Hand a fold to this process."""
     submission = replace(
-        made,
-        job_id=job_id_here(is_local=True),
+        new_submission(config, Local.name),
+        job_id=job_id_of_process(),
         generation=generations.next_of(paths),
-        process=process_identity.of(),
-        heartbeat=heartbeat,
     )
     save(paths, submission)
     return submission
@@ -138,12 +128,3 @@ def load(paths: FoldPaths) -> Submission | None:
         if error.is_newer:
             raise
         return None
-
-
-def job_id_here(is_local: bool = False) -> str:
-    """The id by which SLURM knows this process; local/HOST/PID elsewhere."""
-    array, task = (os.environ.get(f"SLURM_ARRAY_{n}_ID") for n in ("JOB", "TASK"))
-    if array and task and not is_local:
-        return f"{array}_{task}"
-    job_id = None if is_local else os.environ.get("SLURM_JOB_ID")
-    return job_id or f"local/{platform.node()}/{os.getpid()}"

@@ -20,7 +20,7 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import ownership
 
 # The settings that describe a fold. Whatever is not here comes from the user's own config: what
-# runs code on a node (cluster.setup, .python, .sbatch), or imports a module (dataset.package).
+# runs code on a node (cluster.setup, .python, .options), or imports a module (dataset.package).
 FROM_DISK = {
     "dataset": {
         *("name", "target", "positive", "negative", "path", "labels", "file", "sha256", "url"),
@@ -31,7 +31,16 @@ FROM_DISK = {
         *("zero_is_missing", "title", "creators", "doi", "source", "licence"),
     },
     "cluster": {
-        *("kind", "nodes", "cpus", "mem_gb", "memory_share", "timeout_h", "signal_delay_s"),
+        *(
+            "scheduler",
+            "detect",
+            "nodes",
+            "cpus",
+            "mem_gb",
+            "memory_share",
+            "timeout_h",
+            "signal_delay_s",
+        ),
         *("max_parallel", "max_retries", "partition", "account", "qos", "constraint"),
         *("mail_user", "mail_type", "guess"),
         "by",  # emptied before: it holds any other setting of the cluster, also what runs code
@@ -136,7 +145,7 @@ def refuse_shared(
         places |= dict.fromkeys([*_folders(paths), paths.submission, paths.attempt])
     for study in studies:
         outputs = sorted(study.submissions.glob("*/"))
-        written = [output / name for output in outputs for name in (arrays.FILE, arrays.END)]
+        written = [output / name for output in outputs for name in (arrays.FILE, arrays.STATE)]
         folders = [study.root.parent, study.root, study.submissions, *outputs]
         places |= dict.fromkeys([*folders, *written])
     writers = ownership.other_writers(places)

@@ -43,3 +43,9 @@ def at_least(name: str, value: float, least: float) -> None:
 def one_folder(name: str, value: str) -> None:
     if not value or value.startswith(".") or "/" in value:
         raise UserError(f"{name}: expected the name of one folder, found {value!r}")
+
+
+def one_name(where: str, name: str) -> None:
+    """A name that a module may have."""
+    if re.fullmatch(r"[a-z][a-z0-9_]*", name) is None:
+        raise UserError(f"{where}: expected a name of small letters, found {name!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import Any
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra, hydra_show, keys, word_limits
-from fsm_hpc.study.config import ClusterKind, Config, build
+from fsm_hpc.study.config import Config, build
 from fsm_hpc.study.hydra import key_of
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.sweeps import Sweep
 from fsm_hpc.system.machine import without_collector
 
 ALL_FOLDS = "range(0,folds)"
+AUTO = "auto"  # the scheduler of conf/cluster/auto.yaml
 
 
 def compose(overrides: Sequence[str]) -> Config:
@@ -106,14 +107,16 @@ def _unresolved(overrides: Sequence[str]) -> dict[str, Any]:
     """The composed values, with the cluster that is here in place of `cluster=auto`."""
     values = hydra.unresolved(overrides)
     cluster = values.get("cluster")
-    is_auto = isinstance(cluster, dict) and cluster.get("kind") == ClusterKind.AUTO.value
-    return hydra.unresolved(_on_site(overrides)) if is_auto else values
+    if not isinstance(cluster, dict) or cluster.get("scheduler") != AUTO:
+        return values
+    return hydra.unresolved(_on_site(overrides, cluster["detect"]))
 
 
-def _on_site(overrides: Sequence[str]) -> list[str]:
+def _on_site(overrides: Sequence[str], detect: Mapping[str, str]) -> list[str]:
     """`cluster=auto` said as what it is on this machine."""
     rest = [override for override in overrides if key_of(override) != "cluster"]
-    return [*rest, f"cluster={'slurm' if which('sbatch') else 'local'}"]
+    found = (name for name, program in detect.items() if which(program))
+    return [*rest, f"cluster={next(found, 'local')}"]
 
 
 def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
@@ -123,5 +126,5 @@ def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
     composed = hydra.composed(hydra.with_placeholders(fixed))
     found = composed.hydra.sweeper.get("params") or {}
     yield from (f"{key}={value}" for key, value in found.items() if key not in given)
-    is_auto = composed.cluster.get("kind") == ClusterKind.AUTO.value and "cluster" not in given
-    yield from _on_site(overrides) if is_auto else overrides
+    is_auto = composed.cluster.get("scheduler") == AUTO and "cluster" not in given
+    yield from _on_site(overrides, composed.cluster.detect) if is_auto else overrides

@@ -19,13 +19,14 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
-from fsm_hpc.study import slurm_lists
+from fsm_hpc.study import option_lists
 from fsm_hpc.study.checks import (
     OPTIONS,
     at_least,
     finite,
     one_folder,
     one_line,
+    one_name,
     one_word,
     refuse_option,
 )
@@ -36,14 +37,6 @@ from fsm_hpc.study.same import Same
 from fsm_hpc.system.files import conf_dir
 
 T = TypeVar("T")
-
-
-class ClusterKind(Enum):
-    """Where jobs run."""
-
-    AUTO = "auto"  # slurm where there is sbatch
-    SLURM = "slurm"
-    LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +124,8 @@ class FitSettings:
 class ClusterSettings:
     """conf/cluster: where jobs run and what each is given."""
 
-    kind: ClusterKind
+    scheduler: str  # the name of a module in cluster/schedulers; auto: what detect finds
+    detect: dict[str, Any]  # for auto: clusters by the program that shows that they are here
     nodes: int  # that one fold is searched on
     cpus: int  # of each
     mem_gb: float  # of each
@@ -146,13 +140,14 @@ class ClusterSettings:
     constraint: str | None
     mail_user: str | None
     mail_type: str | None
-    sbatch: dict[str, Any] | None  # any other sbatch option
+    options: dict[str, Any] | None  # any other option of the scheduler
     setup: tuple[str, ...]  # shell lines before the job
     python: str | None  # None: the one that submits
     by: dict[str, Any]  # other values for some datasets and methods
     guess: bool  # cores and memory by the size of each table
 
     def __post_init__(self) -> None:
+        one_name("cluster.scheduler", self.scheduler)
         at_least("cluster.nodes", self.nodes, 1)
         at_least("cluster.cpus", self.cpus, 1)
         at_least("cluster.mem_gb", self.mem_gb, 0.25)
@@ -162,8 +157,8 @@ class ClusterSettings:
         at_least("cluster.max_retries", self.max_retries, 0)
         for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type"):
             one_word(f"cluster.{name}", getattr(self, name) or "-")
-        for name, value in (self.sbatch or {}).items():
-            one_line(f"cluster.sbatch.{name}", f"{name}{value}")
+        for name, value in (self.options or {}).items():
+            one_line(f"cluster.options.{name}", f"{name}{value}")
         if not 0 < self.memory_share <= 1:
             raise UserError(f"cluster.memory_share: expected 0 to 1, found {self.memory_share}")
 
@@ -242,8 +237,9 @@ BEFORE: dict[str, Any] = {
     "fit": {"folds": 10, "budget_h": 0.25, "choose": "optimum", "slack": 0.01, "given": None},
     "out": None,
     "variant": "",
-    "cluster": {"nodes": 1, "by": {}, "guess": False},
+    "cluster": {"nodes": 1, "by": {}, "guess": False, "detect": {}},
 }
+RENAMED = {"kind": "scheduler", "sbatch": "options"}  # settings of the cluster in version 0.2
 
 
 def of_any_version(saved: Mapping[str, Any]) -> Config:
@@ -263,6 +259,9 @@ def _read_once(written: Same) -> Config:
         given = saved.get(section, {})
         if isinstance(defaults, dict) and isinstance(given, Mapping):
             values[section] = {**defaults, **given}
+    for old, new in RENAMED.items():
+        if old in values["cluster"]:
+            values["cluster"][new] = values["cluster"].pop(old)
     return build(Config, values)
 
 
@@ -308,7 +307,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if origin is tuple and isinstance(value, (list, tuple, str, int, float)):
         items = value if isinstance(value, (list, tuple)) else [value]  # `dataset.drop=id`: of one
         return tuple(_typed(options[0], item, where) for item in items)
-    if hint is str and isinstance(value, (list, tuple)) and slurm_lists.is_list(where):
+    if hint is str and isinstance(value, (list, tuple)) and option_lists.is_list(where):
         return ",".join(map(str, value)) or None
     if origin is dict and isinstance(value, Mapping):
         return dict(value)

@@ -73,7 +73,7 @@ class StudyPaths:
 
     @property
     def generation(self) -> Path:
-        """The number of the last submission to SLURM."""
+        """The number of the last submission to a scheduler."""
         return self.root / ".generation.json"
 
 

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import config_folders, hydra_keys, slurm_lists, word_limits
+from fsm_hpc.study import config_folders, hydra_keys, option_lists, word_limits
 from fsm_hpc.study.config_folders import key_of as key_of
 from fsm_hpc.study.config_folders import names_in as names_in
 from fsm_hpc.study.config_folders import quoted as quoted
@@ -65,8 +65,8 @@ def _check_sweep(override: Any) -> None:
 
 
 def _with_joined_list(override: str) -> str:
-    """The override with a list for SLURM, `a,b` or `n[1,3-5]`, as one text."""
-    names = slurm_lists.joined(key_of(override), override.partition("=")[2])
+    """The override with a list for the scheduler, `a,b` or `n[1,3-5]`, as one text."""
+    names = option_lists.joined(key_of(override), override.partition("=")[2])
     return override if names is None else f"{override.partition('=')[0]}={quoted(names)}"
 
 
@@ -219,9 +219,9 @@ def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
 
 def for_hydra(override: str) -> str:
     """The override as Hydra takes it. `cluster.by` and `cuts.given` have whatever names the user's
-    tables have, `cluster.sbatch` those of all options of sbatch."""
+    tables have, `cluster.options` those of all options of the scheduler."""
     word_limits.check_word(override)
-    open_keys = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.sbatch.")
+    open_keys = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.options.")
     sign = "++" if override.startswith(open_keys) else ""
     return sign + _with_joined_list(override)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config_folders import key_of
+from fsm_hpc.study.config_folders import key_of, names_in
 
 HONOURED = ("hydra.searchpath", "hydra.sweeper.params", "hydra.mode")
 SAME = ("hydra/sweeper=basic", "hydra.job.chdir=false", "hydra.job.chdir=null")
@@ -19,7 +19,7 @@ _OF_HYDRA = (
 _RESULTS = "results are written to results_dir/study; write results_dir=FOLDER study=NAME"
 _LOGS = "`logs` shows what folds print, `status -w` how far they are"
 _SWEEP = "a sweep is every combination of the values that a command names: seed=1,2"
-_CLUSTER = "write cluster=slurm, cluster=local or cluster=NAME of your own file"
+_CLUSTER = f"write {' or '.join(f'cluster={name}' for name in names_in('cluster'))}"
 ALTERNATIVES = {  # by the beginning of the key, the longest first
     "hydra.run": _RESULTS,
     "hydra.sweep": _RESULTS,
@@ -44,7 +44,7 @@ ALTERNATIVES = {  # by the beginning of the key, the longest first
     "hydra.help": "--help shows the help of a command",
     "hydra/help": "--help shows the help of a command",
 }
-# options of launchers for SLURM, and the setting that has their meaning
+# options of launchers, and the setting that has their meaning
 _LAUNCHER = {
     **{n: n for n in ("mem_gb", "nodes", "partition", "account", "qos", "constraint", "setup")},
     **{n: n for n in ("mail_user", "mail_type", "signal_delay_s", "python")},

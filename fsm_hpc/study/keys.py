@@ -32,7 +32,7 @@ def settings() -> tuple[str, ...]:
 
 @cache
 def open_keys() -> tuple[str, ...]:
-    """Keys whose value has whatever names the user gives: `cluster.sbatch`."""
+    """Keys whose value has whatever names the user gives: `cluster.options`."""
     return tuple(key for key, hint in _keys(Config, "") if _is_mapping(hint))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import subprocess
 from functools import cache
@@ -45,8 +44,8 @@ def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[st
         "threads": threads,
         "memory_mb": memory_mb,
         "config": hashlib.sha256(json.dumps(config.to_dict()).encode()).hexdigest(),
-        "job_ids": [os.environ[name] for name in ("SLURM_JOB_ID",) if name in os.environ],
-        "requeues": int(os.environ.get("SLURM_RESTART_COUNT", "0")),
+        "job_ids": [],  # told by the job, where there is one
+        "requeues": 0,
     }
 
 

@@ -16,7 +16,9 @@ from fsm_hpc.study.config import ClusterSettings, Config, build
 
 START_S = 30  # that a job takes until it searches
 METHODS = tuple(method.value for method in Method)
-KEYS = tuple(f.name for f in fields(ClusterSettings) if f.name not in ("by", "kind", "guess"))
+KEYS = tuple(
+    f.name for f in fields(ClusterSettings) if f.name not in ("by", "scheduler", "detect", "guess")
+)
 
 
 def by_dataset_and_method(config: Config) -> Config:
@@ -28,10 +30,10 @@ def by_dataset_and_method(config: Config) -> Config:
     own = _mapping(by, dataset)
     parts = (_mapping(by, method), own, _mapping(own, method, f"{dataset}."))
     values = {
-        name: {**(config.cluster.sbatch or {}), **value} if isinstance(value, Mapping) else value
+        name: {**(config.cluster.options or {}), **value} if isinstance(value, Mapping) else value
         for part in parts
         for name, value in part.items()
-        if name == "sbatch" or not isinstance(value, Mapping)
+        if name == "options" or not isinstance(value, Mapping)
     }
     for name in values:
         if name not in KEYS:
@@ -61,7 +63,7 @@ def _refuse_slip(by: Mapping[str, Any], dataset: str) -> None:
 
 def hopeless(cluster: ClusterSettings) -> str:
     """Why a job of this size could never get on; empty where it can."""
-    limit_s = math.ceil(cluster.timeout_h * 60) * 60  # SLURM counts minutes
+    limit_s = math.ceil(cluster.timeout_h * 60) * 60  # schedulers count minutes
     if limit_s > cluster.signal_delay_s + START_S:
         return ""
     return (

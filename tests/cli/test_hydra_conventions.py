@@ -163,8 +163,8 @@ def test_interpolation_is_resolved_for_each_value_of_a_sweep(folder: Path) -> No
 
 
 def test_values_are_added_forced_and_removed_as_in_hydra(refused: Any) -> None:
-    added = compose([*BANK, "+cluster.sbatch.nice=5", "++cluster.sbatch.reservation=r"])
-    assert added.cluster.sbatch == {"nice": 5, "reservation": "r"}
+    added = compose([*BANK, "+cluster.options.nice=5", "++cluster.options.reservation=r"])
+    assert added.cluster.options == {"nice": 5, "reservation": "r"}
     assert compose([*BANK, "++seed=3"]).seed == 3
     assert "write seed=3" in refused(*BANK, "+seed=3")
     assert refused(*BANK, "~seed")

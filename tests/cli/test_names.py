@@ -116,7 +116,6 @@ def test_a_terminal_of_any_encoding_is_no_reason_to_fail(tmp_path: Path, encodin
 
 def test_resume_keeps_a_path_with_dollars_and_brackets(tmp_path: Path) -> None:
     from fsm_hpc.cluster import submissions
-    from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.study.fold import fold_paths
 
     table = tmp_path / "my ${x} [t].csv"
@@ -124,7 +123,7 @@ def test_resume_keeps_a_path_with_dollars_and_brackets(tmp_path: Path) -> None:
     words = [f"results_dir={tmp_path}", f"dataset.path={hydra.quoted(str(table))}"]
     own = ["dataset=csv", "dataset.target=label", "dataset.name=mine", "method=median", "fold=0"]
     config = compose([*own, *words])
-    submissions.save(fold_paths(config), submissions.new_submission(config, ClusterKind.LOCAL))
+    submissions.save(fold_paths(config), submissions.new_submission(config, "local"))
     (found,) = resume.configs([f"results_dir={tmp_path}", "scan.budget_h=1"]).configs
     assert found.dataset.path == str(table)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import slurm
 from fsm_hpc.cluster.node import afterwards as node
+from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.watch import cost
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
@@ -142,11 +142,11 @@ def test_slurm_counts_restarts_and_no_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = "7_0|7200|01:00:00\n7_0|3600|10:30.500\n7_0.batch|3600|1-00:00:00\n7_1|60|00:01\n8|5|"
-    fake_slurm(tmp_path, monkeypatch, sacct=told)
+    fake_slurm(tmp_path, monkeypatch, sbatch="", sacct=told)
     assert slurm.usage(["7_0", "8"]) == {"7_0": (10800.0, 4230.5), "8": (5.0, 0.0)}
     assert cost.told([verdict(0, False)]) == "core-hours: 1.2 used of 3 allocated"
     fake_slurm(tmp_path, monkeypatch, sacct="7_0|7200|00:00:00\n")
-    counted_later = "core-hours: 2 allocated (what was used SLURM has not counted yet)"
+    counted_later = "core-hours: 2 allocated (what was used is not counted yet)"
     assert cost.told([verdict(0, False)]) == counted_later
     fake_slurm(tmp_path, monkeypatch, sacct="nonsense")
     assert slurm.usage(["7_0"]) is None

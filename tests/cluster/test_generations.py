@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, attempts, submissions
 from fsm_hpc.cluster.node import supervise
-from fsm_hpc.cluster.submit import launch, local, plan, sbatch, transaction
+from fsm_hpc.cluster.schedulers import slurm_script
+from fsm_hpc.cluster.schedulers.local import Local
+from fsm_hpc.cluster.submit import launch, plan, transaction
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from tests.support.fake_slurm import FakeSlurm
 
@@ -88,7 +90,7 @@ def test_recovery_gives_the_fold_to_the_newest_submission(
 ) -> None:
     first, second = submit_twice(tmp_path, set_clock, skew_s)
     for output, job_id in ((first, "1000"), (second, "1001")):
-        arrays.end(output, arrays.Fate.SENT, job_id)
+        arrays.end(output, arrays.ArrayState.SENT, job_id)
     assert main([*WORDS, "-m"]) == 0
     assert json.loads(fold(tmp_path).submission.read_text())["job_id"] == "1001"
 
@@ -205,7 +207,7 @@ def test_who_has_lost_the_lock_does_not_call_sbatch(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sbatch, "write", then_take_over(tmp_path, sbatch.write))
+    monkeypatch.setattr(slurm_script, "write", then_take_over(tmp_path, slurm_script.write))
     assert main([*WORDS, "-m"]) == 2
     assert "process 7 on elsewhere holds it now" in capsys.readouterr().err
     assert slurm.jobs == []
@@ -216,7 +218,8 @@ def test_who_loses_the_lock_while_sbatch_works_leaves_the_folds_to_the_next(
     tmp_path: Path, slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(sbatch, "_ask_sbatch", then_take_over(tmp_path, sbatch._ask_sbatch))
+        asked = then_take_over(tmp_path, slurm_script._ask_sbatch)
+        patch.setattr(slurm_script, "_ask_sbatch", asked)
         assert main([*WORDS, "-m"]) == 2
     assert not fold(tmp_path).submission.exists()
     (study(tmp_path).root / ".lock").unlink()
@@ -235,20 +238,22 @@ def test_who_has_lost_the_lock_writes_nothing(
 
 
 def test_a_local_fold_that_another_command_has_submitted_since_is_not_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    prepare = local.prepare
+    submit = Local.submit
 
-    def replaced(*words: Any) -> Any:
-        waiting = prepare(*words)
-        latest = submissions.load(fold(tmp_path))
-        assert latest is not None
-        values = asdict(latest) | {"token": "newer", "generation": latest.generation + 1}
-        submissions.save(fold(tmp_path), submissions.Submission(**values))
-        return waiting
+    def replaced(scheduler: Local, *words: Any) -> str:
+        (array,) = map(arrays.load, outputs(tmp_path))
+        assert array is not None
+        ((paths, submission),) = array.members
+        newer = replace(submission, token="newer", generation=submission.generation + 1)
+        submissions.save(paths, newer)
+        return submit(scheduler, *words)
 
-    monkeypatch.setattr(local, "prepare", replaced)
+    monkeypatch.setattr(Local, "submit", replaced)
     main([*ONE, "cluster=local", "-m"])
-    assert "left out: another command has submitted it since" in capsys.readouterr().out
+    latest = submissions.load(fold(tmp_path))
+    assert latest is not None
+    assert latest.token == "newer"
     assert not fold(tmp_path).attempt.exists()

@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import attempts, slurm, submissions
+from fsm_hpc.cluster import attempts, schedulers, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.node.supervise import Supervisor
-from fsm_hpc.cluster.site import doctor, limits, probe
-from fsm_hpc.cluster.submit import sbatch
+from fsm_hpc.cluster.schedulers import slurm_commands, slurm_script, slurm_site
+from fsm_hpc.cluster.schedulers.base import Grade, JobRecord
+from fsm_hpc.cluster.site import doctor, probe
 from fsm_hpc.study import first_use, scan_file
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import files
@@ -75,9 +75,9 @@ def test_a_job_that_would_save_before_it_works_is_refused(
 
 
 def test_the_doctor_says_so_too() -> None:
-    config = some_config(timeout_h=0.0167)
-    assert limits.time_limit(config).grade is limits.Grade.FAILED
-    assert limits.time_limit(some_config()).grade is limits.Grade.OK
+    slurm = schedulers.named("slurm")
+    for config, grade in ((some_config(timeout_h=0.0167), Grade.FAILED), (some_config(), Grade.OK)):
+        assert [check.grade for check in doctor._time_limit(config, slurm)] == [grade]
 
 
 def test_the_doctor_shows_progress_while_the_node_compiles(
@@ -94,7 +94,8 @@ def test_the_doctor_shows_progress_while_the_node_compiles(
         probe._tell(tmp_path, text)
         return not text
 
-    assert doctor._wait(is_ready, "7", 60, lambda: probe.progress(tmp_path))
+    job = doctor._Probe(schedulers.named("slurm"), JobRecord("7"))
+    assert doctor._wait(is_ready, job, 60, lambda: probe.progress(tmp_path))
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines] == [
         "...      compiling the solver",
@@ -177,7 +178,7 @@ def test_a_native_job_that_comes_no_further_stops_with_a_reason(
     words = [*WORDS[:3], f"solver={solver}", "cluster.max_retries=2", f"results_dir={tmp_path}"]
     config = compose([*words, "scan.max_length=1", "cluster.timeout_h=3"])
     paths = fold_paths(config)
-    submission = replace(submissions.new_submission(config, ClusterKind.SLURM), job_id="7")
+    submission = replace(submissions.new_submission(config, "slurm"), job_id="7")
     submissions.save(paths, submission)
     before = [entry | {"token": submission.token} for entry in history(*"aaaa")]
     supervisor = Supervisor(submission, paths)
@@ -251,7 +252,7 @@ def test_time_in_which_a_process_works_is_charged_however_busy_it_is() -> None:
 
 def setup_script(tmp_path: Path, *lines: str) -> subprocess.CompletedProcess[str]:
     config = some_config(setup=lines)
-    text = "\n".join([*sbatch.setup_lines(config.cluster, tmp_path), "echo begins"])
+    text = "\n".join([*slurm_script.setup_lines(config.cluster, tmp_path), "echo begins"])
     environment = {**os.environ, "SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "1"}
     return subprocess.run(
         ["bash", "-c", text], capture_output=True, text=True, env=environment, cwd=tmp_path
@@ -285,7 +286,7 @@ def test_variables_of_ours_reach_a_job_of_a_site_that_hands_on_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FSM_DATA_DIR", "/some where/it's")
-    lines = sbatch.setup_lines(some_config().cluster, tmp_path)
+    lines = slurm_script.setup_lines(some_config().cluster, tmp_path)
     told = subprocess.run(
         ["bash", "-c", "\n".join([*lines, 'echo "$FSM_DATA_DIR|$SLURM_EXPORT_ENV"'])],
         env={"PATH": os.environ["PATH"], "SLURM_EXPORT_ENV": "NONE", "SLURM_JOB_ID": "7"},
@@ -320,11 +321,11 @@ some_bytes = st.binary(max_size=50) | st.lists(st.sampled_from(PIECES)).map(b"".
 def test_no_answer_of_slurm_is_an_exception(answer: bytes) -> None:
     folder = Path(os.environ["PYTEST_ANSWERS"])
     (folder / "answer").write_bytes(answer)
-    slurm.ask(["7", "8_1"])
-    slurm.named(["a"])
-    slurm.max_array_size()
-    limits.partition(CONFIG)
-    limits.accounting()
+    slurm_commands.ask(["7", "8_1"])
+    slurm_commands.named(["a"])
+    slurm_commands.max_array_size()
+    slurm_site.partition(CONFIG)
+    slurm_site.accounting()
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import study_lock
-from fsm_hpc.cluster.watch import evidence
+from fsm_hpc.cluster.schedulers import local
 from tests.support.hosts import needs_faketime, needs_namespaces, python, start, stop
 
 HOLD = """
@@ -217,9 +217,9 @@ def test_a_fold_in_a_container_runs_while_it_lives_and_is_lost_when_it_is_dead(
         assert states(capsys) == ["running"]
     finally:
         stop(fold)
-    monkeypatch.setattr(evidence, "CONFIRM_S", 0.0, raising=False)
+    monkeypatch.setattr(local, "CONFIRM_S", 0.0)
     assert states(capsys) == ["running"]  # its heartbeat has not been silent for long
-    os.utime(attempt, (time.time() - 2 * evidence.SILENT_S,) * 2)
+    os.utime(attempt, (time.time() - 2 * local.SILENT_S,) * 2)
     assert states(capsys) == ["lost"]
 
 

@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from fsm_hpc.cluster.node import nodes
-from fsm_hpc.cluster.submit import local, plan, sbatch
+from fsm_hpc.cluster.schedulers import slurm_script
+from fsm_hpc.cluster.schedulers.base import Batch, SiteLimits
+from fsm_hpc.cluster.schedulers.local import Local
+from fsm_hpc.cluster.submit import plan
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
 from fsm_hpc.errors import UserError
@@ -40,7 +43,9 @@ def baseline(nodes: int) -> Config:
 
 
 def test_core_hours_count_every_node_and_a_baseline_takes_one() -> None:
-    spread, alone = plan.lay_out([decision(some_config(nodes=4)), decision(baseline(4))], 1000)
+    spread, alone = plan.lay_out(
+        [decision(some_config(nodes=4)), decision(baseline(4))], SiteLimits()
+    )
     assert spread.core_hours == 4 * alone.core_hours
     told = plan.to_dict([], [spread, alone])["arrays"]
     assert [array["nodes"] for array in told] == [4, 1]
@@ -48,7 +53,9 @@ def test_core_hours_count_every_node_and_a_baseline_takes_one() -> None:
 
 def test_a_job_asks_for_its_nodes_and_outlives_the_loss_of_one() -> None:
     here = Path("nowhere")
-    one, four = (sbatch.parameters(some_config(nodes=n), 1, "fsm", here) for n in (1, 4))
+    one, four = (
+        slurm_script.parameters(Batch(some_config(nodes=n), here, "fsm", print, ())) for n in (1, 4)
+    )
     assert (one["nodes"], four["nodes"], four["ntasks_per_node"]) == (1, 4, 1)
     assert four["additional_parameters"] == {"requeue": True, "no_kill": True}
     assert "--kill-on-bad-exit=0" in four["srun_args"]
@@ -63,8 +70,8 @@ def test_nodes_are_no_setting_that_matters() -> None:
 
 def test_nodes_that_are_processes_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "available_cores", lambda: 8)
-    assert local.side_by_side(some_config(nodes=2, cpus=2)) == 2
-    assert local.side_by_side(some_config(cpus=2, max_parallel=3)) == 3
+    assert Local().limits(some_config(nodes=2, cpus=2)).max_parallel == 2
+    assert Local().limits(some_config(cpus=2, max_parallel=3)).max_parallel == 3
     assert fold.threads(some_config(nodes=2, cpus=2)) == 2
     assert fold.threads(some_config(nodes=1, cpus=2)) == 8
 

@@ -12,10 +12,11 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt
-from fsm_hpc.cluster.slurm import Hint, Hints
+from fsm_hpc.cluster.schedulers import slurm_commands
+from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import evidence, reasons
 from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, judge
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, ask, judge, report_on
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.process_identities import identity
@@ -39,14 +40,13 @@ WRITTEN = [
     ("slurm_script: line 9: 12 Illegal instruction (core dumped) python", "Illegal", "failed"),
     (f"{TRACEBACK}MemoryError: Unable to allocate 9 GiB", "9 GiB", "out of memory"),
     (f"{TRACEBACK}OSError: [Errno 12] Cannot allocate memory", "allocate", "out of memory"),
-    (
-        "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 10:00 DUE TO TIME LIMIT ***",
-        "TIME",
-        "lost",
-    ),
     ("all is well", "", "lost"),
     (f"Exception ignored in: <function f>\n{TRACEBACK}TypeError: late", "", "lost"),
 ]
+
+
+KILLED = "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 10:00 DUE TO TIME LIMIT ***"
+TIME_LIMIT = (KILLED, "TIME", "lost")
 
 
 @pytest.fixture
@@ -62,9 +62,13 @@ def begin(paths: FoldPaths, kind: str) -> Attempt:
     return attempt
 
 
-def seen(paths: FoldPaths, hint: Hint | None = None) -> FoldVerdict:
+def seen(paths: FoldPaths, word: str = "") -> FoldVerdict:
+    """The verdict where a scheduler is asked, and SLURM would say that word."""
     found = evidence.gather(FoldRef(FOLD, paths))
-    return judge(found, Hints({found.job_id: hint} if hint and found.job_id else {}))
+    if found.submission is not None and found.submission.kind == "local":
+        return judge(found, report_on(found, ask([found])))
+    assert found.job_id is not None
+    return judge(found, JobReport({found.job_id: slurm_commands.status(word)} if word else {}))
 
 
 @pytest.mark.parametrize(("written", "reason", "state"), WRITTEN)
@@ -78,7 +82,7 @@ def test_what_a_local_fold_wrote_before_it_died_is_its_reason(
     assert (one.verdict, reason in one.why) == (Verdict(state), True)
 
 
-@pytest.mark.parametrize(("written", "reason", "state"), WRITTEN)
+@pytest.mark.parametrize(("written", "reason", "state"), [*WRITTEN, TIME_LIMIT])
 @pytest.mark.parametrize("has_begun", [False, True])
 def test_what_a_job_wrote_into_its_output_is_its_reason(
     paths: FoldPaths, tmp_path: Path, written: str, reason: str, state: str, has_begun: bool
@@ -87,7 +91,7 @@ def test_what_a_job_wrote_into_its_output_is_its_reason(
     if has_begun:
         begin(paths, "slurm")
     (tmp_path / "17_1_0_log.out").write_text(f"{written}\n")
-    one = seen(paths, None if state == "lost" else Hint("FAILED"))
+    one = seen(paths, "" if state == "lost" else "FAILED")
     assert (one.verdict, reason in one.why) == (Verdict(state), True)
 
 

@@ -18,17 +18,25 @@ from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.node import foreground, supervise
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import machine, serialization
 from tests.support.slurm_stand_ins import fake_slurm
 
 ROOT = Path(__file__).parents[2]
+WORK = """
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster.node import supervise
+from fsm_hpc.study.files import FoldPaths
+supervise.work(asdict(submissions.read(FoldPaths(Path(sys.argv[1])))))
+"""
 LONG = ["dataset=heart_disease", "method=median", "fold=1", "solver=clingo_dl"]
 
 
-def submit(folder: Path, kind: ClusterKind, *words: str) -> FoldPaths:
+def submit(folder: Path, kind: str, *words: str) -> FoldPaths:
     """A fold whose submission is on disk."""
     config = compose([*LONG, "cluster=slurm", f"results_dir={folder}", *words])
     submission = replace(submissions.new_submission(config, kind), job_id="7")
@@ -38,8 +46,9 @@ def submit(folder: Path, kind: ClusterKind, *words: str) -> FoldPaths:
 
 
 def start(paths: FoldPaths, *before: str) -> subprocess.Popen[bytes]:
-    command = [*before, sys.executable, "-m", "fsm_hpc.cluster.node.worker", str(paths.folder)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    command = [*before, sys.executable, "-c", WORK, str(paths.folder)]
+    job = {"SLURM_JOB_ID": "7"}
+    return subprocess.Popen(command, env={**os.environ, **job, "PYTHONPATH": str(ROOT)})
 
 
 def wait_for(paths: FoldPaths, ready: Callable[[Attempt], bool]) -> Attempt:
@@ -57,7 +66,7 @@ def test_a_job_requeues_itself_where_no_signal_comes(
 ) -> None:
     fake_slurm(tmp_path, monkeypatch, scontrol="")
     limits = ("cluster.timeout_h=0.0167", "cluster.signal_delay_s=110")
-    paths = submit(tmp_path, ClusterKind.SLURM, "solver.encoding=plain", *limits)
+    paths = submit(tmp_path, "slurm", "solver.encoding=plain", *limits)
     job = start(paths)
     try:
         ended = wait_for(paths, lambda attempt: attempt.end is not None)
@@ -91,7 +100,7 @@ def test_a_job_with_fewer_cores_than_it_asked_for_says_so(
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    paths = submit(tmp_path, ClusterKind.SLURM, f"cluster.cpus={asked}")
+    paths = submit(tmp_path, "slurm", f"cluster.cpus={asked}")
     submission = submissions.load(paths)
     assert submission is not None
     supervisor = supervise.Supervisor(submission, paths)
@@ -142,7 +151,7 @@ def test_the_limit_of_a_control_group_is_known(
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core cannot be too few")
 def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
-    paths = submit(tmp_path, ClusterKind.LOCAL, "scan.max_length=1", "cluster.cpus=2")
+    paths = submit(tmp_path, "local", "scan.max_length=1", "cluster.cpus=2")
     core = min(os.sched_getaffinity(0))
     assert start(paths, "taskset", "-c", str(core)).wait(60) == 0
     done = serialization.read(paths.result)
@@ -196,7 +205,7 @@ def test_a_fold_in_the_foreground_outlives_the_shell_that_began_it(tmp_path: Pat
 
 
 def test_a_superseded_submission_does_nothing(tmp_path: Path) -> None:
-    paths = submit(tmp_path, ClusterKind.LOCAL, "scan.max_length=1")
+    paths = submit(tmp_path, "local", "scan.max_length=1")
     older = submissions.load(paths)
     assert older is not None
     submissions.save(paths, replace(older, token="newer"))
@@ -205,7 +214,7 @@ def test_a_superseded_submission_does_nothing(tmp_path: Path) -> None:
 
 
 def test_the_newest_claim_owns_the_fold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = submit(tmp_path, ClusterKind.SLURM)
+    paths = submit(tmp_path, "slurm")
     submission = submissions.load(paths)
     assert submission is not None
     monkeypatch.setenv("SLURM_JOB_ID", "7")

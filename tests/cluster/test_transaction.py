@@ -18,9 +18,11 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, submissions
-from fsm_hpc.cluster.arrays import Fate
+from fsm_hpc.cluster.arrays import ArrayState
 from fsm_hpc.cluster.node import supervise
-from fsm_hpc.cluster.submit import sbatch, transaction
+from fsm_hpc.cluster.schedulers import slurm_script
+from fsm_hpc.cluster.schedulers.base import Batch
+from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from tests.support.fake_slurm import FakeSlurm
 
@@ -87,7 +89,7 @@ def test_an_array_that_is_one_too_many_waits_for_another_to_end(
     assert "dependency" not in first.read_text()
     assert "--dependency=afterany:1000" in second.read_text()
     assert "1 at a time, after job 1000 has ended" in capsys.readouterr().out
-    stored = [one["config"]["cluster"]["sbatch"] for one in folds(tmp_path).values()]
+    stored = [one["config"]["cluster"]["options"] for one in folds(tmp_path).values()]
     assert stored == [None, None]
 
 
@@ -112,7 +114,7 @@ def test_what_was_there_stays_when_sbatch_refuses(
     before = folds(tmp_path)
     slurm.says(sbatch=mode)
     assert main(["resume", "cluster.partition=nope"]) == 2
-    assert "sbatch refused 2 jobs" in capsys.readouterr().err
+    assert "SLURM refused 2 jobs" in capsys.readouterr().err
     assert folds(tmp_path) == before
     assert states(capsys) == ["cancelled", "cancelled"]
     slurm.says(sbatch="ok")
@@ -176,7 +178,7 @@ def test_jobs_that_never_reached_slurm_are_sent_again(
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
     (output,) = study(tmp_path).submissions.iterdir()
-    (output / arrays.END).unlink()
+    (output / arrays.STATE).unlink()
     for path in study(tmp_path).root.rglob("submission.json"):
         path.unlink()
     (slurm.folder / "queue").write_text("")  # as if killed before sbatch was called
@@ -190,7 +192,7 @@ def test_jobs_that_never_reached_slurm_are_sent_again(
 def test_a_cut_between_answer_and_folds_is_mended(tmp_path: Path, slurm: FakeSlurm) -> None:
     assert main([*WORDS, "-m"]) == 0
     (output,) = study(tmp_path).submissions.iterdir()
-    arrays.end(output, Fate.SENT, "1000")
+    arrays.end(output, ArrayState.SENT, "1000")
     before = folds(tmp_path)
     (study(tmp_path).root / "hepatitis/median/fold-1/submission.json").unlink()
     assert main([*WORDS, "-m"]) == 0
@@ -227,9 +229,9 @@ def test_two_shells_at_once_submit_each_fold_once(tmp_path: Path, slurm: FakeSlu
 def test_a_cancel_mark_wins_over_a_submission_under_way(
     tmp_path: Path, slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = sbatch.send
+    send = slurm_script.send
 
-    def marked(request: sbatch.Request, before: Callable[[], None]) -> str:
+    def marked(request: Batch, before: Callable[[], None]) -> str:
         """Somebody cancels while sbatch is asked."""
         array = arrays.load(request.output)
         assert array is not None
@@ -237,7 +239,7 @@ def test_a_cancel_mark_wins_over_a_submission_under_way(
         submissions.save(paths, replace(submission, cancelled_at=1.0))
         return send(request, before)
 
-    monkeypatch.setattr(sbatch, "send", marked)
+    monkeypatch.setattr(slurm_script, "send", marked)
     assert main([*WORDS, "-m"]) == 0
     found = folds(tmp_path)
     assert [one["cancelled_at"] for one in found.values()] == [1.0, None]

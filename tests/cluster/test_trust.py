@@ -17,16 +17,18 @@ from typing import Any
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import attempts, processes, slurm, submissions, trust
+from fsm_hpc.cluster import attempts, submissions, trust
 from fsm_hpc.cluster.attempts import Attempt
-from fsm_hpc.cluster.site import doctor
+from fsm_hpc.cluster.schedulers import local_processes, slurm_site
+from fsm_hpc.cluster.schedulers import slurm_commands as slurm
+from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import resume
 from fsm_hpc.cluster.watch.verdict import Verdict, look
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes.contact import Contact
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import ClusterKind, ClusterSettings, Config
+from fsm_hpc.study.config import ClusterSettings, Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import files, ownership, process_identity
@@ -43,12 +45,12 @@ def config(tmp_path: Path) -> Config:
     return compose([*FOLD, f"results_dir={tmp_path / 'results'}", "study=mine"])
 
 
-def begin(config: Config, pid: int, **changes: Any) -> FoldPaths:
+def begin(config: Config, pid: int, output: str = "", **changes: Any) -> FoldPaths:
     """A local fold whose attempt says that it is this process."""
     paths = fold_paths(config)
-    made = submissions.new_submission(config, ClusterKind.LOCAL)
+    made = submissions.new_submission(config, "local")
     job_id = f"local/{platform.node()}/{pid}"
-    submissions.save(paths, replace(made, job_id=job_id))
+    submissions.save(paths, replace(made, job_id=job_id, output=output))
     attempt = Attempt(made.token, job_id, 0, platform.node(), pid, time.time() + 3600)
     attempts.save(paths, replace(attempt, **({"process": identity(pid)} | changes)))
     return paths
@@ -56,6 +58,10 @@ def begin(config: Config, pid: int, **changes: Any) -> FoldPaths:
 
 def words(config: Config) -> list[str]:
     return [f"results_dir={config.results_dir}", f"study={config.study}"]
+
+
+def job_of(config: Config, process: str) -> JobRecord:
+    return JobRecord("7", None, fold_paths(config).folder, config.id, process=process)
 
 
 # --------------------------------------------------------------------------------------- cancel
@@ -81,14 +87,13 @@ def test_cancel_leaves_a_process_alone_that_is_not_shown_to_be_the_fold(
 
 
 def test_cancel_ends_the_worker_of_this_very_folder(config: Config, tmp_path: Path) -> None:
-    folder = fold_paths(config).folder
-    folder.mkdir(parents=True)
-    (tmp_path / "elsewhere").mkdir()
     script = "import time; time.sleep(60)"
-    for place, is_ended in ((tmp_path / "elsewhere", False), (folder, True)):
-        worker = subprocess.Popen([sys.executable, "-c", script, processes.WORKER, str(place)])
+    for place, is_ended in ((tmp_path / "elsewhere", False), (tmp_path / "output", True)):
+        place.mkdir(exist_ok=True)
+        command = [sys.executable, "-c", script, local_processes.WORKER, str(place), "0"]
+        worker = subprocess.Popen(command)
         try:
-            begin(config, worker.pid)
+            begin(config, worker.pid, output=str(tmp_path / "output"))
             assert main(["cancel", "-y", *words(config)]) == (0 if is_ended else 1)
             if is_ended:
                 assert worker.wait(20) == -signal.SIGTERM
@@ -101,10 +106,10 @@ def test_cancel_ends_the_worker_of_this_very_folder(config: Config, tmp_path: Pa
 
 @pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()], ids=["0", "1", "-1", "own"])
 def test_no_id_stands_for_all_processes_or_for_this_one(config: Config, pid: int) -> None:
-    paths = begin(config, max(pid, 1))
-    attempt = Attempt("t", "7", 0, platform.node(), pid, 1.0, process=identity(max(pid, 1)))
-    assert not processes.is_fold(paths, config.id, attempt)
-    assert not processes.end(paths, config.id, attempt)
+    process = identity(max(pid, 1)) if pid > 0 else f"a/1/{abs(pid)}/1"
+    job = job_of(config, process)
+    assert not local_processes.is_job(job)
+    assert not local_processes.end(job)
 
 
 @pytest.mark.parametrize(
@@ -126,17 +131,13 @@ def test_a_fold_in_the_foreground_is_known_by_its_words(
     config: Config, monkeypatch: pytest.MonkeyPatch, command: list[str], is_shown: bool
 ) -> None:
     monkeypatch.setattr("fsm_hpc.system.machine.command_line", lambda pid: command)
-    attempt = Attempt("t", "7", 0, platform.node(), os.getpid(), 1.0, process=process_identity.of())
-    assert processes.is_fold(fold_paths(config), config.id, attempt) is is_shown
+    assert local_processes.is_job(job_of(config, process_identity.of())) is is_shown
 
 
 def test_a_process_that_began_later_than_the_attempt_is_another(
     config: Config, stranger: subprocess.Popen[bytes]
 ) -> None:
-    paths = begin(config, stranger.pid)
-    earlier = reused(stranger.pid)
-    then = Attempt("t", "7", 0, platform.node(), stranger.pid, time.time(), process=earlier)
-    assert not processes.is_fold(paths, config.id, then)
+    assert not local_processes.is_job(job_of(config, reused(stranger.pid)))
 
 
 @pytest.mark.parametrize("job_id", ["-u root", "--user=me", "1 2", "*", "7_[1-3]", "", "local/x/1"])
@@ -175,7 +176,7 @@ def _plain(submission: Submission) -> dict[str, Any]:
 
 def submit(config: Config, **cluster: Any) -> Config:
     changed = replace(config, cluster=replace(config.cluster, **cluster))
-    made = submissions.new_submission(changed, ClusterKind.LOCAL)
+    made = submissions.new_submission(changed, "local")
     submissions.save(fold_paths(config), made)
     return changed
 
@@ -183,12 +184,12 @@ def submit(config: Config, **cluster: Any) -> Config:
 def test_every_setting_is_either_of_the_fold_or_the_users_own() -> None:
     assert {f.name for f in fields(Config)} == {*trust.FROM_DISK, *trust.SECTIONS_FROM_DISK}
     runs_code = {f.name for f in fields(ClusterSettings)} - trust.FROM_DISK["cluster"]
-    assert runs_code == {"setup", "python", "sbatch"}
+    assert runs_code == {"setup", "python", "options"}
 
 
 @pytest.mark.parametrize(
     "code",
-    [{"setup": ("rm -rf ~",)}, {"python": "/tmp/evil"}, {"sbatch": {"wrap": "evil"}}],
+    [{"setup": ("rm -rf ~",)}, {"python": "/tmp/evil"}, {"options": {"wrap": "evil"}}],
     ids=str,
 )
 def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
@@ -196,7 +197,7 @@ def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
 ) -> None:
     submit(config, **code)
     (found,) = resume.configs(words(config)).configs
-    assert (found.cluster.setup, found.cluster.python, found.cluster.sbatch) == ((), None, None)
+    assert (found.cluster.setup, found.cluster.python, found.cluster.options) == ((), None, None)
     assert main(["resume", *words(config)]) == 2
     told = capsys.readouterr().err
     assert f"cluster.{next(iter(code))}={next(iter(code.values()))!r}" in told
@@ -223,7 +224,7 @@ def test_what_the_users_own_config_says_is_not_asked_for(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "conf" / "cluster").mkdir(parents=True)
-    site = "defaults: [slurm, _self_]\nkind: slurm\nsetup: [module load python]\n"
+    site = "defaults: [slurm, _self_]\nsetup: [module load python]\n"
     (tmp_path / "conf" / "cluster" / "site.yaml").write_text(site)
     monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path / "conf"))
     submit(config, setup=("module load python",))
@@ -281,7 +282,7 @@ def test_a_sweep_is_not_begun_where_others_may_write_any_folder_above_a_fold(
 
 
 @pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"], ["-m", *FOLD]], ids=" ".join)
-@pytest.mark.parametrize("place", ["", "1", "1/array.json", "1/sent.json"])
+@pytest.mark.parametrize("place", ["", "1", "1/array.json", "1/state.json"])
 def test_job_arrays_that_others_may_write_are_refused(
     config: Config, place: str, verb: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -289,7 +290,7 @@ def test_job_arrays_that_others_may_write_are_refused(
     arrays = fold_paths(config).study.submissions
     (arrays / "1").mkdir(parents=True)
     (arrays / "1" / "array.json").write_text("{}")
-    (arrays / "1" / "sent.json").write_text("{}")
+    (arrays / "1" / "state.json").write_text("{}")
     (arrays / place).chmod(0o777)
     assert main([*verb, *words(config)]) == 2
     assert f"{arrays / place} may be written by everybody" in capsys.readouterr().err
@@ -381,7 +382,7 @@ def test_doctor_sends_no_job_from_a_folder_that_others_may_write(
 ) -> None:
     answers = {"sinfo": "slurm 23.02", "squeue": "", "sacct": "", "scontrol": ""}
     fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", **answers)
-    monkeypatch.setattr(doctor, "_controller", lambda config: iter(()))
+    monkeypatch.setattr(slurm_site, "checks", lambda config: iter(()))
     config.results_dir.mkdir()
     config.results_dir.chmod(0o777)
     assert main(["doctor", "cluster=slurm", *words(config)]) == 1
@@ -393,7 +394,7 @@ def test_another_folds_submission_is_no_reason_to_run_that_fold_again(config: Co
     """A copied submission.json says the other fold's settings, which `resume` would run."""
     other = replace(config, fold=config.fold + 1)
     mine, copied = fold_paths(config), fold_paths(other)
-    submissions.save(mine, submissions.new_submission(config, ClusterKind.LOCAL))
+    submissions.save(mine, submissions.new_submission(config, "local"))
     copied.folder.mkdir(parents=True)
     shutil.copy(mine.submission, copied.submission)
     found = resume.configs(words(config))

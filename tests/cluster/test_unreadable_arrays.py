@@ -12,6 +12,7 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, study_lock
 from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import plan, transaction
 from fsm_hpc.study.compose import expand
 from fsm_hpc.study.files import StudyPaths
@@ -63,7 +64,7 @@ def _without_this_task(output: Path) -> None:
 
 
 def _unknown_end(output: Path) -> None:
-    (output / "sent.json").write_text("{")
+    (output / "state.json").write_text("{")
 
 
 DAMAGES = [
@@ -93,7 +94,7 @@ def test_status_tells_why_a_job_could_not_begin(
     with pytest.raises(UnreadableError):
         supervise.work_in_array(str(output))
     traceback = "Traceback ...\n" * 300
-    (output / "1000_0_0_log.out").write_text(capsys.readouterr().out + traceback)
+    (output / "1000_0_0_log.out").write_text(capsys.readouterr().err + traceback)
     slurm.says(squeue="empty")
     main(["status", "--json", *WORDS])
     first, _ = json.loads(capsys.readouterr().out)
@@ -113,13 +114,13 @@ def test_the_next_command_tells_of_an_array_that_cannot_be_read(
     assert "array.json cannot be read" in capsys.readouterr().out.replace("\n", " ")
 
 
-@pytest.mark.parametrize("name", ["array.json", "sent.json"])
+@pytest.mark.parametrize("name", ["array.json", "state.json"])
 @pytest.mark.parametrize("command", [["status"], ["cancel", "-y"], [*WORDS, "-m"]], ids=" ".join)
 def test_a_command_tells_of_arrays_that_a_newer_version_wrote(
     slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], name: str, command: list[str]
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
-    (output_of_array() / "sent.json").unlink()
+    (output_of_array() / "state.json").unlink()
     (output_of_array() / name).write_text('{"format": 99, "version": "9.9"}')
     capsys.readouterr()
     assert main(command) == 0
@@ -133,7 +134,7 @@ def test_a_sweep_is_split_so_that_jobs_can_read_their_array(
     words = ["dataset=hepatitis", "method=median", "folds=100", f"results_dir={tmp_path}"]
     decisions = plan.decide(expand([*words, "cluster=local"]))[0]
     monkeypatch.setattr(serialization, "MAX_BYTES", 100_000)
-    parts = plan.lay_out(decisions, 1_000_000)
+    parts = plan.lay_out(decisions, SiteLimits())
     assert sum(len(part.folds) for part in parts) == 100
     assert len(parts) > 1
     study = StudyPaths(tmp_path / "default")
@@ -153,17 +154,6 @@ def test_an_array_that_no_job_could_read_is_refused_before_sbatch(
     assert "array.json would be larger than 1,000 bytes" in capsys.readouterr().err
     assert slurm.jobs == []
     assert list(Path("results").rglob("submission.json")) == []
-
-
-def test_a_local_fold_tells_why_its_submission_cannot_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from fsm_hpc.cluster.node import worker
-
-    (tmp_path / "submission.json").write_text("{")
-    monkeypatch.setattr("sys.argv", ["worker", str(tmp_path)])
-    assert worker.main() == 2
-    assert "submission.json cannot be read" in capsys.readouterr().err
 
 
 def test_twenty_thousand_folds_are_more_than_one_file_holds() -> None:

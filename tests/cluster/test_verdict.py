@@ -13,11 +13,18 @@ import pytest
 
 from fsm_hpc.cluster import attempts
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.slurm import Hint, Hints
+from fsm_hpc.cluster.schedulers import local, slurm_commands
+from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
-from fsm_hpc.cluster.watch.verdict import Verdict, check_code, judge
+from fsm_hpc.cluster.watch.verdict import (
+    FoldVerdict,
+    Verdict,
+    ask,
+    check_code,
+    judge,
+    report_on,
+)
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
@@ -28,7 +35,7 @@ from tests.support.process_identities import ELSEWHERE, identity, reused
 BANK = FoldId("bank", "pivot", 0)
 REF = FoldRef(BANK, FoldPaths(Path("nowhere")))
 SCAN = ScanFacts(exists=True, length=4, best_validation=0.8, seconds=9.0)
-SILENT = Hints(silent=("squeue", "sacct"))
+SILENT = JobReport(silent=("squeue", "sacct"), queue_answered=False)
 
 
 def submission(**changes: Any) -> Submission:
@@ -41,8 +48,13 @@ def attempt(end: AttemptEnd | None = None, **changes: Any) -> Attempt:
     return Attempt(job_id="7_0", restart=0, end=end, **{**values, **changes})
 
 
-def hints(state: str, reason: str = "") -> Hints:
-    return Hints({"7_0": Hint(state, reason)})
+def hints(state: str, reason: str = "") -> JobReport:
+    return JobReport({"7_0": slurm_commands.status(state, reason)})
+
+
+def look_at(found: Evidence) -> FoldVerdict:
+    """The verdict where the scheduler is asked."""
+    return judge(found, report_on(found, ask([found])))
 
 
 def result(**changes: Any) -> FoldResult:
@@ -57,7 +69,7 @@ def result(**changes: Any) -> FoldResult:
         (None, hints("FAILED"), Verdict.FAILED),
         (None, hints("CANCELLED"), Verdict.CANCELLED),
         (None, SILENT, Verdict.UNKNOWN),
-        (None, Hints(), Verdict.LOST),
+        (None, JobReport(), Verdict.LOST),
         (attempt(), hints("RUNNING"), Verdict.RUNNING),
         (attempt(), hints("COMPLETING"), Verdict.RUNNING),
         (attempt(), hints("PENDING"), Verdict.QUEUED),
@@ -66,11 +78,11 @@ def result(**changes: Any) -> FoldResult:
         (attempt(), hints("CANCELLED"), Verdict.CANCELLED),
         (attempt(), hints("TIMEOUT"), Verdict.LOST),
         (attempt(), SILENT, Verdict.UNKNOWN),
-        (attempt(), Hints(), Verdict.LOST),
+        (attempt(), JobReport(), Verdict.LOST),
         (attempt(token="older"), hints("PENDING"), Verdict.QUEUED),
         (attempt(AttemptEnd.TIMEOUT), hints("PENDING"), Verdict.QUEUED),
         (attempt(AttemptEnd.TIMEOUT), SILENT, Verdict.UNKNOWN),
-        (attempt(AttemptEnd.TIMEOUT), Hints(), Verdict.LOST),
+        (attempt(AttemptEnd.TIMEOUT), JobReport(), Verdict.LOST),
         (attempt(AttemptEnd.PREEMPTED), hints("REQUEUED"), Verdict.QUEUED),
         (attempt(AttemptEnd.STOPPED), hints("CANCELLED"), Verdict.CANCELLED),
         (attempt(AttemptEnd.GAVE_UP), SILENT, Verdict.FAILED),
@@ -79,7 +91,9 @@ def result(**changes: Any) -> FoldResult:
         (attempt(AttemptEnd.OUT_OF_MEMORY), SILENT, Verdict.OUT_OF_MEMORY),
     ],
 )
-def test_a_fold_without_a_result_is(last: Attempt | None, said: Hints, expected: Verdict) -> None:
+def test_a_fold_without_a_result_is(
+    last: Attempt | None, said: JobReport, expected: Verdict
+) -> None:
     assert judge(Evidence(REF, None, submission(), last, SCAN), said).verdict is expected
 
 
@@ -110,7 +124,7 @@ def test_a_result_is_done_whatever_slurm_says() -> None:
     ],
 )
 def test_a_result_says_what_it_lacks(changes: dict[str, Any], expected: Verdict) -> None:
-    found = judge(Evidence(REF, result(**changes)), Hints())
+    found = judge(Evidence(REF, result(**changes)), JobReport())
     assert found.verdict is expected
     assert check_code([found]) == 0
 
@@ -123,31 +137,33 @@ def test_a_resumed_fold_with_a_result_is_live_again() -> None:
     for pid, expected in ((os.getpid(), Verdict.RUNNING), (2**22 + 1, Verdict.TIMEOUT)):
         mine = attempt(host=platform.node(), pid=pid, process=identity(pid))
         again = Evidence(REF, result(stop_reason="timeout"), here, mine, SCAN)
-        assert judge(again, Hints()).verdict is expected
+        assert look_at(again).verdict is expected
 
 
 def test_what_the_user_cancelled_is_cancelled_without_sacct() -> None:
     cancelled = submission(cancelled_at=1.0)
-    assert judge(Evidence(REF, None, cancelled, attempt(), SCAN), Hints()).verdict is (
+    assert judge(Evidence(REF, None, cancelled, attempt(), SCAN), JobReport()).verdict is (
         Verdict.CANCELLED
     )
 
 
 def test_a_submission_that_sbatch_never_answered_is_missing_after_a_while() -> None:
-    fresh = judge(Evidence(REF, None, submission(job_id=None)), Hints())
-    old = judge(Evidence(REF, None, submission(job_id=None, submitted_at=0.0)), Hints())
+    fresh = judge(Evidence(REF, None, submission(job_id=None)), JobReport())
+    old = judge(Evidence(REF, None, submission(job_id=None, submitted_at=0.0)), JobReport())
     assert (fresh.verdict, old.verdict) == (Verdict.QUEUED, Verdict.MISSING)
 
 
 def test_a_local_fold_whose_process_is_gone_is_lost() -> None:
     here = submission(kind="local", job_id=f"local/{platform.node()}/1")
     dead = attempt(host=platform.node(), pid=2**22 + 1, process=identity(2**22 + 1))
-    assert judge(Evidence(REF, None, here, dead, SCAN), Hints()).verdict is Verdict.LOST
+    assert look_at(Evidence(REF, None, here, dead, SCAN)).verdict is Verdict.LOST
 
 
-def test_a_local_fold_of_another_machine_is_unknown() -> None:
+def test_a_local_fold_of_another_machine_is_unknown(tmp_path: Path) -> None:
     away = submission(kind="local", job_id="local/elsewhere/1")
-    found = judge(Evidence(REF, None, away, attempt(host="elsewhere"), SCAN), Hints())
+    ref = FoldRef(BANK, FoldPaths(tmp_path))
+    attempts.save(ref.paths, attempt(host="elsewhere"))
+    found = look_at(Evidence(ref, None, away, attempt(host="elsewhere"), SCAN))
     assert found.verdict is Verdict.UNKNOWN
 
 
@@ -155,14 +171,13 @@ def test_a_local_fold_of_another_machine_is_unknown() -> None:
 def test_a_fold_of_another_machine_is_lost_without_a_sign_of_life(
     tmp_path: Path, age_s: float, expected: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "CONFIRM_S", 0.0)
+    monkeypatch.setattr(local, "CONFIRM_S", 0.0)
     ref = FoldRef(BANK, FoldPaths(tmp_path))
     away = submission(kind="local", job_id="local/elsewhere/1")
     last = attempt(host="elsewhere", process=ELSEWHERE)
     attempts.save(ref.paths, last)
     os.utime(ref.paths.attempt, (time.time() - age_s,) * 2)
-    (found,) = evidence.with_heartbeats([Evidence(ref, None, away, last, SCAN)])
-    assert judge(found, Hints()).verdict is expected
+    assert look_at(Evidence(ref, None, away, last, SCAN)).verdict is expected
 
 
 @pytest.mark.parametrize(("is_same", "expected"), [(True, "running"), (False, "lost")])
@@ -171,21 +186,21 @@ def test_a_process_that_began_later_is_another_one(is_same: bool, expected: str)
     process = identity(os.getpid()) if is_same else reused(os.getpid())
     here = submission(kind="local", job_id=f"local/{platform.node()}/{os.getpid()}")
     last = attempt(host=platform.node(), pid=os.getpid(), process=process)
-    assert judge(Evidence(REF, None, here, last, SCAN), Hints()).verdict.value == expected
+    assert look_at(Evidence(REF, None, here, last, SCAN)).verdict.value == expected
     waiting = replace(here, process=process)
-    verdict = judge(Evidence(REF, None, waiting, None, SCAN), Hints()).verdict
+    verdict = look_at(Evidence(REF, None, waiting, None, SCAN)).verdict
     assert verdict is (Verdict.QUEUED if is_same else Verdict.PARTIAL)
 
 
 def test_nothing_on_disk_is_missing_and_a_bare_scan_is_partial() -> None:
-    assert judge(Evidence(REF), Hints()).verdict is Verdict.MISSING
-    assert judge(Evidence(REF, scan=SCAN), Hints()).why == "resumes at length 4"
+    assert judge(Evidence(REF), JobReport()).verdict is Verdict.MISSING
+    assert judge(Evidence(REF, scan=SCAN), JobReport()).why == "resumes at length 4"
 
 
 def test_check_tells_done_open_and_failed_apart() -> None:
-    done = judge(Evidence(REF, result()), Hints())
-    open_ = judge(Evidence(REF), Hints())
-    failed = judge(Evidence(REF, None, submission(), attempt(AttemptEnd.ERROR)), Hints())
+    done = judge(Evidence(REF, result()), JobReport())
+    open_ = judge(Evidence(REF), JobReport())
+    failed = judge(Evidence(REF, None, submission(), attempt(AttemptEnd.ERROR)), JobReport())
     assert check_code([done]) == 0
     assert check_code([done, open_]) == 1
     assert check_code([done, open_, failed]) == 2

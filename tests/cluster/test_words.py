@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.cluster import slurm, submissions
+from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster.schedulers import slurm_commands as slurm
+from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import plan, resume
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.compose import expand
-from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.fold_id import FoldId
@@ -61,7 +63,7 @@ def test_arrays_hold_equal_resources_and_share_one_throttle() -> None:
     config = some_config(max_parallel=6)
     big = replace(config, cluster=replace(config.cluster, mem_gb=128))
     decisions = [decision(config, n) for n in range(10)] + [decision(big, 11)]
-    arrays = plan.lay_out(decisions, 4)
+    arrays = plan.lay_out(decisions, SiteLimits(4))
     assert [len(array.folds) for array in arrays] == [4, 4, 2, 1]
     assert [array.at_a_time for array in arrays] == [2, 2, 1, 1]
 
@@ -89,7 +91,7 @@ def test_all_arrays_of_a_submission_together_keep_to_max_parallel(
         for one, count in zip(configs, (1, 2, 5, 9), strict=True)
         for n in range(count)
     ]
-    arrays = plan.lay_out(decisions, size)
+    arrays = plan.lay_out(decisions, SiteLimits(size))
     assert sum(len(array.folds) for array in arrays) == 17
     assert min(array.at_a_time for array in arrays) >= 1
     assert most_at_once(arrays) <= max_parallel
@@ -98,28 +100,28 @@ def test_all_arrays_of_a_submission_together_keep_to_max_parallel(
 def test_a_group_with_a_smaller_limit_of_its_own_keeps_to_it() -> None:
     small, rest = some_config(max_parallel=1, cpus=1), some_config(max_parallel=9, cpus=2)
     decisions = [decision(rest, 9), *(decision(small, n) for n in range(4))]
-    _, *parts = plan.lay_out(decisions, 2)
+    _, *parts = plan.lay_out(decisions, SiteLimits(2))
     assert [(array.at_a_time, array.after) for array in parts] == [(1, ()), (1, (1,))]
 
 
 def test_core_hours_are_cores_times_hours_times_jobs() -> None:
     config = some_config(cpus=8, timeout_h=72.0)
-    (array,) = plan.lay_out([decision(config, n) for n in range(10)], 1000)
+    (array,) = plan.lay_out([decision(config, n) for n in range(10)], SiteLimits(1000))
     assert array.core_hours == 5760
 
 
 def submit(config: Config) -> None:
     """A fold whose submission is on disk."""
-    made = submissions.new_submission(config, ClusterKind.SLURM)
+    made = submissions.new_submission(config, "slurm")
     submissions.save(fold_paths(config), made)
 
 
 def test_resume_changes_values_and_whole_groups() -> None:
     config = some_config()
-    words = ["scan.budget_h=144", "+cluster.sbatch.nice=5", "cluster.mem_gb=128"]
+    words = ["scan.budget_h=144", "+cluster.options.nice=5", "cluster.mem_gb=128"]
     changed = resume.changed(config, {}, words)
     assert changed.scan.budget_h == 144
-    assert changed.cluster.sbatch == {"nice": 5}
+    assert changed.cluster.options == {"nice": 5}
     assert changed.cluster.mem_gb == 128
     assert replace(changed, scan=config.scan, cluster=config.cluster) == config
 
@@ -170,7 +172,7 @@ def test_squeue_and_sacct_are_read_together(
         sacct="8|FAILED|n2\n8.batch|FAILED|n2\n8.0|OUT_OF_MEMORY|n2\n9_[0-1]|CANCELLED by 5|",
     )
     said = slurm.ask(["7_0", "7_1", "8", "9_0", "9_1", "10"])
-    assert {job: hint.state for job, hint in said.jobs.items()} == {
+    assert {job: status.text.removeprefix("SLURM: ") for job, status in said.jobs.items()} == {
         "7_0": "RUNNING",
         "7_1": "PENDING",
         "8": "OUT_OF_MEMORY",
@@ -203,8 +205,8 @@ def test_an_odd_line_of_an_answer_hides_no_other_job(
     odd = line if command == "squeue" else line.replace("|None", "").replace("|Resources", "")
     answers[command] = f"{odd}\n{answers[command]}{odd}"
     fake_slurm(tmp_path, monkeypatch, **answers)
-    states = {job: hint.state for job, hint in slurm.ask(["7_0", "8"]).jobs.items()}
-    assert states == {"7_0": "RUNNING", "8": "TIMEOUT"}
+    states = {job: status.text for job, status in slurm.ask(["7_0", "8"]).jobs.items()}
+    assert states == {"7_0": "SLURM: RUNNING", "8": "SLURM: TIMEOUT"}
     assert slurm.ask(["7_0", "8"]).garbled == ()
 
 

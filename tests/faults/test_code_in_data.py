@@ -125,7 +125,7 @@ def test_no_file_of_a_results_folder_is_run(here: Path, kind: str) -> None:
 SETTINGS: dict[str, Any] = {
     "cluster.setup": [SHELL],
     "cluster.python": f"sh -c '{SHELL}' #",
-    "cluster.sbatch": {"wrap": SHELL},
+    "cluster.options": {"wrap": SHELL},
     "dataset.package": TOUCH,
     "notify": SHELL,
     "_target_": "os.system",

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.submit import transaction
 from tests.faults import ledger
 from tests.faults.ledger import EscapedError, LostError, WrongError

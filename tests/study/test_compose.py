@@ -118,8 +118,8 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
             "solver.name: expected one of clingo_dl, native, portfolio, found 'nope'",
         ),
         (
-            [*BANK, "cluster.kind=grid"],
-            "cluster.kind: expected one of auto, slurm, local, found 'grid'",
+            [*BANK, "cluster.scheduler=a/b"],
+            "cluster.scheduler: expected a name of small letters, found 'a/b'",
         ),
         (["experiment=paper"], "write +experiment=paper"),
         ([*BANK, "validation_fraction=1"], "validation_fraction: expected between 0 and 1"),

@@ -14,7 +14,7 @@ import pytest
 from fsm_hpc.baselines import trials
 from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
-from fsm_hpc.cluster.arrays import Fate, JobArray
+from fsm_hpc.cluster.arrays import ArrayState, JobArray
 from fsm_hpc.cluster.watch import rules
 from fsm_hpc.models import model
 from fsm_hpc.search.near_optimal.enumeration import Progress
@@ -57,8 +57,8 @@ def _array(root: Path, paths: FoldPaths) -> dict[str, Path]:
     submission = submissions.load(paths)
     assert submission is not None
     arrays.save(JobArray(root, "a", ((paths, submission),)))
-    arrays.end(root, Fate.SENT, "1")
-    return {name: root / name for name in (arrays.FILE, arrays.END)}
+    arrays.end(root, ArrayState.SENT, "1")
+    return {name: root / name for name in (arrays.FILE, arrays.STATE)}
 
 
 def _fitted(root: Path, classes: str) -> Path:

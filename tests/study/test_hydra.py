@@ -34,7 +34,7 @@ BANK = ["dataset=bank", "method=pivot"]
         (["dataset=glob(he*)"], [["dataset=heart_disease"], ["dataset=hepatitis"]]),
         (["study='a b',c"], [["study='a b'"], ["study=c"]]),
         (["dataset.drop=[x,y]"], [["dataset.drop=[x,y]"]]),
-        (["+cluster.sbatch.nice=5"], [["+cluster.sbatch.nice=5"]]),
+        (["+cluster.options.nice=5"], [["+cluster.options.nice=5"]]),
     ],
 )
 def test_every_combination_of_values_is_one_list_of_words_in_order(
@@ -219,12 +219,12 @@ LISTS = [
     ("cluster.mail_type=END,FAIL", "mail_type", "END,FAIL"),
     ("cluster.by.bank.partition=a,b", "partition", "a,b"),
     ("cluster.by.bank.interval.mail_type=END,FAIL", "mail_type", "END,FAIL"),
-    ("cluster.sbatch.exclude=n1,n2", "sbatch", {"exclude": "n1,n2"}),
-    ("+cluster.sbatch.nodelist=n1,n2", "sbatch", {"nodelist": "n1,n2"}),
-    ("cluster.sbatch.exclude=n[1,3-5],m7", "sbatch", {"exclude": "n[1,3-5],m7"}),
-    ("cluster.sbatch.nodelist=n[1-5]", "sbatch", {"nodelist": "n[1-5]"}),
-    ("cluster.sbatch.gres=gpu:1,disk:2", "sbatch", {"gres": "gpu:1,disk:2"}),
-    ("cluster.by.bank.sbatch.exclude=n1,n2", "sbatch", {"exclude": "n1,n2"}),
+    ("cluster.options.exclude=n1,n2", "options", {"exclude": "n1,n2"}),
+    ("+cluster.options.nodelist=n1,n2", "options", {"nodelist": "n1,n2"}),
+    ("cluster.options.exclude=n[1,3-5],m7", "options", {"exclude": "n[1,3-5],m7"}),
+    ("cluster.options.nodelist=n[1-5]", "options", {"nodelist": "n[1-5]"}),
+    ("cluster.options.gres=gpu:1,disk:2", "options", {"gres": "gpu:1,disk:2"}),
+    ("cluster.by.bank.options.exclude=n1,n2", "options", {"exclude": "n1,n2"}),
 ]
 
 

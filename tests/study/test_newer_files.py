@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc.cluster import arrays, attempts, generations, submissions
-from fsm_hpc.cluster.arrays import Fate, JobArray
+from fsm_hpc.cluster.arrays import ArrayState, JobArray
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import process_identity
@@ -164,11 +164,11 @@ def array(study: StudyPaths) -> Path:
     assert submission is not None
     output = study.submissions / "one"
     arrays.save(JobArray(output, "one", ((fold(study), submission),), is_array=False))
-    arrays.end(output, Fate.SENT, "1")
+    arrays.end(output, ArrayState.SENT, "1")
     return output
 
 
-@pytest.mark.parametrize("name", [arrays.FILE, arrays.END])
+@pytest.mark.parametrize("name", [arrays.FILE, arrays.STATE])
 def test_a_job_refuses_a_newer_array_and_does_not_take_it_for_withdrawn(
     array: Path, name: str
 ) -> None:
@@ -177,7 +177,7 @@ def test_a_job_refuses_a_newer_array_and_does_not_take_it_for_withdrawn(
         arrays.member_here(array)
 
 
-@pytest.mark.parametrize("name", [arrays.FILE, arrays.END])
+@pytest.mark.parametrize("name", [arrays.FILE, arrays.STATE])
 @pytest.mark.parametrize("command", ["status", "-m", "cancel"])
 def test_a_newer_array_stays_and_stops_no_command(
     study: StudyPaths, array: Path, name: str, command: str

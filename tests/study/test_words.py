@@ -10,7 +10,6 @@ import pytest
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.submit import resume
 from fsm_hpc.study.compose import compose, expand
-from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.hydra import names_in
@@ -128,7 +127,7 @@ def test_a_study_with_an_awkward_name_is_found_as_it_was_named(
     escaped = name.replace(quote, f"\\{quote}")
     words = [f"results_dir={tmp_path}", f"study={quote}{escaped}{quote}"]
     config = compose([*FOLD, *words])
-    submission = submissions.new_submission(config, ClusterKind.LOCAL)
+    submission = submissions.new_submission(config, "local")
     submissions.save(fold_paths(config), submission)
     done = fold_result("bank", "pivot", 0)
     ended = replace(done, provenance=done.provenance | {"generation": submission.generation})

@@ -109,7 +109,7 @@ FORMATS = {
         _under("members.submission.config", _CONFIG),
         ("members.submission.config",),
     ),
-    "sent.json": FileFormat(arrays.END_FORMAT, (arrays._EndRow,)),
+    "state.json": FileFormat(arrays.STATE_FORMAT, (arrays._StateRow,)),
     ".generation.json": FileFormat(generations.FORMAT, names=("generation",)),
     "study.json": FileFormat(
         variants.FORMAT,

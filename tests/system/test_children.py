@@ -13,7 +13,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster.node import begin
-from fsm_hpc.cluster.submit import sbatch
+from fsm_hpc.cluster.schedulers import slurm_script
 from fsm_hpc.search.solvers.nodes import contact, team
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.system import children
@@ -83,7 +83,7 @@ def test_a_job_is_begun_without_the_working_directory_on_any_python(
     python: str, hostile: Path, tmp_path: Path
 ) -> None:
     cluster = compose_any([f"cluster.python='{python}'"]).cluster
-    command = ["bash", "-c", f"{sbatch.python_command(cluster)} -u -m shown"]
+    command = ["bash", "-c", f"{slurm_script.python_command(cluster)} -u -m shown"]
     mark = tmp_path / "began"
     path = path_of(command, hostile, tmp_path, **{begin.MARK: str(mark)})
     assert not {"", str(hostile)} & set(path)

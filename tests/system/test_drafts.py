@@ -12,7 +12,6 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import ClusterKind
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import drafts
 
@@ -65,6 +64,6 @@ def test_whoever_claims_a_fold_clears_what_a_kill_left(tmp_path: Path, dead: int
     paths = fold_paths(config)
     paths.folder.mkdir(parents=True)
     left = put(paths.folder, f".scan.json.{HERE}.{dead}.0123abcd", 120)
-    attempts.claim(paths, submissions.new_submission(config, ClusterKind.LOCAL))
+    attempts.claim(paths, submissions.new_submission(config, "local"))
     assert not left.exists()
     assert paths.attempt.exists()

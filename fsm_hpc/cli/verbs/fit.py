@@ -23,17 +23,16 @@ DEFAULTS = {"scan.splits": 5, "scan.patience": 4}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--multirun", action="store_true", help="send it to SLURM as a job")
+    parser.add_argument("-m", "--multirun", action="store_true", help="submit it as a job")
     options.shared_flag(parser)
     options.config_flags(parser)
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
-    """Fit the rule here, or send it to SLURM."""
+    """Fit the rule here, or submit it as a job."""
+    from fsm_hpc.cluster import schedulers
     from fsm_hpc.cluster.node import fitting
-    from fsm_hpc.cluster.submit.plan import kind_of
     from fsm_hpc.study.compose import compose
-    from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.study.hydra import key_of
     from fsm_hpc.system import clock, terminal
 
@@ -48,7 +47,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
     console = terminal.console()
-    if flags.multirun and kind_of(config) is ClusterKind.SLURM:
+    if flags.multirun and not schedulers.of(config).ends_with_command:
         from fsm_hpc.cluster import study_lock, trust
         from fsm_hpc.cluster.submit.transaction import send_fit
         from fsm_hpc.models.tasks import rule_paths

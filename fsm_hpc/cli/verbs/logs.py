@@ -21,7 +21,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 
 VERB = Verb(
     Group.STEER,
-    "What the folds have written, and what SLURM wrote where a fold could not.",
+    "What the folds have written, and what their jobs printed where a fold could not.",
     "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-f]",
     ("logs dataset=bank method=pivot fold=3", "logs study=paper -f"),
     main,

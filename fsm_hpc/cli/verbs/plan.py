@@ -25,25 +25,22 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 
 def show_plan(configs: Sequence[Config], as_json: bool) -> int:
     """Show what a submission of these folds would do."""
-    from fsm_hpc.cluster.slurm import max_array_size
-    from fsm_hpc.cluster.submit import local
-    from fsm_hpc.cluster.submit.plan import decide, expected, kind_of, lay_out, to_dict
+    from fsm_hpc.cluster import schedulers
+    from fsm_hpc.cluster.submit.plan import decide, expected, lay_out, to_dict
     from fsm_hpc.cluster.watch import show
-    from fsm_hpc.study.config import ClusterKind
     from fsm_hpc.system import terminal
 
-    decisions, hints = decide(configs)
-    is_local = kind_of(configs[0]) is ClusterKind.LOCAL
-    arrays = lay_out(decisions, len(configs) if is_local else max_array_size())
+    decisions, reports = decide(configs)
+    arrays = lay_out(decisions)
     if as_json:
         print(json.dumps(to_dict(decisions, arrays), indent=1))
         return 0
     console = terminal.console()
-    show.silence(console, [hints])
+    show.silence(console, reports)
     show.decisions(console, decisions, "to submit")
-    if is_local:
-        folds = counted(sum(decision.is_submitted for decision in decisions), "fold")
-        at_a_time = local.side_by_side(configs[0])
+    if arrays and schedulers.of(configs[0]).ends_with_command:
+        folds = counted(sum(len(array.folds) for array in arrays), "fold")
+        at_a_time = sum(array.at_a_time for array in arrays)
         console.print(f"{folds} would run here, {at_a_time} at a time")
     elif arrays:
         show.layout(console, arrays, expected(decisions))

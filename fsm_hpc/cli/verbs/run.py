@@ -118,7 +118,7 @@ def _run_here(config: Config) -> int:
 
 VERB = Verb(
     Group.RUN,
-    "One fold here; with -m all folds of a sweep, as SLURM jobs where there is sbatch.",
+    "One fold here; with -m all folds of a sweep, as jobs of a cluster where there is one.",
     "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--wait] [--after LIST] "
     "[--notify TEXT] [--cfg job|hydra|all] ...",
     (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.cluster import arrays
-from fsm_hpc.cluster.slurm import Hints
+from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import cost, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.rules import RuleVerdict
@@ -56,11 +56,11 @@ class Standing:
         self.verdicts: list[FoldVerdict] = []
         self.rule_verdicts: list[RuleVerdict] = []
 
-    def look(self) -> Iterator[Hints]:
-        self.rule_verdicts, hints = look_at_rules(self._rules)
-        yield hints
-        self.verdicts, hints = look(self._folds)
-        yield hints
+    def look(self) -> Iterator[JobReport]:
+        self.rule_verdicts, reports = look_at_rules(self._rules)
+        yield from reports
+        self.verdicts, reports = look(self._folds)
+        yield from reports
 
     @property
     def studies(self) -> list[StudyPaths]:
@@ -83,14 +83,14 @@ class Standing:
 
 
 def _once(standing: Standing, flags: argparse.Namespace) -> None:
-    hints = list(standing.look())
+    reports = list(standing.look())
     rules, folds = standing.chosen(flags)
     if flags.json:
         told = [one.to_dict() for one in folds] + [one.to_dict() for one in rules]
         print(json.dumps(told, indent=1))
         return
     console = terminal.console()
-    show.silence(console, hints)
+    show.silence(console, reports)
     for text in arrays.newer(standing.studies):
         console.print(text, soft_wrap=True)
     show.rules(console, rules)

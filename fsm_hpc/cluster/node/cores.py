@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import os
 
+from fsm_hpc.cluster.schedulers.base import JobEnvironment
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import machine
 from fsm_hpc.system.numbers import counted
 
-# what SLURM gives to a task, and to a job on this node
-GIVEN = ("SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE")
+
+def here(environment: JobEnvironment | None) -> int:
+    """Cores that this process may use: by affinity and cgroup, and by what its scheduler says."""
+    given = environment.cores if environment else None
+    return min(machine.available_cores(), given or machine.available_cores())
 
 
-def here(is_slurm: bool) -> int:
-    """Cores that this process may use: by affinity and cgroup, and in a job by what SLURM says."""
-    texts = [os.environ.get(name, "") for name in GIVEN] if is_slurm else []
-    given = [int(text) for text in texts if text.isdigit() and int(text) > 0]
-    return min([machine.available_cores(), *given])
-
-
-def too_few(config: Config, is_slurm: bool) -> str:
+def too_few(config: Config, environment: JobEnvironment | None) -> str:
     """A warning where a job has fewer cores than it asked for; else nothing."""
-    cores, asked = here(is_slurm), config.cluster.cpus
-    if cores < (asked if is_slurm else min(asked, os.cpu_count() or 1)):
+    cores, asked = here(environment), config.cluster.cpus
+    if cores < (asked if environment else min(asked, os.cpu_count() or 1)):
         return f"asked for {counted(asked, 'core')}, may use {cores}; see `doctor`"
-    return too_many_threads(config, is_slurm)
+    return too_many_threads(config, environment)
 
 
-def too_many_threads(config: Config, is_slurm: bool = False) -> str:
+def too_many_threads(config: Config, environment: JobEnvironment | None = None) -> str:
     """A warning where threads would share cores; else nothing."""
-    cores, threads = here(is_slurm), config.solver.threads or 1
+    cores, threads = here(environment), config.solver.threads or 1
     if cores >= threads:
         return ""
     return f"solver.threads={threads}, but only {counted(cores, 'core')}: they share them"

@@ -11,9 +11,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fsm_hpc.cluster import schedulers
+from fsm_hpc.cluster.schedulers.base import JobEnvironment
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.search.solvers.nodes import contact
-from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import memory_mb, threads
 from fsm_hpc.system import files, heartbeat, machine
 from fsm_hpc.system.numbers import counted
@@ -23,19 +25,23 @@ if TYPE_CHECKING:
 
 
 MEMORY_SHARE = 0.8  # of a machine that a command may fill
-TEAM = ".team-"  # how the files begin that tasks of a job meet by
+CONTACT_PREFIX = ".team-"  # how the files begin that tasks of a job meet by
 LONG_OVER_S = 3600.0  # more than any task waits for others
 
 
 def is_helper() -> bool:
     """Whether this is another task of the job than its first."""
-    return int(os.environ.get("SLURM_PROCID", "0")) > 0
+    return _job().rank > 0
 
 
 def contact_file(folder: Path) -> Path:
     """Where the tasks of this life of this job meet, in a folder that all nodes see."""
-    job, restart = os.environ["SLURM_JOB_ID"], os.environ.get("SLURM_RESTART_COUNT", "0")
-    return folder / f"{TEAM}{job}-{restart}.json"
+    job_id = _job().job_id.replace("/", "-")
+    return folder / f"{CONTACT_PREFIX}{job_id}-{_job().restart}.json"
+
+
+def _job() -> JobEnvironment:
+    return schedulers.environment_here() or JobEnvironment("none")
 
 
 @contextmanager
@@ -43,7 +49,7 @@ def helpers(config: Config, submission: Submission, log: Path) -> Iterator[Team 
     """The other nodes of a fold, where it has some, for as long as the block runs."""
     if config.nodes == 1:
         yield None
-    elif submission.kind == ClusterKind.SLURM.value:
+    elif not schedulers.named(submission.kind).ends_with_command:
         with team_of_job(Path(submission.output)) as team:
             yield team
     else:
@@ -53,7 +59,7 @@ def helpers(config: Config, submission: Submission, log: Path) -> Iterator[Team 
 
 @contextmanager
 def team_of_job(folder: Path) -> Iterator[Team]:
-    """The other nodes of this SLURM job, for as long as the block runs."""
+    """The other nodes of this job, for as long as the block runs."""
     with _team(contact_file(folder)) as team:
         yield team
 
@@ -69,7 +75,7 @@ def _team(file: Path) -> Iterator[Team]:
 
 @contextmanager
 def team_of_command(count: int, threads_each: int, folder: Path) -> Iterator[Team | None]:
-    """Other nodes for one command: the other tasks of its `srun`, else processes of this machine.
+    """Other nodes for one command: the tasks started with it, else processes of this machine.
 
     `folder`: one that all nodes see.
     """
@@ -100,20 +106,19 @@ def _team_of_step(folder: Path, tasks: int) -> Iterator[Team]:
 
 def _clear(folder: Path) -> None:
     """Remove what tells tasks of earlier commands that nothing is left to do: none waits for it."""
-    for told in folder.glob(f"{TEAM}*.over"):
+    for told in folder.glob(f"{CONTACT_PREFIX}*.over"):
         with suppress(OSError):
             if abs(heartbeat.age_s(told) or 0.0) > LONG_OVER_S:
                 told.unlink()
 
 
 def tasks_here() -> int:
-    """How many tasks the `srun` has that started this process; 1 without one."""
-    told = os.environ.get("SLURM_STEP_NUM_TASKS", "1")
-    return int(told) if told.isdigit() else 1
+    """How many tasks were started together with this process; 1 where it is alone."""
+    return _job().tasks
 
 
 def help_command(folder: Path, threads_each: int) -> None:
-    """Help the command that the first task of this `srun` runs until it is over."""
+    """Help the command that the first of these tasks runs until it is over."""
     contact.ensure_installed()
     from fsm_hpc.search.solvers.nodes import helper
 
@@ -123,9 +128,9 @@ def help_command(folder: Path, threads_each: int) -> None:
 
 
 def step_file(folder: Path) -> Path:
-    """Where the tasks of this `srun` meet; a job may have one after the other."""
-    file, step = contact_file(folder), os.environ.get("SLURM_STEP_ID", "0")
-    return file.with_name(f"{file.stem}-{step}.json")
+    """Where tasks that were started together meet; a job may start some again and again."""
+    file = contact_file(folder)
+    return file.with_name(f"{file.stem}-{_job().step}.json")
 
 
 @contextmanager
@@ -166,14 +171,14 @@ def help_job(folder: Path, config: Config) -> None:
     helper.serve(contact_file(folder), threads(config), memory_mb(config))
 
 
-def dismiss(folder: Path) -> None:
+def signal_done(folder: Path) -> None:
     """Tell tasks that are not there yet that nothing is left to do."""
     files.write_atomically(contact.over(contact_file(folder)), "")
 
 
 def _own_address() -> str:
-    """The address by which other nodes reach this one: the one that SLURM itself uses."""
-    given = os.environ.get("SLURM_LAUNCH_NODE_IPADDR", "")
+    """The address by which other nodes reach this one: the one that the scheduler itself uses."""
+    given = _job().address
     return given if _is_own(given) else socket.gethostbyname(socket.gethostname())
 
 

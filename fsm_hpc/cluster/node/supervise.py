@@ -14,11 +14,11 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.cluster import arrays, attempts, slurm, submissions
+from fsm_hpc.cluster import arrays, attempts, schedulers, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
 from fsm_hpc.cluster.node import cores, nodes
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.submissions import Submission, job_id_here
+from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.names import SolverName
@@ -35,8 +35,7 @@ from fsm_hpc.system.numbers import counted
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
 
-# how soon an attempt notices that the fold is no longer its own; one without SLURM shows as often
-# that it lives
+# how soon an attempt notices that the fold is no longer its own, and shows that it lives
 FENCE_S = 2.0
 SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
@@ -48,7 +47,7 @@ def work(submitted: dict[str, Any]) -> str:
 
 
 def work_in_array(output: str) -> str:
-    """Run the fold of an array that this job is for; this is what submitit calls on a node."""
+    """Run the fold of an array that this job is for; this is what a scheduler calls."""
     with arrays.reason_in_output():
         submission = arrays.member_here(Path(output))
         if submission is None:
@@ -68,13 +67,14 @@ def begin_attempt(
             return AttemptEnd.SUPERSEDED
         latest = None
     if latest is None:  # the command that submits has not come to this fold yet, or never will
-        is_local = submission.is_local
-        submissions.save(paths, replace(submission, job_id=job_id_here(is_local)))
+        here = schedulers.named(submission.kind).environment()
+        job_id = here.job_id if here else submission.job_id
+        submissions.save(paths, replace(submission, job_id=job_id))
     if latest is not None and latest.cancelled_at is not None:
         print("cancelled before it began: nothing to do")
         return AttemptEnd.STOPPED
     config, folder = submission.config_then, Path(submission.output)
-    has_helpers = config.nodes > 1 and not submission.is_local
+    has_helpers = config.nodes > 1 and not schedulers.named(submission.kind).ends_with_command
     if has_helpers and nodes.is_helper():
         nodes.help_job(folder, config)
         return AttemptEnd.FINISHED
@@ -85,13 +85,13 @@ def begin_attempt(
         return AttemptEnd.SUPERSEDED
     finally:
         if has_helpers:
-            nodes.dismiss(folder)
+            nodes.signal_done(folder)
 
 
 class Supervisor:
     """Watches over one attempt at one fold."""
 
-    follows_parent = True  # without SLURM: ends when the process that started it is gone
+    follows_parent = True  # where jobs end with the command: when the parent process is gone
 
     def __init__(self, submission: Submission, paths: FoldPaths) -> None:
         self.submission, self.paths = submission, paths
@@ -99,15 +99,13 @@ class Supervisor:
         self.signal: signal.Signals | None = None
         self.is_fenced = False
         self.lengths_told = 0
-        self.began = clock.monotonic()  # which stands still while SLURM has suspended the job
+        self.began = clock.monotonic()  # which stands still while the job is suspended
+        self.scheduler = schedulers.named(submission.kind)
+        self.environment = self.scheduler.environment()
         self.parent = os.getppid()
         self.attempt = attempts.claim(paths, submission)
         self.log = Log(paths.log, self.attempt)
         self.tell_losses = nodes.Losses(None, self.warn)
-
-    @property
-    def is_slurm(self) -> bool:
-        return not self.submission.is_local
 
     def run(self) -> AttemptEnd:
         """The whole attempt, from claim to recorded end."""
@@ -154,13 +152,13 @@ class Supervisor:
     def config_here(self) -> Config:
         """The config of the time of submission, with the cores that are really here."""
         config = self.submission.config_then
-        if few := cores.too_few(config, self.is_slurm):
+        if few := cores.too_few(config, self.environment):
             self.warn(few)
         then, now = self.submission.code, submissions.code_now()
         if then.get("digest") != now["digest"]:
             told = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
             self.warn(f"the code has changed since this job was submitted: {told}")
-        threads = config.solver.threads or min(config.cluster.cpus, cores.here(self.is_slurm))
+        threads = config.solver.threads or min(config.cluster.cpus, cores.here(self.environment))
         return replace(config, solver=replace(config.solver, threads=threads))
 
     def refuse_changed_table(self, config: Config) -> None:
@@ -216,11 +214,11 @@ class Supervisor:
         if self.is_fenced:
             self.log("another attempt has taken this fold over; leaving it alone")
             return AttemptEnd.SUPERSEDED
-        if self.signal is not signal.SIGUSR2 or not self.is_slurm:
+        if self.signal is not signal.SIGUSR2 or self.environment is None:
             self.finish(
                 AttemptEnd.STOPPED, f"by {self.signal.name if self.signal else 'its parent'}"
             )
-            if self.is_slurm:
+            if not self.scheduler.ends_with_command:
                 # leaving now would look like success, and a preempted job would not come back
                 _wait_for_the_end(600)
             return AttemptEnd.STOPPED
@@ -233,13 +231,14 @@ class Supervisor:
         end = self.finish(
             AttemptEnd.TIMEOUT if at_limit else AttemptEnd.PREEMPTED, f"after {ran_s:.0f} s"
         )
-        patience_s = time.monotonic() + cluster.signal_delay_s + 600  # SLURM ends it before
+        patience_s = time.monotonic() + cluster.signal_delay_s + 600  # the job is ended before
         while time.monotonic() < patience_s:
-            if slurm.requeue(self.attempt.job_id):
+            if self.scheduler.requeue(self.attempt.job_id):
                 self.log("requeued")
-                _wait_for_the_end(60)
+                if not self.scheduler.ends_with_command:
+                    _wait_for_the_end(60)
                 return end
-            self.log("scontrol requeue failed, trying again")
+            self.log(f"{self.scheduler.title} did not requeue it, trying again")
             time.sleep(5)
         return end
 
@@ -306,7 +305,8 @@ class Supervisor:
         """The signal before the time limit should have come, and has not: some sites send none."""
         cluster = self.submission.config["cluster"]
         limit_s = cluster["timeout_h"] * 3600 - cluster["signal_delay_s"] / 2
-        return self.is_slurm and clock.monotonic() - self.began > limit_s
+        has_limit = self.environment is not None and self.scheduler.has_time_limit
+        return has_limit and clock.monotonic() - self.began > limit_s
 
     @contextmanager
     def signals(self) -> Iterator[None]:
@@ -321,29 +321,26 @@ class Supervisor:
             yield
 
     def guard(self, over: threading.Event) -> None:
-        """Stop when another attempt takes the fold, or when a local parent is gone.
-
-        SLURM knows who lives; elsewhere the time of attempt.json shows it to those who cannot see
-        this process. `cancel` cannot signal it from there, so its mark is looked for.
-        """
+        """Stop when another attempt takes the fold, when it is cancelled, at the time limit, or
+        when the parent is gone that it ends with."""
+        is_child = self.follows_parent and self.scheduler.ends_with_command
         while not over.wait(FENCE_S):
-            is_child = self.follows_parent and not self.is_slurm
             orphaned = is_child and os.getppid() != self.parent
             if self.is_overdue():
                 self.signal = self.signal or signal.SIGUSR2
-            is_cancelled = not self.is_slurm and attempts.is_cancelled(self.paths, self.attempt)
+            is_cancelled = attempts.is_cancelled(self.paths, self.attempt)
             if is_cancelled:
                 self.signal = self.signal or signal.SIGTERM
             if orphaned or self.is_overdue() or is_cancelled:
                 self.stop.set()
             if not self.may_write():
                 return
-            if not self.is_slurm:
+            if self.scheduler.ends_with_command:  # others know by themselves who lives
                 heartbeat.touch(self.paths.attempt)
 
 
 def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-    """SLURM is about to kill this process."""
+    """The scheduler is about to kill this process."""
     deadline = clock() + limit_s
     while clock() < deadline:
         time.sleep(1)

@@ -1,24 +1,18 @@
-"""A fold in a local process: `python -m fsm_hpc.cluster.node.worker FOLDER`."""
+"""A job in a local process: `worker FOLDER NUMBER`, and what it runs on standard input."""
 
 from __future__ import annotations
 
+import pickle
 import sys
-from dataclasses import asdict
-from pathlib import Path
 
-from fsm_hpc.cluster import submissions
-from fsm_hpc.cluster.node import supervise
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.files import FoldPaths
 
 
 def main() -> int:
-    """Run the fold whose submission is in the folder."""
+    """Run the function of a batch that the parent process hands over."""
+    function, arguments = pickle.load(sys.stdin.buffer)  # nosec B301 - from the parent process
     try:
-        submission = submissions.read(FoldPaths(Path(sys.argv[1])))
-        if submission is None:
-            raise UserError(f"no submission in {sys.argv[1]}")
-        supervise.work(asdict(submission))
+        function(*arguments)
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

@@ -10,22 +10,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
-from fsm_hpc.cluster import slurm, trust
-from fsm_hpc.cluster.site import limits as site_limits
+from fsm_hpc.cluster import schedulers, trust
+from fsm_hpc.cluster.schedulers.base import (
+    Batch,
+    Check,
+    Grade,
+    JobRecord,
+    JobStatus,
+    Scheduler,
+    UnclearError,
+)
 from fsm_hpc.cluster.site import probe
-from fsm_hpc.cluster.site.limits import Check, Grade
-from fsm_hpc.cluster.submit import plan, sbatch
-from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, provenance
-from fsm_hpc.study.config import ClusterKind, Config
-from fsm_hpc.system import files, machine, ownership, terminal
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.resources import hopeless
+from fsm_hpc.system import files, ownership, terminal
 from fsm_hpc.system.numbers import counted
 
 PROGRESS_S = 10.0  # between two lines that say for how long it has been waiting
@@ -64,16 +70,22 @@ def _examine(config: Config, shared: bool) -> Iterator[Check]:
     yield _results(config)
     if config.nodes > 1:
         yield _extra(config)
-    if plan.kind_of(config) is ClusterKind.LOCAL:
-        yield _here(config)
-        return
-    found = []
-    for check in _controller(config):
+    scheduler = schedulers.of(config)
+    found = [*_time_limit(config, scheduler)]
+    for check in (*found, *scheduler.checks(config)):
         found.append(check)
         yield check
-    if all(check.grade is not Grade.FAILED for check in found):
+    if not scheduler.ends_with_command and all(c.grade is not Grade.FAILED for c in found):
         with trust.written_by_others(allowed=shared):
             yield from _on_a_node(config, shared)
+
+
+def _time_limit(config: Config, scheduler: Scheduler) -> Iterator[Check]:
+    """Whether a job has time to work before it is told to save."""
+    if scheduler.has_time_limit:
+        reason = hopeless(config.cluster)
+        text = f"{config.cluster.timeout_h:g} h, told {config.cluster.signal_delay_s} s before"
+        yield Check("time limit", Grade.FAILED if reason else Grade.OK, reason or text)
 
 
 def _python() -> Check:
@@ -116,36 +128,6 @@ def _extra(config: Config) -> Check:
     return Check("several nodes", Grade.OK, f"fsm_hpc[nodes] is installed, for {config.nodes}")
 
 
-def _here(config: Config) -> Check:
-    from fsm_hpc.cluster.submit import local
-
-    cores, memory_gb = machine.available_cores(), machine.physical_mb() / 1024
-    folds = local.side_by_side(config)
-    text = (
-        f"{counted(cores, 'core')}, {memory_gb:.0f} GB: {counted(folds, 'fold')} at a time; "
-        "no sbatch, so they run here"
-    )
-    return Check("this machine", Grade.OK, text)
-
-
-# ---------------------------------------------------------------------------------------- SLURM
-
-
-def _controller(config: Config) -> Iterator[Check]:
-    version = (slurm.run("sinfo", "--version") or "").strip()
-    answer = slurm.run("squeue", "-h", "-u", str(os.getuid()), "-o", "%T")
-    if answer is None:
-        yield Check("slurmctld", Grade.FAILED, f"{version}: squeue did not answer in time")
-        return
-    yield Check("slurmctld", Grade.OK, f"{version}, {counted(len(answer.split()), 'job')} of yours")
-    yield site_limits.time_limit(config)
-    yield site_limits.accounting()
-    yield site_limits.arrays(config)
-    yield site_limits.partition(config)
-    if config.nodes > 1:
-        yield site_limits.nodes(config)
-
-
 # ----------------------------------------------------------------------------------- on a node
 
 
@@ -157,50 +139,65 @@ def _on_a_node(config: Config, shared: bool) -> Iterator[Check]:
     if writers:
         folder.rmdir()
         advice = "no job is sent, as others could exchange what it runs; `chmod go-w`, or --shared"
-        yield Check("sbatch", Grade.FAILED, f"{writers}: {advice}")
+        yield Check("submit", Grade.FAILED, f"{writers}: {advice}")
         return
     short = replace(config.cluster, timeout_h=max(5 / 60, config.cluster.signal_delay_s / 1800))
     probed = replace(config, cluster=short)
-    request = Request(probed, folder, "fsm-doctor", probe.look_around, (folder, config))
+    batch = Batch(probed, folder, "fsm-doctor", probe.look_around, (folder, config))
     try:
-        yield from _watch_probe(config, folder, sbatch.send(request))
+        probe_ = _Probe(schedulers.of(config), JobRecord(schedulers.of(config).submit(batch)))
+        yield from _watch_probe(config, folder, probe_)
     except (UserError, UnclearError) as error:
-        yield Check("sbatch", Grade.FAILED, str(error))
+        yield Check("submit", Grade.FAILED, str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watch_probe(config: Config, folder: Path, job_id: str) -> Iterator[Check]:
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """The small job, and who runs it."""
+
+    scheduler: Scheduler
+    job: JobRecord
+
+    def status(self) -> JobStatus | None:
+        return self.scheduler.report([self.job]).jobs.get(self.job.id)
+
+    def end(self) -> None:
+        self.scheduler.cancel([self.job])
+
+
+def _watch_probe(config: Config, folder: Path, job: _Probe) -> Iterator[Check]:
     began = time.monotonic()
-    waiting = f"job {job_id} waits to begin"
-    if not _wait(lambda: (folder / probe.READY).exists(), job_id, PROBE_S, lambda: waiting):
-        hint = slurm.ask([job_id]).jobs.get(job_id)
-        slurm.cancel([job_id])
-        yield _no_probe(folder, job_id, hint)
+    waiting = f"job {job.job.id} waits to begin"
+    if not _wait(lambda: (folder / probe.READY).exists(), job, PROBE_S, lambda: waiting):
+        status = job.status()
+        job.end()
+        yield _no_probe(folder, job.job.id, status)
         return
-    yield Check("sbatch", Grade.OK, f"a job of this size began after {_since(began)}")
+    yield Check("submit", Grade.OK, f"a job of this size began after {_since(began)}")
     seen = probe.read(folder)
     yield _same_code(seen)
     yield _cores(config, seen)
-    yield _scontrol(seen)
-    yield _compiled(folder, job_id)
+    yield _requeue(seen)
+    yield _compiled(folder, job)
     if config.nodes > 1:
-        yield _together(config, folder, job_id)
-    slurm.run("scancel", "--signal=USR2", job_id)
-    arrived = _wait(lambda: (folder / probe.SIGNALLED).exists(), job_id, 20)
+        yield _together(config, folder, job)
+    job.scheduler.warn(job.job.id)
+    arrived = _wait(lambda: (folder / probe.SIGNALLED).exists(), job, 20)
     text = "SIGUSR2 reaches the job" if arrived else "SIGUSR2 does not reach the job: no requeue"
     yield Check("signal", Grade.OK if arrived else Grade.FAILED, text)
-    slurm.cancel([job_id])
+    job.end()
 
 
-def _no_probe(folder: Path, job_id: str, hint: slurm.Hint | None) -> Check:
-    if hint is not None and hint.is_waiting:
-        text = f"job {job_id} still waits after {PROBE_S:.0f} s ({hint.reason}); try again later"
-        return Check("sbatch", Grade.WARNING, text)
+def _no_probe(folder: Path, job_id: str, status: JobStatus | None) -> Check:
+    if status is not None and status.is_waiting:
+        text = f"job {job_id} still waits after {PROBE_S:.0f} s ({status.reason}); try again later"
+        return Check("submit", Grade.WARNING, text)
     output = " ".join(_last_lines(path) for path in folder.glob("*_log.out")).strip()
-    state = hint.state if hint is not None else "unknown"
+    state = status.text if status is not None else "unknown"
     text = f"job {job_id} ended ({state}) before it wrote to {folder}: is it shared? {output}"
-    return Check("sbatch", Grade.FAILED, text)
+    return Check("submit", Grade.FAILED, text)
 
 
 def _last_lines(path: Path) -> str:
@@ -223,9 +220,9 @@ def _cores(config: Config, seen: probe.Seen) -> Check:
     return Check("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
 
 
-def _together(config: Config, folder: Path, job_id: str) -> Check:
+def _together(config: Config, folder: Path, job: _Probe) -> Check:
     waiting = "the other nodes join, once they have compiled the solver"
-    _wait(lambda: probe.joined(folder) is not None, job_id, probe.JOIN_S + 30, lambda: waiting)
+    _wait(lambda: probe.joined(folder) is not None, job, probe.JOIN_S + 30, lambda: waiting)
     joined, asked = probe.joined(folder) or 0, config.nodes - 1
     text = f"{joined} of {asked} other nodes connect to the first"
     if joined == asked:
@@ -233,10 +230,10 @@ def _together(config: Config, folder: Path, job_id: str) -> Check:
     return Check("between nodes", Grade.WARNING, f"{text}: the others would search without them")
 
 
-def _compiled(folder: Path, job_id: str) -> Check:
+def _compiled(folder: Path, job: _Probe) -> Check:
     _wait(
         lambda: probe.compile_s(folder) is not None,
-        job_id,
+        job,
         probe.COMPILE_S,
         lambda: f"on the node: {probe.progress(folder) or 'the solver is made ready'}",
     )
@@ -247,16 +244,16 @@ def _compiled(folder: Path, job_id: str) -> Check:
     return Check("solver", Grade.OK, f"compiled for the node's processor ({seconds:.0f} s)")
 
 
-def _scontrol(seen: probe.Seen) -> Check:
-    if seen.has_scontrol:
-        return Check("requeue", Grade.OK, "scontrol answers on the node: time-outs requeue")
-    text = "scontrol does not answer on the node: after a time-out use `resume`"
+def _requeue(seen: probe.Seen) -> Check:
+    if seen.can_requeue:
+        return Check("requeue", Grade.OK, "the scheduler answers on the node: time-outs requeue")
+    text = "the scheduler does not answer on the node: after a time-out use `resume`"
     return Check("requeue", Grade.WARNING, text)
 
 
 def _wait(
     ready: Callable[[], bool],
-    job_id: str,
+    job: _Probe,
     limit_s: float,
     progress: Callable[[], str] = lambda: "",
 ) -> bool:
@@ -266,11 +263,11 @@ def _wait(
     while time.monotonic() < began + limit_s:
         if ready():
             return True
-        hint = slurm.ask([job_id]).jobs.get(job_id)
-        if hint is not None and not hint.is_live:
+        status = job.status()
+        if status is not None and not status.is_live:
             time.sleep(2)  # a shared folder may lag behind
             return ready()
-        reason = f" ({hint.reason})" if hint is not None and hint.is_waiting else ""
+        reason = f" ({status.reason})" if status is not None and status.is_waiting else ""
         report(progress(), reason)
         time.sleep(0.5)
     return ready()

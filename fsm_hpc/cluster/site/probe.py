@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.node import cores, nodes
+from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.study import first_use, provenance
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import files, serialization
@@ -37,7 +38,7 @@ class Seen:
     code: str
     cores: int
     cores_of_node: int
-    has_scontrol: bool
+    can_requeue: bool  # the scheduler answers on the node
 
 
 def look_around(folder: Path, config: Config) -> None:
@@ -57,9 +58,9 @@ def look_around(folder: Path, config: Config) -> None:
         platform.node(),
         platform.python_version(),
         provenance.code_digest(),
-        cores.here(is_slurm=True),
+        cores.here(schedulers.of(config).environment()),
         os.cpu_count() or 1,
-        slurm.run("scontrol", "show", "job", os.environ.get("SLURM_JOB_ID", "")) is not None,
+        _answers(config),
     )
     files.write_json(folder / READY, asdict(seen))
     seconds = first_use.compile_all(partial(_tell, folder))
@@ -68,6 +69,13 @@ def look_around(folder: Path, config: Config) -> None:
         files.write_json(folder / TOGETHER, {"joined": _joined(folder, config.nodes - 1)})
     if signalled.wait(WAIT_S):
         files.write_json(folder / SIGNALLED, {"signalled": True})
+
+
+def _answers(config: Config) -> bool:
+    """Whether the scheduler knows of this job, asked from inside it."""
+    scheduler = schedulers.of(config)
+    job = scheduler.environment()
+    return job is not None and job.job_id in scheduler.report([JobRecord(job.job_id)]).jobs
 
 
 def _tell(folder: Path, text: str) -> None:

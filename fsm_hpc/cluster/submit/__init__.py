@@ -1,1 +1,1 @@
-"""Hand folds to SLURM or to this machine, again, or take them back."""
+"""Hand folds to a scheduler, again, or take them back."""

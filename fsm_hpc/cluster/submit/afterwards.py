@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from fsm_hpc.cluster import study_lock
+from fsm_hpc.cluster import schedulers, study_lock
 from fsm_hpc.cluster.node import afterwards
-from fsm_hpc.cluster.submit import sbatch
+from fsm_hpc.cluster.schedulers.base import Batch, UnclearError
+from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.cluster.submit.plan import Decision
-from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
 from fsm_hpc.cluster.watch.verdict import look
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
@@ -49,20 +49,20 @@ NOTHING = Afterwards()
 def here(chores: Afterwards, decisions: Sequence[Decision]) -> int:
     """Do it in this process, where the folds ran here."""
     if chores.mail_user:
-        print(f"--notify: SLURM sends mail; a run here sends none to {chores.mail_user}")
+        print(f"--notify: a scheduler sends mail; a run here sends none to {chores.mail_user}")
     return afterwards.work(chores.commands, _studies(decisions), chores.shell)
 
 
 def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> str:
     """Submit the job; its id."""
-    ids = _live_jobs(decisions)
+    after = _live_jobs(decisions)
     study = decisions[0].ref.paths.study
-    output = sbatch.output_folder(StudyPaths(study.root))
+    output = transaction.output_folder(StudyPaths(study.root))
     arguments = (chores.commands, _studies(decisions), chores.shell)
-    name = sbatch.new_name(study, "after")
-    request = Request(_small(chores, config, ids), output, name, afterwards.work, arguments)
+    name = transaction.new_name(study, "after")
+    batch = Batch(_small(chores, config), output, name, afterwards.work, arguments, after=after)
     try:
-        return sbatch.send(request, partial(study_lock.ensure_held, study))
+        return schedulers.of(config).submit(batch, partial(study_lock.ensure_held, study))
     except UnclearError as error:
         raise UserError(
             f"the jobs are submitted, but not the one of --after and --notify: {error}; "
@@ -70,17 +70,21 @@ def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> s
         ) from None
 
 
-def _small(chores: Afterwards, config: Config, ids: Sequence[str]) -> Config:
-    """One core for an hour, when the others have ended."""
-    options = dict(config.cluster.sbatch or {})
-    options.pop("hold", None)
-    if ids:
-        options["dependency"] = f"afterany:{':'.join(ids)}"
+def _small(chores: Afterwards, config: Config) -> Config:
+    """One core for an hour, which waits for nothing but the jobs of the sweep."""
+    own = config.cluster.options or {}
+    options = {key: value for key, value in own.items() if key not in ("hold", "dependency")}
     mail: dict[str, Any] = (
         {"mail_user": chores.mail_user, "mail_type": "END,FAIL"} if chores.mail_user else {}
     )
     small = replace(
-        config.cluster, cpus=1, mem_gb=4.0, timeout_h=1.0, signal_delay_s=60, sbatch=options, **mail
+        config.cluster,
+        cpus=1,
+        mem_gb=4.0,
+        timeout_h=1.0,
+        signal_delay_s=60,
+        options=options,
+        **mail,
     )
     return replace(config, cluster=small)
 
@@ -90,8 +94,13 @@ def _studies(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
     return [(str(root.parent), root.name) for root in roots]
 
 
-def _live_jobs(decisions: Sequence[Decision]) -> list[str]:
+def _live_jobs(decisions: Sequence[Decision]) -> tuple[str, ...]:
     """Arrays with folds of the sweep that have not ended, also those that an earlier one sent."""
     verdicts, _ = look([decision.ref for decision in decisions])
-    live = [one.job_id for one in verdicts if one.is_live and one.job_id]
-    return list(dict.fromkeys(job.split("_")[0] for job in live if job[:1].isdigit()))
+    kind = decisions[0].config.cluster.scheduler
+    live = [
+        one.job_id
+        for one in verdicts
+        if one.is_live and one.job_id and (one.submission is None or one.submission.kind == kind)
+    ]
+    return tuple(dict.fromkeys(job.split("_")[0] for job in live))

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from fsm_hpc.cluster import arrays, attempts, processes, slurm, study_lock, submissions
+from fsm_hpc.cluster import arrays, schedulers, study_lock, submissions
+from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.cluster.watch import evidence, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -22,8 +23,8 @@ from fsm_hpc.system.serialization import NewerFormatError
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     """Show what would be cancelled; do it with `yes`."""
     console = terminal.console()
-    verdicts, hints = look(folds)
-    show.silence(console, [hints])
+    verdicts, reports = look(folds)
+    show.silence(console, reports)
     for one in verdicts:
         if one.is_newer:
             newer = evidence.newer_files(one.ref)
@@ -45,14 +46,13 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
         live = [one for one in look(folds)[0] if one.is_live]
         for study in studies:
             study_lock.ensure_held(study)
-        failed, strangers = _cancel_all(live)
-    ended = len(live) - len(failed) - len(strangers)
+        not_cancelled = _cancel_all(live)
+    ended = len(live) - len(not_cancelled)
     console.print(f"{ended} cancelled; `resume` goes on with them")
-    if failed:
-        console.print(f"SLURM did not confirm {len(failed)}: {', '.join(failed[:10])}; try again")
-    for told in strangers:
-        console.print(told, soft_wrap=True)
-    return 1 if failed or strangers else 0
+    for reason in dict.fromkeys(not_cancelled.values()):
+        which = [name for name, why in not_cancelled.items() if why == reason]
+        console.print(f"{len(which)} not: {', '.join(which[:10])}: {reason}", soft_wrap=True)
+    return 1 if not_cancelled else 0
 
 
 def studies_of(folds: Sequence[FoldRef]) -> set[StudyPaths]:
@@ -73,40 +73,27 @@ def _study(ref: FoldRef) -> StudyPaths | None:
     return StudyPaths(output.parent.parent) if output is not None and is_ours else None
 
 
-def _cancel_all(live: Sequence[FoldVerdict]) -> tuple[list[str], list[str]]:
-    """Mark the submissions first: what was wanted is on disk whatever SLURM does.
+def _cancel_all(live: Sequence[FoldVerdict]) -> dict[str, str]:
+    """Mark the submissions first: what was wanted is on disk whatever the scheduler does.
 
-    The jobs that SLURM did not confirm, and what is said of processes that were left alone.
+    What may not have ended, and why.
     """
-    jobs: list[str] = []
-    strangers: list[str] = []
-    files.write_each(partial(_cancel_fold, one, jobs, strangers) for one in live)
-    return slurm.cancel(sorted(jobs)), strangers
+    jobs: dict[str, list[JobRecord]] = {}
+    not_cancelled: dict[str, str] = {}
+    files.write_each(partial(_mark, one, jobs, not_cancelled) for one in live)
+    for kind, records in jobs.items():
+        not_cancelled |= schedulers.named(kind).cancel(records)
+    return not_cancelled
 
 
-def _cancel_fold(one: FoldVerdict, jobs: list[str], strangers: list[str]) -> None:
+def _mark(one: FoldVerdict, jobs: dict[str, list[JobRecord]], failed: dict[str, str]) -> None:
     ref, submission = one.ref, one.submission
     if submission is None:
-        strangers.append(f"{ref.id}: nothing says which job it is, so none is cancelled")
+        failed[str(ref.id)] = "nothing says which job it is"
         return
     try:
         submissions.save(ref.paths, replace(submission, cancelled_at=time.time()))
     except OSError as error:
-        strangers.append(f"{ref.id}: the wish to cancel cannot be kept: {error}")
-    if submission.is_local:
-        strangers += _end_local(ref)
-    elif submission.job_id is not None:
-        jobs.append(submission.job_id)
-
-
-def _end_local(ref: FoldRef) -> list[str]:
-    """A running worker saves and stops; one that waits, or cannot be seen, finds the mark."""
-    try:
-        attempt = attempts.load(ref.paths)
-    except NewerFormatError as error:
-        return [f"{ref.id}: {error}"]
-    if attempt is None or attempt.end is not None or not evidence.is_alive(attempt):
-        return []
-    if processes.end(ref.paths, ref.id, attempt):
-        return []
-    return [f"process {attempt.pid} is not shown to work on {ref.id}: it is left alone"]
+        failed[str(ref.id)] = f"the wish to cancel cannot be kept: {error}"
+    if one.job is not None:
+        jobs.setdefault(submission.kind, []).append(one.job)

@@ -1,31 +1,35 @@
-"""Submit the folds of a sweep, to SLURM or to this machine, and tell what happened to each."""
+"""Submit the folds of a sweep, and tell what happened to each."""
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from rich.console import Console
 
-from fsm_hpc.cluster import arrays, study_lock, trust
-from fsm_hpc.cluster.submit import afterwards, local, transaction
+from fsm_hpc.cluster import arrays, schedulers, study_lock, trust
+from fsm_hpc.cluster.schedulers.base import Scheduler
+from fsm_hpc.cluster.submit import afterwards, transaction
 from fsm_hpc.cluster.submit.afterwards import NOTHING, Afterwards
-from fsm_hpc.cluster.submit.local import Waiting
-from fsm_hpc.cluster.submit.plan import Decision, decide, kind_of, refuse
+from fsm_hpc.cluster.submit.plan import Decision, decide, refuse
 from fsm_hpc.cluster.watch import progress as watch
 from fsm_hpc.cluster.watch import show
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import check_code, look
 from fsm_hpc.study import variants
-from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import terminal
+from fsm_hpc.system.interrupts import heard
 from fsm_hpc.system.numbers import counted
 
-SETTLE_S = 15.0  # SLURM calls a job ended for some seconds before it requeues it
 LOOK_S = 2.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Options:
 
 
 def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> int:
-    """Submit what is missing. Returns in seconds on SLURM; here, when the folds have ended.
+    """Submit what is missing. Returns in seconds, or where jobs end with the command, after them.
 
     `stays`: each fold goes on in the folder that it has, whatever its settings are now.
     """
@@ -59,46 +63,61 @@ def _launch(configs: Sequence[Config], options: Options, stays: bool) -> int:
             console.print(told, soft_wrap=True)
         if not stays and variants.memories(configs) != before:  # by who held it until now
             folds = variants.placed(configs)
-        decisions, hints = decide(folds)
+        decisions, reports = decide(folds)
         for root in before:
             study_lock.ensure_held(StudyPaths(root))
         variants.remember([decision.config for decision in decisions if decision.is_submitted])
-        show.silence(console, [hints])
-        is_local = kind_of(configs[0]) is ClusterKind.LOCAL
-        if is_local:
-            waiting = local.prepare(console, decisions)
-        else:
-            _submit(console, decisions)
-            if options.afterwards:
-                job_id = afterwards.send(options.afterwards, configs[0], decisions)
-                console.print(f"job {job_id} waits for them: {options.afterwards}")
-    if is_local:
-        return _run_here(console, decisions, waiting, options.afterwards)
+        show.silence(console, reports)
+        scheduler = schedulers.of(configs[0])
+        _submit(console, decisions)
+        if options.afterwards and not scheduler.ends_with_command:
+            job_id = afterwards.send(options.afterwards, configs[0], decisions)
+            console.print(f"job {job_id} waits for them: {options.afterwards}")
+    if scheduler.ends_with_command:
+        return _run_here(console, decisions, scheduler, options.afterwards)
     if not options.wait:
         if any(decision.is_submitted for decision in decisions):
             console.print("see them: python -m fsm_hpc status -w  (with the same key=value words)")
         return 0
-    return stay(console, [decision.ref for decision in decisions])
+    return stay(console, [decision.ref for decision in decisions], scheduler)
 
 
 def _run_here(
-    console: Console, decisions: Sequence[Decision], waiting: list[Waiting], chores: Afterwards
+    console: Console, decisions: Sequence[Decision], scheduler: Scheduler, chores: Afterwards
 ) -> int:
-    show.decisions(console, decisions, "runs here")
-    if any(decision.is_submitted for decision in decisions):
-        at_a_time = local.side_by_side(decisions[0].config)
-        console.print(f"{at_a_time} at a time; Ctrl-C saves them, and the same command goes on")
-    finished = local.run(console, waiting)
+    """Stay until the jobs of this command have ended; a signal ends them before."""
+    if scheduler.is_working():
+        console.print("Ctrl-C saves the folds, and the same command goes on with them")
+    with _stop_requests() as stop:
+        with watch.SweepProgress(console, [d.ref for d in decisions if d.is_submitted]) as progress:
+            while scheduler.is_working() and not stop:
+                progress.refresh()
+                time.sleep(LOOK_S / 20)
+        if stop:
+            console.print("stopping: the folds save their states")
+        scheduler.close()
     verdicts, _ = look([decision.ref for decision in decisions])
     show.folds(console, verdicts)
-    if finished and chores:
+    if not stop and chores:
         afterwards.here(chores, decisions)
-    return check_code(verdicts) if finished else 130
+    return 130 if stop else check_code(verdicts)
+
+
+@contextmanager
+def _stop_requests() -> Iterator[list[int]]:
+    """A list that is no longer empty once somebody has asked to stop."""
+    signals: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+
+    with heard(STOP_SIGNALS, note):
+        yield signals
 
 
 def _submit(console: Console, decisions: Sequence[Decision]) -> None:
     count = 0
-    for sent in transaction.to_slurm(decisions):
+    for sent in transaction.submit(decisions):
         count += len(sent.job_ids)
         first = sent.job_ids[0].split("_")[0]
         jobs = counted(len(sent.job_ids), "job")
@@ -109,12 +128,12 @@ def _submit(console: Console, decisions: Sequence[Decision]) -> None:
     console.print(f"{count} submitted, {len(decisions) - count} skipped")
 
 
-def stay(console: Console, folds: Sequence[FoldRef]) -> int:
+def stay(console: Console, folds: Sequence[FoldRef], scheduler: Scheduler) -> int:
     """Watch until nobody works on the folds; Ctrl-C leaves them running."""
     idle_since: float | None = None
     try:
         with watch.SweepProgress(console, folds) as progress:
-            while idle_since is None or time.monotonic() - idle_since < SETTLE_S:
+            while idle_since is None or time.monotonic() - idle_since < scheduler.settle_s:
                 progress.refresh(LOOK_S)
                 if all(one.is_done for one in progress.verdicts) and progress.verdicts:
                     break

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fsm_hpc.cluster import arrays, slurm
-from fsm_hpc.cluster.slurm import Hints
+from fsm_hpc.cluster import arrays, schedulers
+from fsm_hpc.cluster.schedulers.base import JobReport, SiteLimits
 from fsm_hpc.cluster.watch import cost, evidence
 from fsm_hpc.cluster.watch.cost import Expected
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -16,7 +16,7 @@ from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, resources, result, variants
-from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.study.config import Config
 from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import without_collector
 
@@ -37,7 +37,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Folds that go to SLURM in one piece, a job each."""
+    """Folds that go to a scheduler in one piece, a job each."""
 
     folds: tuple[Decision, ...]
     at_a_time: int
@@ -51,17 +51,18 @@ class Array:
 
 
 @without_collector()
-def decide(configs: Sequence[Config]) -> tuple[list[Decision], Hints]:
+def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
     """What a submission of these folds would do; mistakes in the data show here."""
     if not configs:
         raise UserError("these words name no fold")
     refuse(configs)
-    configs = [_guessed(config) for config in variants.one_each(configs)]
+    adapted = schedulers.of(configs[0]).adapted
+    configs = [adapted(_guessed(config)) for config in variants.one_each(configs)]
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
-    found, hints = look([_with_data(ref) for ref in evidence.of_sweep(configs)])
-    return [_decide(config, one) for config, one in zip(configs, found, strict=True)], hints
+    found, reports = look([_with_data(ref) for ref in evidence.of_sweep(configs)])
+    return [_decide(config, one) for config, one in zip(configs, found, strict=True)], reports
 
 
 def _guessed(config: Config) -> Config:
@@ -76,7 +77,7 @@ def refuse(configs: Sequence[Config]) -> None:
     """Two jobs for one folder, and jobs that would be requeued for ever and never get on."""
     variants.one_each(configs)
     reasons = [resources.hopeless(config.cluster) for config in configs]
-    if any(reasons) and kind_of(configs[0]) is ClusterKind.SLURM:
+    if any(reasons) and schedulers.of(configs[0]).has_time_limit:
         raise UserError(next(filter(None, reasons)))
 
 
@@ -141,9 +142,10 @@ def _other_settings(config: Config, found: FoldVerdict) -> str:
     return f" (with other settings, cancel it first: {', '.join(changed)})" if changed else ""
 
 
-def lay_out(decisions: Sequence[Decision], max_array_size: int) -> list[Array]:
+def lay_out(decisions: Sequence[Decision], limits: SiteLimits | None = None) -> list[Array]:
     """The folds as arrays of equal resources, none larger than the site allows; together they run
     no more jobs at a time than `cluster.max_parallel`."""
+    limits = limits or _limits(decisions)
     groups: dict[str, list[Decision]] = {}
     for decision in decisions:
         if decision.is_submitted:
@@ -152,8 +154,13 @@ def lay_out(decisions: Sequence[Decision], max_array_size: int) -> list[Array]:
     most = max((group[0].config.cluster.max_parallel for group in groups.values()), default=1)
     parts: list[Array] = []
     for group in groups.values():
-        parts += _split(group, max_array_size, len(parts))
-    return _share(parts, most)
+        parts += _split(group, limits.max_array_size, len(parts))
+    return _share(parts, min(most, limits.max_parallel))
+
+
+def _limits(decisions: Sequence[Decision]) -> SiteLimits:
+    config = decisions[0].config
+    return schedulers.of(config).limits(config)
 
 
 def _split(group: list[Decision], size: int, first: int) -> list[Array]:
@@ -187,16 +194,6 @@ def _share(parts: list[Array], most: int) -> list[Array]:
         replace(array, at_a_time=count, after=tuple({*array.after, *_before(number, most)}))
         for number, (array, count) in enumerate(zip(parts, jobs, strict=True))
     ]
-
-
-def kind_of(config: Config) -> ClusterKind:
-    """Where folds of this config run: SLURM or this machine."""
-    kind = config.cluster.kind
-    if kind is ClusterKind.SLURM and not slurm.is_here():
-        raise UserError("cluster=slurm, but there is no sbatch here; cluster=local runs here")
-    if kind is ClusterKind.AUTO:
-        return ClusterKind.SLURM if slurm.is_here() else ClusterKind.LOCAL
-    return kind
 
 
 def expected(decisions: Sequence[Decision]) -> Expected:

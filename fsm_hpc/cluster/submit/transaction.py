@@ -1,7 +1,9 @@
-"""Send arrays to SLURM so that each fold has its job or stays as it was, whatever happens."""
+"""Submit arrays so that each fold has its job or stays as it was, whatever happens."""
 
 from __future__ import annotations
 
+import re
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,17 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import arrays, generations, slurm, study_lock, submissions
-from fsm_hpc.cluster.arrays import Fate, JobArray
+from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
+from fsm_hpc.cluster.arrays import ArrayState, JobArray
 from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.schedulers.base import Batch, JobRecord, Scheduler, UnclearError
 from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.submit import sbatch
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
-from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.tasks import rule_paths
-from fsm_hpc.study.config import ClusterKind, Config
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
@@ -33,36 +34,31 @@ LOOKS = 4  # for jobs of an unclear answer, a second apart
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """One array that SLURM has accepted."""
+    """One array that a scheduler has accepted."""
 
     array: Array
     job_ids: tuple[str, ...]
     after: tuple[str, ...] = ()  # jobs that have to end before these begin
 
 
-def to_slurm(decisions: Sequence[Decision]) -> Iterator[Submitted]:
+def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
     """Submit what is to be submitted, array by array; the study has to be held."""
     sent: list[str] = []
-    for array in lay_out(decisions, slurm.max_array_size()):
+    for array in lay_out(decisions):
         first = array.folds[0]
         after = tuple(sent[position] for position in array.after)
         members = [(d.ref.paths, d.config, d.ref.data_digest) for d in array.folds]
         made = _new(first.ref.paths.study, members, is_array=len(members) > 1)
-        config = _after(first.config, after)
-        job_ids = tuple(_send(made, config, supervise.work_in_array, array.at_a_time))
+        batch = _batch(made, first.config, supervise.work_in_array)
+        batch = replace(batch, at_a_time=array.at_a_time, after=after)
+        job_ids = tuple(_send(made, batch))
         sent.append(job_ids[0].split("_")[0])
         yield Submitted(array, job_ids, after)
 
 
-def _after(config: Config, job_ids: Sequence[str]) -> Config:
-    """The config with a job that begins when these have ended, and as its own options say."""
-    if not job_ids:
-        return config
-    options = dict(config.cluster.sbatch or {})
-    given = options.get("dependency")
-    waits = f"afterany:{':'.join(job_ids)}"
-    options["dependency"] = f"{given},{waits}" if given else waits
-    return replace(config, cluster=replace(config.cluster, sbatch=options))
+def _batch(array: JobArray, config: Config, task: Callable[..., Any]) -> Batch:
+    count = len(array.members) if array.is_array else None
+    return Batch(config, array.output, array.name, task, (str(array.output),), count)
 
 
 def send_fit(config: Config) -> tuple[str, Path]:
@@ -73,64 +69,76 @@ def send_fit(config: Config) -> tuple[str, Path]:
     study = StudyPaths(config.results_dir / config.study)
     member = (paths, replace(config, out=out.absolute()), data.digest)
     made = _new(study, [member], is_array=False)
-    return _send(made, config, fitting.work_in_array, 1)[0], out
+    return _send(made, _batch(made, config, fitting.work_in_array))[0], out
 
 
 def _new(
     study: StudyPaths, folds: Sequence[tuple[FoldPaths, Config, str | None]], is_array: bool
 ) -> JobArray:
     study_lock.ensure_held(study)
-    output = sbatch.output_folder(study)
+    output = output_folder(study)
     known = [generations.next_of(paths) for paths, _, _ in folds]
     number = max(generations.next_of_study(study), *known)
     generations.remember(study, number)
-    new = partial(submissions.new_submission, kind=ClusterKind.SLURM, output=str(output))
+    kind = folds[0][1].cluster.scheduler
+    new = partial(submissions.new_submission, kind=kind, output=str(output))
     members = tuple(
         (paths, replace(new(config, table=digest), generation=number))
         for paths, config, digest in folds
     )
-    return JobArray(output, sbatch.new_name(study), members, is_array)
+    return JobArray(output, new_name(study), members, is_array)
 
 
-def _send(array: JobArray, config: Config, task: Callable[..., Any], at_a_time: int) -> list[str]:
+def new_name(study: StudyPaths, what: str = "") -> str:
+    """A name for jobs that no others have, and that a scheduler can be asked for."""
+    plain = re.sub(r"[^\w.-]", "_", study.root.name)[:40]
+    return "-".join(filter(None, ("fsm", plain, what, secrets.token_hex(4))))
+
+
+def output_folder(study: StudyPaths) -> Path:
+    """A new folder for the files of one array."""
+    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    folder = StudyPaths(study.root.absolute()).submissions / stamp
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _send(array: JobArray, batch: Batch) -> list[str]:
     """One transaction: written down, sent, confirmed; what was there before stays until then."""
     arrays.save(array)
-    count = len(array.members) if array.is_array else None
-    arguments = (str(array.output),)
-    request = Request(config, array.output, array.name, task, arguments, count, at_a_time)
-    ensure_held = partial(study_lock.ensure_held, array.study)
+    scheduler = schedulers.of(batch.config)
     try:
-        job_id = sbatch.send(request, ensure_held)
+        job_id = scheduler.submit(batch, partial(study_lock.ensure_held, array.study))
     except UnclearError as error:
-        found = _job_of(array, LOOKS)
+        found = _job_of(array, scheduler, LOOKS)
         if found is None:
-            arrays.end(array.output, Fate.WITHDRAWN)
+            arrays.end(array.output, ArrayState.WITHDRAWN)
             raise UserError(
-                f"sbatch refused {counted(len(array.members), 'job')}: {error}; "
+                f"{scheduler.title} refused {counted(len(array.members), 'job')}: {error}; "
                 "`python -m fsm_hpc doctor` checks the site, cluster=local runs them here"
             ) from None
         job_id = found
     except Exception:
-        arrays.end(array.output, Fate.WITHDRAWN)
+        arrays.end(array.output, ArrayState.WITHDRAWN)
         raise
     try:
         _confirm(array, job_id)
     except LostLockError:
-        if arrays.fate_of(array.output)[0] is Fate.WITHDRAWN:  # by the command that took over
-            slurm.cancel([job_id])
+        if arrays.state_of(array.output)[0] is ArrayState.WITHDRAWN:  # by who took over
+            scheduler.cancel([JobRecord(job_id)])
         raise
     return array.job_ids(job_id)
 
 
-def _job_of(array: JobArray, looks: int = 1) -> str | None:
-    """The id of the array's jobs, where SLURM has them after all."""
+def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
+    """The id of the array's jobs, where the scheduler has them after all."""
     for look in range(looks):
-        found = slurm.named([array.name])
+        found = scheduler.find([array.name])
         if found is None:
             raise UserError(
-                f"sbatch gave no clear answer, and squeue none either: whether SLURM has the "
-                f"{len(array.members)} jobs named {array.name} is open; the next command finds "
-                "out, and goes on with them or submits them"
+                f"{scheduler.title} gave no clear answer, and no list of its jobs either: whether "
+                f"it has the {len(array.members)} jobs named {array.name} is open; the next "
+                "command finds out, and goes on with them or submits them"
             )
         if array.name in found:
             return found[array.name]
@@ -141,14 +149,14 @@ def _job_of(array: JobArray, looks: int = 1) -> str | None:
 def _confirm(array: JobArray, job_id: str) -> None:
     """Every fold says which job it has; jobs that were cancelled meanwhile are ended."""
     study_lock.ensure_held(array.study)
-    arrays.end(array.output, Fate.SENT, job_id)
+    arrays.end(array.output, ArrayState.SENT, job_id)
     cancelled: list[str] = []
     files.write_each(
         partial(_confirm_fold, paths, replace(submission, job_id=its_id), cancelled)
         for (paths, submission), its_id in zip(array.members, array.job_ids(job_id), strict=True)
     )
-    slurm.cancel(cancelled)
-    arrays.end(array.output, Fate.SETTLED, job_id)
+    array.scheduler.cancel([JobRecord(its_id) for its_id in cancelled])
+    arrays.end(array.output, ArrayState.SETTLED, job_id)
 
 
 def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]) -> None:
@@ -173,10 +181,7 @@ def recover(studies: Sequence[StudyPaths]) -> list[str]:
     open_ = [output for study in studies for output in arrays.unsettled(study, LATE_S)]
     unreadable = [text for output in open_ if (text := _complaint(output))]
     known = [array for output in open_ if (array := arrays.understood(output)) is not None]
-    if not known:
-        return unreadable
-    found = slurm.named([array.name for array in known])
-    return unreadable + [told for array in known if (told := _settle(array, found)) is not None]
+    return [*unreadable, *filter(None, map(_settle, known))]
 
 
 def _complaint(output: Path) -> str:
@@ -190,23 +195,25 @@ def _complaint(output: Path) -> str:
     return ""
 
 
-def _settle(array: JobArray, found: dict[str, str] | None) -> str | None:
-    fate, job_id, _ = arrays.fate_of(array.output)
-    if fate is Fate.SENT and job_id is not None:
+def _settle(array: JobArray) -> str | None:
+    state, job_id, _ = arrays.state_of(array.output)
+    scheduler = array.scheduler
+    if state is ArrayState.SENT and job_id is not None:
         _confirm(array, job_id)
         return f"job {job_id} was sent by a command that was ended: its folds have it now"
+    found = scheduler.find([array.name])
     if found is None:
-        if fate is Fate.WITHDRAWN:
+        if state is ArrayState.WITHDRAWN:
             return None
-        return f"whether SLURM has the jobs named {array.name} is open: squeue does not answer"
-    job_id = found.get(array.name)
-    if fate is Fate.WITHDRAWN:
-        if job_id is None:
+        return f"whether {scheduler.title} has the jobs named {array.name} is open: no answer"
+    found_id = found.get(array.name)
+    if state is ArrayState.WITHDRAWN:
+        if found_id is None:
             return None
-        slurm.cancel([job_id])
-        return f"job {job_id} came late, after it was said to be refused: cancelled"
-    if job_id is None:
-        arrays.end(array.output, Fate.WITHDRAWN)
-        return f"{len(array.members)} jobs named {array.name} never reached SLURM"
-    _confirm(array, job_id)
-    return f"job {job_id} had been sent without an answer: its folds have it now"
+        scheduler.cancel([JobRecord(found_id)])
+        return f"job {found_id} came late, after it was said to be refused: cancelled"
+    if found_id is None:
+        arrays.end(array.output, ArrayState.WITHDRAWN)
+        return f"{len(array.members)} jobs named {array.name} never reached {scheduler.title}"
+    _confirm(array, found_id)
+    return f"job {found_id} had been sent without an answer: its folds have it now"

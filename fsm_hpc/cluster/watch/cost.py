@@ -1,4 +1,4 @@
-"""Core-hours: what a sweep has been given and has used by SLURM's count, and what it may need."""
+"""Core-hours: what a sweep has been given and has used, and what it may need."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.watch.verdict import FoldVerdict
 from fsm_hpc.system.numbers import counted
-
-MOST_ARRAYS = 300  # that SLURM's accounts are asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +71,19 @@ def _core_hours(one: FoldVerdict, cores: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What SLURM has set aside for jobs, and what they made of it."""
+    """What was set aside for jobs, and what they made of it."""
 
     allocated_h: float
-    used_h: float  # 0 where SLURM has not counted: it does so some time after a job's end, or never
+    used_h: (
+        float  # 0 where it is not counted yet: that may be some time after a job's end, or never
+    )
 
 
 def spent(verdicts: Iterable[FoldVerdict]) -> Spent | None:
-    """SLURM's own count over all jobs and their restarts; None where there are none, or too many
-    to ask about, or its accounts do not answer."""
-    jobs = {job for one in verdicts for job in _jobs(one) if job[:1].isdigit()}
-    if not jobs or len({job.split("_")[0] for job in jobs}) > MOST_ARRAYS:
-        return None
-    usage = slurm.usage(jobs)
-    if usage is None:
+    """The scheduler's own count over all jobs and their restarts; None where there is none."""
+    jobs = {job for one in verdicts for job in _jobs(one)}
+    usage = next(filter(None, (site.usage(jobs) for site in schedulers.available())), None)
+    if not usage:
         return None
     return Spent(*(sum(part) / 3600 for part in zip(*usage.values(), strict=True)))
 
@@ -98,15 +95,15 @@ def _jobs(one: FoldVerdict) -> list[str]:
 
 def told(verdicts: Sequence[FoldVerdict]) -> str:
     """A line for `status` on the folds that it shows; empty where there is nothing to tell."""
-    return "; ".join(filter(None, (_counted_by_slurm(verdicts), *_of_rows(verdicts))))
+    return "; ".join(filter(None, (_counted(verdicts), *_of_rows(verdicts))))
 
 
-def _counted_by_slurm(verdicts: Sequence[FoldVerdict]) -> str:
+def _counted(verdicts: Sequence[FoldVerdict]) -> str:
     found = spent(verdicts)
     if found is None:
         return ""
     used = f"{_hours(found.used_h)} used of " if found.used_h else ""
-    not_counted = "" if used else " (what was used SLURM has not counted yet)"
+    not_counted = "" if used else " (what was used is not counted yet)"
     return f"core-hours: {used}{_hours(found.allocated_h)} allocated{not_counted}"
 
 

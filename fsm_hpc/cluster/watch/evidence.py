@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from fsm_hpc.cluster import arrays, attempts, generations, submissions
+from fsm_hpc.cluster import arrays, attempts, generations, schedulers, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
+from fsm_hpc.cluster.schedulers.base import SETUP_FAILED, JobRecord
+from fsm_hpc.cluster.schedulers.local import HEARTBEAT
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.config import Config
@@ -16,15 +18,11 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.scan_file import ScanFacts
-from fsm_hpc.system import files, heartbeat, process_identity
+from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
 
 T = TypeVar("T")
-SILENT_S = 300.0  # without a sign of life from another PID namespace: whoever it was is gone
-CONFIRM_S = 6.0  # of watching, before a sign that is that old is believed to be the last
 OUTPUT_BYTES = 32_000  # of a job's output, at its end: a traceback follows the reason
-SETUP_FAILED = "fsm_hpc: a setup line failed"  # written by the job's script
-MEMORY_WORDS = (b"oom-kill event", b"Out Of Memory", b"Exceeded job memory limit", b"oom_kill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +45,11 @@ class Evidence:
     attempt: Attempt | None = None
     scan: ScanFacts = field(default_factory=ScanFacts)
     is_tuning: bool = False  # a baseline has finished trials
-    is_open: bool = False  # nobody knows whether SLURM has its job
+    is_open: bool = False  # nobody knows whether its scheduler has its job
     damage: tuple[str, ...] = ()  # why some of its files are not understood
     is_newer: bool = False  # one of them is of a newer version
     trouble: str = ""  # why its files could not be read
     under_way: str = ""  # the fold of a rule that is found already
-    is_silent: bool | None = None  # no sign of life for long; None: it cannot be told
 
     @property
     def job_id(self) -> str | None:
@@ -64,14 +61,38 @@ class Evidence:
         return ids[-1] if ids else None
 
     @property
-    def needs_slurm(self) -> bool:
+    def is_unsettled(self) -> bool:
         """The files leave open whether somebody works on the fold."""
         submission, attempt = self.submission, self.attempt
-        if submission is None or submission.is_local:
+        if submission is None or submission.job_id is None:
             return False
         if attempt is None or attempt.token != submission.token or attempt.end is None:
             return True
         return attempt.end in (AttemptEnd.TIMEOUT, AttemptEnd.PREEMPTED, AttemptEnd.STOPPED)
+
+    @property
+    def job(self) -> JobRecord | None:
+        """The job that the fold was handed over as."""
+        submission, attempt = self.submission, self.attempt
+        if submission is None or submission.job_id is None:
+            return None
+        has_begun = attempt is not None and attempt.token == submission.token
+        is_own = attempt is not None and has_begun and attempt.end is None
+        has_stopped = attempt is not None and has_begun and attempt.end is AttemptEnd.STOPPED
+        is_stopped = has_stopped or (submission.cancelled_at is not None and not is_own)
+        output = Path(submission.output) if submission.output else None
+        waiting = output / HEARTBEAT if output else None
+        return JobRecord(
+            submission.job_id,
+            output,
+            self.ref.paths.folder,
+            self.ref.id,
+            host=attempt.host if attempt else "",
+            process=attempt.process if attempt and is_own else submission.process,
+            heartbeat=self.ref.paths.attempt if is_own else waiting,
+            has_begun=is_own,
+            is_stopped=is_stopped,
+        )
 
     @property
     def has_begun(self) -> bool:
@@ -165,17 +186,18 @@ def _is_of_last_submission(done: FoldResult, paths: FoldPaths) -> bool:
     return last is not None and last <= generations.in_values(done.provenance)
 
 
-def job_outputs(submission: Submission) -> list[Path]:
-    """What SLURM and submitit wrote for a job."""
-    if submission.is_local or submission.job_id is None:
+def job_outputs(found: Evidence) -> list[Path]:
+    """What the job of a fold printed."""
+    job, submission = found.job, found.submission
+    if job is None or submission is None:
         return []
-    return sorted(Path(submission.output).glob(f"{submission.job_id}_*_log.*"))
+    return schedulers.named(submission.kind).outputs(job)
 
 
-def reason_not_to_begin(submission: Submission) -> str:
+def reason_not_to_begin(found: Evidence) -> str:
     """What a job wrote that ended before it claimed its fold: a setup line of the user's failed,
     or something could not be read; else nothing."""
-    for path in job_outputs(submission):
+    for path in job_outputs(found):
         for line in files.read_end(path, OUTPUT_BYTES).decode(errors="replace").splitlines():
             if line.startswith((SETUP_FAILED, arrays.CANNOT_BEGIN)):
                 return line.removeprefix("fsm_hpc: ")
@@ -183,52 +205,9 @@ def reason_not_to_begin(submission: Submission) -> str:
 
 
 def output_tells_of_memory(found: Evidence) -> bool:
-    """Whether SLURM wrote that it killed the last attempt for its memory; works without sacct."""
+    """Whether the output says that the last attempt was killed for its memory."""
     submission, attempt = found.submission, found.attempt
     if submission is None or attempt is None or attempt.token != submission.token:
         return False
-    tails = [files.read_end(path, 4000) for path in job_outputs(submission)]
-    return any(word in tail for word in MEMORY_WORDS for tail in tails)
-
-
-def is_waiting(found: Evidence, submission: Submission) -> bool:
-    """Whether the command that is to start a local fold runs."""
-    running = process_identity.is_running(submission.process)
-    return found.is_silent is False if running is None else running
-
-
-def is_alive(attempt: Attempt) -> bool | None:
-    """Whether its process runs; None where it cannot be seen from here."""
-    return process_identity.is_running(attempt.process)
-
-
-def local_process(found: Evidence, attempt: Attempt) -> tuple[bool | None, str]:
-    """Whether the process of a local attempt runs, None where nobody can say, and a reason."""
-    running = is_alive(attempt)
-    if running is not None:
-        return running, "" if running else f"process {attempt.pid} is gone"
-    if found.is_silent:
-        return False, f"no sign of life from {attempt.host}, {found.resumes}"
-    if found.is_silent is False and attempt.process:
-        return True, f"on {attempt.host}"
-    return None, f"runs on {attempt.host}, if it still does"
-
-
-def with_heartbeats(found: Sequence[Evidence]) -> list[Evidence]:
-    """Of local folds whose processes cannot be seen from here: whether their heartbeats stopped."""
-    files_ = [_heartbeat(one) for one in found]
-    silent = heartbeat.silent({path for path in files_ if path}, SILENT_S, CONFIRM_S)
-    return [
-        one if path is None else replace(one, is_silent=silent[path])
-        for one, path in zip(found, files_, strict=True)
-    ]
-
-
-def _heartbeat(found: Evidence) -> Path | None:
-    submission, attempt, paths = found.submission, found.attempt, found.ref.paths
-    if submission is None or not submission.is_local:
-        return None
-    if attempt is not None and attempt.token == submission.token:
-        return paths.attempt if attempt.end is None and is_alive(attempt) is None else None
-    is_hidden = process_identity.is_running(submission.process) is None
-    return paths.study.root / submission.heartbeat if is_hidden and submission.heartbeat else None
+    complaint = schedulers.named(submission.kind).memory_complaint
+    return any(complaint.search(files.read_end(path, 4000)) for path in job_outputs(found))

@@ -1,4 +1,4 @@
-"""Print the logs of folds, and what SLURM wrote where a fold could not."""
+"""Print the logs of folds, and what their jobs printed where a fold could not."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.system import files
-from fsm_hpc.system.serialization import NewerFormatError
 
 FEW_LINES = 10  # of each fold when several are shown
 FOLLOW_S = 0.5
 MOST_BYTES = 16 * 2**20  # of one log
-SLURM_WORDS = ("slurmstepd", "srun:", "sbatch:", "error:", "Error", "command not found")
+COMPLAINTS = ("error:", "Error", "command not found")
 
 
 def logs(folds: Sequence[FoldRef], follow: bool) -> int:
@@ -25,27 +23,22 @@ def logs(folds: Sequence[FoldRef], follow: bool) -> int:
         print(f"==> {ref.id} <==")
         for line in _last(ref.paths.log, lines):
             print(line)
-        for line in _from_slurm(ref):
+        for line in _from_job(ref):
             print(f"  {line}")
     if follow:
         _follow(folds)
     return 0
 
 
-def _from_slurm(ref: FoldRef) -> list[str]:
+def _from_job(ref: FoldRef) -> list[str]:
     """Complaints in the job's output; all of it when the fold never began."""
-    try:
-        submission = submissions.load(ref.paths)
-    except NewerFormatError as error:
-        return [str(error)]
-    if submission is None:
-        return []
-    lines = [
-        line for path in evidence.job_outputs(submission) for line in _last(path, 5 * FEW_LINES)
-    ]
+    found = evidence.gather(ref)
+    lines = [line for path in evidence.job_outputs(found) for line in _last(path, 5 * FEW_LINES)]
+    if found.is_newer:
+        return list(found.damage)
     if not ref.paths.log.exists():
         return lines
-    return [line for line in lines if any(word in line for word in SLURM_WORDS)]
+    return [line for line in lines if any(word in line for word in COMPLAINTS)]
 
 
 def _last(path: Path, count: int | None) -> list[str]:

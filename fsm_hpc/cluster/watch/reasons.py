@@ -1,4 +1,4 @@
-"""Why a job ended that recorded no end: from its log, and from what SLURM wrote of it."""
+"""Why a job ended that recorded no end: from its log, and from its output."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence
 from fsm_hpc.cluster.watch.states import Verdict
@@ -26,7 +27,6 @@ _SYSTEM = re.compile(
     r"|error while loading shared libraries|Operation not permitted"
 )
 _MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory|oom.kill")
-_SLURM = re.compile(r"(?:slurmstepd|srun|slurmd): error: (?:\*\*\* )?(.*DUE TO [A-Z ]*[A-Z])")
 
 
 def explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
@@ -35,7 +35,7 @@ def explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str
     has_begun = attempt is not None and submission is not None and attempt.token == submission.token
     has_ended = has_begun and attempt is not None and attempt.end is not None
     is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not has_ended
-    if submission and verdict is Verdict.FAILED and why == evidence.reason_not_to_begin(submission):
+    if submission and verdict is Verdict.FAILED and why == evidence.reason_not_to_begin(found):
         return verdict, why
     if not is_open and (has_begun or verdict not in (Verdict.MISSING, Verdict.PARTIAL)):
         return verdict, why
@@ -45,7 +45,7 @@ def explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str
     if error:
         return Verdict.FAILED, error
     full = _full_disk(found.ref.paths.folder) if submission else ""
-    return verdict, "; ".join(filter(None, (of_slurm(found), why, full)))
+    return verdict, "; ".join(filter(None, (of_scheduler(found), why, full)))
 
 
 def of_error(found: Evidence) -> str:
@@ -68,10 +68,15 @@ def is_of_memory(reason: str) -> bool:
     return _MEMORY.search(reason) is not None
 
 
-def of_slurm(found: Evidence) -> str:
-    """Why SLURM says that it ended the job, such as its time limit."""
-    told = [match[1] for lines in _texts(found) for line in lines if (match := _SLURM.match(line))]
-    return told[-1] if told else ""
+def of_scheduler(found: Evidence) -> str:
+    """Why the scheduler says that it ended the job, such as its time limit."""
+    if found.submission is None:
+        return ""
+    complaint = schedulers.named(found.submission.kind).complaint
+    matches = [
+        match for lines in _texts(found) for line in lines if (match := complaint.match(line))
+    ]
+    return str(matches[-1][1]) if matches else ""
 
 
 def _texts(found: Evidence) -> Iterator[list[str]]:
@@ -81,7 +86,7 @@ def _texts(found: Evidence) -> Iterator[list[str]]:
         return
     has_begun = attempt is not None and attempt.token == submission.token
     who = f"{attempt.job_id}.{attempt.restart}" if attempt and has_begun else ""
-    for path in evidence.job_outputs(submission):
+    for path in evidence.job_outputs(found):
         yield _lines(path, who)
     log = found.ref.paths.log
     if has_begun or _is_older(found.ref.paths.submission, log):

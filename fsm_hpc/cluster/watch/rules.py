@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from fsm_hpc.cluster.slurm import Hints, ask
+from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
-from fsm_hpc.cluster.watch.verdict import ENDED, LIVE, Judged, Verdict, judge
+from fsm_hpc.cluster.watch.verdict import ENDED, LIVE, Judged, Verdict, ask, judge, report_on
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.system import serialization
@@ -82,11 +82,11 @@ class RuleVerdict(Judged):
         }
 
 
-def look(refs: Sequence[FoldRef]) -> tuple[list[RuleVerdict], Hints]:
-    """The verdict on every rule; asks SLURM only where their files leave it open."""
-    found = evidence.with_heartbeats([_gather(ref) for ref in refs])
-    hints = ask([e.job_id for e in found if e.needs_slurm and e.job_id is not None])
-    return [_judge(one, hints) for one in found], hints
+def look(refs: Sequence[FoldRef]) -> tuple[list[RuleVerdict], list[JobReport]]:
+    """The verdict on every rule; asks schedulers only where their files leave it open."""
+    found = [_gather(ref) for ref in refs]
+    reports = ask(found)
+    return [_judge(one, report_on(one, reports)) for one in found], list(reports.values())
 
 
 def _gather(ref: FoldRef) -> Evidence:
@@ -104,8 +104,8 @@ def _fold_under_way(found: Evidence) -> str:
     return f"fold {min(done + 1, wanted)} of {wanted}"
 
 
-def _judge(found: Evidence, hints: Hints) -> RuleVerdict:
-    seen = judge(found, hints)
+def _judge(found: Evidence, report: JobReport) -> RuleVerdict:
+    seen = judge(found, report)
     verdict, why = seen.verdict, seen.why
     try:
         model = _read(RulePaths(found.ref.paths.folder).model)

@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from fsm_hpc.cluster.slurm import Hints
+from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.rules import RuleVerdict
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
@@ -228,16 +228,16 @@ def sums(verdicts: Sequence[FoldVerdict]) -> Text:
     return styled(f"{counted(len(verdicts), 'fold')}: ") + Text(", ").join(parts)
 
 
-def silence(console: Console, hints: Iterable[Hints]) -> None:
-    """Say which of SLURM's commands did not answer."""
-    hints_ = list(hints)
-    for told, names in (
-        ("did not answer; what depends on it is said as unknown", [o.silent for o in hints_]),
-        ("gave an answer that is not understood; that is unknown", [o.garbled for o in hints_]),
+def silence(console: Console, reports: Iterable[JobReport]) -> None:
+    """Say which commands of a scheduler did not answer."""
+    listed = list(reports)
+    for text, names in (
+        ("did not answer; what depends on it is said as unknown", [r.silent for r in listed]),
+        ("gave an answer that is not understood; that is unknown", [r.garbled for r in listed]),
     ):
         found = dict.fromkeys(name for some in names for name in some)
         if found:
-            console.print(f"{' and '.join(found)} {told}", style="magenta")
+            console.print(f"{' and '.join(found)} {text}", style="magenta")
 
 
 def _percent(share: float | None) -> str:

@@ -14,7 +14,7 @@ class Verdict(Enum):
     OUT_OF_MEMORY = "out of memory"  # likewise, or killed without a result
     RUNNING = "running"
     QUEUED = "queued"
-    UNKNOWN = "unknown"  # SLURM does not say
+    UNKNOWN = "unknown"  # the scheduler does not say
     PARTIAL = "partial"  # begun, and nobody works on it
     LOST = "lost"  # its job is gone without a word
     CANCELLED = "cancelled"

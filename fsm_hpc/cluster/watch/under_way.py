@@ -10,7 +10,7 @@ from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 
 
 def with_open_arrays(found: list[Evidence]) -> list[Evidence]:
-    """Folds of an array that is under way to SLURM, or was when its command was ended."""
+    """Folds of an array that is being submitted, or was when its command was ended."""
     studies = {one.ref.paths.study for one in found if one.ref.paths.id is not None}
     open_ = set().union(*map(arrays.open_folds, studies))
     if not open_:
@@ -42,4 +42,4 @@ def by_whom(ref: FoldRef) -> str:
     owner = study_lock.owner_of(ref.paths.study.lock)
     if owner is not None:
         return f"being submitted by process {owner.pid} on {owner.host}"
-    return "sent without an answer of sbatch; the next -m, resume or cancel finds out"
+    return "sent without an answer; the next -m, resume or cancel finds out"

@@ -1,15 +1,16 @@
-"""The one verdict on a fold, from its files and from SLURM's hints, for every verb."""
+"""The one verdict on a fold, from its files and from what its scheduler says, for every verb."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.slurm import Hint, Hints, ask
+from fsm_hpc.cluster.schedulers.base import JobRecord, JobReport, JobState, JobStatus
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.watch import evidence, pace, reasons, under_way
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
@@ -17,13 +18,14 @@ from fsm_hpc.cluster.watch.states import ENDED as ENDED
 from fsm_hpc.cluster.watch.states import LIVE as LIVE
 from fsm_hpc.cluster.watch.states import STUCK as STUCK
 from fsm_hpc.cluster.watch.states import Verdict as Verdict
+from fsm_hpc.errors import UserError
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.machine import without_collector
 from fsm_hpc.system.numbers import counted
 
-BEING_SUBMITTED_S = 300.0  # how long sbatch may take to answer
+BEING_SUBMITTED_S = 300.0  # how long a scheduler may take to answer
 
 
 class Judged(ABC):
@@ -65,6 +67,7 @@ class FoldVerdict(Judged):
     lengths: tuple[dict[str, Any], ...] = ()  # of an unfinished fold those on disk so far
     is_newer: bool = False  # a newer version wrote it, so that it is not this one's to change
     submission: Submission | None = None  # the last one, of a fold without a result
+    job: JobRecord | None = None  # that it was handed over as
 
     @property
     def test_accuracy(self) -> float | None:
@@ -111,17 +114,37 @@ class FoldVerdict(Judged):
         }
 
 
-def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], Hints]:
-    """The verdict on every fold; asks SLURM only about folds that their files leave open."""
+def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], list[JobReport]]:
+    """The verdict on every fold; asks schedulers only about folds that their files leave open."""
     with without_collector():
         found = [evidence.gather(fold) for fold in folds]
-    found = evidence.with_heartbeats(under_way.with_open_arrays(found))
-    unclear = [e.job_id for e in found if e.needs_slurm and e.job_id is not None]
-    hints = ask(unclear)
-    return [judge(e, hints) for e in found], hints
+    found = under_way.with_open_arrays(found)
+    reports = ask(found)
+    return [judge(e, report_on(e, reports)) for e in found], list(reports.values())
 
 
-def judge(found: Evidence, hints: Hints) -> FoldVerdict:
+def ask(found: Iterable[Evidence]) -> dict[str, JobReport]:
+    """What every scheduler says about the jobs that are left open."""
+    jobs: dict[str, list[JobRecord]] = {}
+    for one in found:
+        if one.submission is not None and one.is_unsettled and one.job is not None:
+            jobs.setdefault(one.submission.kind, []).append(one.job)
+    return {kind: _report(kind, records) for kind, records in jobs.items()}
+
+
+def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
+    try:
+        return schedulers.named(kind).report(jobs)
+    except UserError:  # a scheduler that this machine does not have
+        return JobReport(silent=(kind,), queue_answered=False)
+
+
+def report_on(found: Evidence, reports: Mapping[str, JobReport]) -> JobReport:
+    kind = found.submission.kind if found.submission else ""
+    return reports.get(kind, JobReport())
+
+
+def judge(found: Evidence, report: JobReport) -> FoldVerdict:
     """The verdict on one fold."""
     if found.trouble:
         return FoldVerdict(found.ref, Verdict.UNKNOWN, found.trouble)
@@ -132,9 +155,10 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
             under_way.by_whom(found.ref),
             result=found.result,
             submission=found.submission,
+            job=found.job,
         )
-    hint = hints.jobs.get(found.job_id or "")
-    verdict, why = reasons.explained(found, *_without_result(found, hint, hints))
+    status = report.jobs.get(found.job.id) if found.job and found.is_unsettled else None
+    verdict, why = reasons.explained(found, *_without_result(found, status, report))
     if found.result is not None and verdict not in LIVE:
         return _with_result(found, found.result)
     warnings = found.attempt.warnings if found.attempt else ()
@@ -160,6 +184,7 @@ def judge(found: Evidence, hints: Hints) -> FoldVerdict:
         lengths=scan.lengths,
         is_newer=found.is_newer,
         submission=found.submission,
+        job=found.job,
     )
 
 
@@ -217,53 +242,48 @@ def of_result(done: FoldResult) -> tuple[Verdict, str]:
     return Verdict.DONE, done.stop_reason.replace("_", " ")
 
 
-def _without_result(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[Verdict, str]:
+def _without_result(
+    found: Evidence, status: JobStatus | None, report: JobReport
+) -> tuple[Verdict, str]:
     submission, attempt = found.submission, found.attempt
     if submission is None:
         return (Verdict.PARTIAL, found.resumes) if found.has_begun else (Verdict.MISSING, "")
     if attempt is None or attempt.token != submission.token:
-        return _not_begun(found, submission, hint, hints)
+        return _not_begun(found, submission, status, report)
     if attempt.end is None:
-        return _open(found, submission, attempt, hint, hints)
-    return _ended(found, submission, attempt, hint, hints)
+        return _open(found, status, report)
+    return _ended(found, attempt, status, report)
 
 
 def _not_begun(
-    found: Evidence, submission: Submission, hint: Hint | None, hints: Hints
+    found: Evidence, submission: Submission, status: JobStatus | None, report: JobReport
 ) -> tuple[Verdict, str]:
     if submission.job_id is None:
         if abs(time.time() - submission.submitted_at) < BEING_SUBMITTED_S:
             return Verdict.QUEUED, "being submitted"
         return _or_partial(found, Verdict.MISSING, "the submission was never confirmed")
-    if submission.is_local:
-        if evidence.is_waiting(found, submission):
-            return Verdict.QUEUED, "waits for a free core"
-        return _or_partial(found, Verdict.MISSING, "stopped before its turn")
-    if hint is not None and hint.is_live:
-        verdict = Verdict.QUEUED if hint.is_waiting else Verdict.RUNNING
-        return verdict, (hint.reason + _held(hint)) if hint.is_waiting else "starts"
-    line = evidence.reason_not_to_begin(submission)
+    if status is not None and status.is_live:
+        if not status.is_waiting:
+            return Verdict.RUNNING, "starts"
+        return Verdict.QUEUED, "; ".join(filter(None, (status.reason, status.advice)))
+    if status is not None and status.state is JobState.WITHDRAWN:
+        return _or_partial(found, Verdict.MISSING, status.text)
+    line = evidence.reason_not_to_begin(found)
     if line:
         return Verdict.FAILED, line
-    if hint is not None and hint.state not in ("CANCELLED", "NODE_FAIL", "COMPLETED", "PREEMPTED"):
-        return Verdict.FAILED, f"SLURM: {hint.state} before it began; see `logs`"
-    return _gone(found, hint, hints)
+    if status is not None and status.state in (JobState.FAILED, JobState.OUT_OF_MEMORY):
+        return Verdict.FAILED, f"{status.text} before it began; see `logs`"
+    return _gone(found, status, report)
 
 
-def _open(
-    found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
-) -> tuple[Verdict, str]:
-    if submission.is_local:
-        is_running, why = evidence.local_process(found, attempt)
-        return _OF_PROCESS[is_running], why
-    if hint is not None and hint.is_live:
-        if hint.is_waiting:
-            return Verdict.QUEUED, f"requeued, {found.resumes}{_held(hint)}"
-        return Verdict.RUNNING, ""
-    return _gone(found, hint, hints)
+def _open(found: Evidence, status: JobStatus | None, report: JobReport) -> tuple[Verdict, str]:
+    if status is None or not status.is_live:
+        return _gone(found, status, report)
+    if status.is_waiting:
+        return Verdict.QUEUED, _waits(f"requeued, {found.resumes}", status)
+    return Verdict.RUNNING, status.reason
 
 
-_OF_PROCESS = {True: Verdict.RUNNING, False: Verdict.LOST, None: Verdict.UNKNOWN}
 _FAILURES = {
     AttemptEnd.GAVE_UP: "gave up",
     AttemptEnd.BAD_INPUT: "bad input:",
@@ -272,7 +292,7 @@ _FAILURES = {
 
 
 def _ended(
-    found: Evidence, submission: Submission, attempt: Attempt, hint: Hint | None, hints: Hints
+    found: Evidence, attempt: Attempt, status: JobStatus | None, report: JobReport
 ) -> tuple[Verdict, str]:
     if attempt.end in _FAILURES:
         return Verdict.FAILED, f"{_FAILURES[attempt.end]} {attempt.message}".strip()
@@ -280,36 +300,39 @@ def _ended(
         return Verdict.OUT_OF_MEMORY, attempt.message
     if attempt.end is AttemptEnd.FINISHED:
         return _or_partial(found, Verdict.MISSING, "its result has been removed")
-    if submission.is_local:
+    if status is not None and status.state is JobState.WITHDRAWN:
         return Verdict.PARTIAL, f"stopped, {found.resumes}"
-    if hint is not None and hint.is_live:
+    if status is not None and status.is_live:
         cause = attempt.end.value if attempt.end else ""
-        return Verdict.QUEUED, f"requeued after {cause}, {found.resumes}{_held(hint)}"
-    return _gone(found, hint, hints)
+        return Verdict.QUEUED, _waits(f"requeued after {cause}, {found.resumes}", status)
+    return _gone(found, status, report)
 
 
-def _held(hint: Hint) -> str:
+def _waits(text: str, status: JobStatus) -> str:
     """A held job does not start by itself."""
-    is_held = "held" in hint.reason.lower()
-    return "; held: `scontrol release` lets it start" if is_held else ""
+    return "; ".join(filter(None, (text, status.advice)))
 
 
-def _gone(found: Evidence, hint: Hint | None, hints: Hints) -> tuple[Verdict, str]:
+def _gone(found: Evidence, status: JobStatus | None, report: JobReport) -> tuple[Verdict, str]:
     """The job is not in the queue, or nobody knows."""
-    if hint is None and not hints.queue_answered:
-        return Verdict.UNKNOWN, "SLURM does not answer"
-    if hint is None and hints.garbled:
-        return Verdict.UNKNOWN, f"{' and '.join(hints.garbled)}: not understood"
-    word = hint.state if hint is not None else ""
+    if status is None and not report.queue_answered:
+        return Verdict.UNKNOWN, f"{' and '.join((*report.silent, *report.garbled))}: no answer"
+    if status is None and report.garbled:
+        return Verdict.UNKNOWN, f"{' and '.join(report.garbled)}: not understood"
+    state = JobState.LOST if status is None else status.state
+    if state is JobState.UNKNOWN and status is not None:
+        return Verdict.UNKNOWN, status.text
     if found.submission is not None and found.submission.cancelled_at is not None:
         return Verdict.CANCELLED, found.resumes
-    if word == "OUT_OF_MEMORY" or (word != "CANCELLED" and evidence.output_tells_of_memory(found)):
-        return Verdict.OUT_OF_MEMORY, f"killed by SLURM, {found.resumes}"
-    if word == "CANCELLED":
+    is_cancelled = state is JobState.CANCELLED
+    if state is JobState.OUT_OF_MEMORY or (
+        not is_cancelled and evidence.output_tells_of_memory(found)
+    ):
+        return Verdict.OUT_OF_MEMORY, f"killed for its memory, {found.resumes}"
+    if is_cancelled:
         return Verdict.CANCELLED, found.resumes
-    if word:
-        return Verdict.LOST, f"SLURM: {word}, {found.resumes}"
-    return Verdict.LOST, f"no longer in the queue, {found.resumes}"
+    text = "no longer in the queue" if status is None else status.text
+    return Verdict.LOST, f"{text}, {found.resumes}"
 
 
 def _or_partial(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:

@@ -48,9 +48,9 @@ def test_without_sacct_states_are_still_told(site: Site, tmp_path: Path) -> None
     (fake / "sacct").write_text("#!/bin/sh\nexit 1\n")
     (fake / "sacct").chmod(0o755)
     blind = Site(site.settings, tmp_path, fake)
-    blind.fsm(*LONG, "-m", "cluster.sbatch={mem: 120M}")
+    blind.fsm(*LONG, "-m", "cluster.options={mem: 120M}")
     blind.wait_for("out of memory")
-    blind.fsm("resume", "cluster.sbatch.mem=2G", "scan.max_length=3", "--wait")
+    blind.fsm("resume", "cluster.options.mem=2G", "scan.max_length=3", "--wait")
     assert blind.state()["done"]
 
 

@@ -85,7 +85,7 @@ def test_arrays_are_split_at_the_limit_of_the_site(tmp_path: Path, cluster: Sett
 
 
 def test_a_job_that_waits_says_what_for(site: Site) -> None:
-    site.fsm(*LONG, "-m", "cluster.sbatch={hold: true}")
+    site.fsm(*LONG, "-m", "cluster.options={hold: true}")
     assert site.state()["state"] == "queued"
     assert site.state()["why"].startswith("JobHeldUser; held")
     site.fsm("status", "--check", code=1)
@@ -108,7 +108,7 @@ def test_a_table_that_is_gone_when_the_job_starts_is_bad_input(site: Site) -> No
     table = site.folder / "own.csv"
     table.write_text("a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10)
     words = ("dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median")
-    site.fsm(*words, *SMALL, "fold=0", "-m", "cluster.sbatch={hold: true}")
+    site.fsm(*words, *SMALL, "fold=0", "-m", "cluster.options={hold: true}")
     table.unlink()
     site.shell("scontrol", "release", site.state()["job_id"])
     failed = site.wait_for("failed")[0]
@@ -117,7 +117,7 @@ def test_a_table_that_is_gone_when_the_job_starts_is_bad_input(site: Site) -> No
 
 
 def test_queued_jobs_keep_their_config_and_tell_of_changed_code(site: Site) -> None:
-    site.fsm(*LONG, "scan.max_length=2", "-m", "cluster.sbatch={hold: true}")
+    site.fsm(*LONG, "scan.max_length=2", "-m", "cluster.options={hold: true}")
     then = site.file("submission.json")["code"]["digest"]
     (array,) = (site.folder / "results").rglob("array.json")
     # as if it had been submitted by other code
@@ -168,7 +168,7 @@ def test_the_doctor_names_what_the_site_cannot_give(site: Site) -> None:
 
 
 def test_350_jobs_are_one_command_and_leave_no_process_behind(site: Site) -> None:
-    words = ("dataset=hepatitis", "method=glob(*)", "folds=70", "cluster.sbatch={hold: true}")
+    words = ("dataset=hepatitis", "method=glob(*)", "folds=70", "cluster.options={hold: true}")
     assert "350 submitted, 0 skipped" in site.fsm(*words, *SMALL, "-m")
     assert site.processes() == []
     assert len(site.states()) == 350

@@ -1,4 +1,4 @@
-"""Signal a process of this machine, once it is shown to be the fold that it is taken for."""
+"""Signal a process of this machine, once it is shown to be the job that it is taken for."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fsm_hpc.cluster.attempts import Attempt
+from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId, RuleId
 from fsm_hpc.study.words import Word
 from fsm_hpc.system import machine, process_identity
 
-WORKER = "fsm_hpc.cluster.node.worker"  # what a fold beside others is started as
+WORKER = "fsm_hpc.cluster.node.worker"  # what a job is started as, with its folder and number
 COMMANDS = ("fsm_hpc", "fsm-hpc")  # what a person starts one fold with
 
 
-def end(paths: FoldPaths, fold: FoldId, attempt: Attempt) -> bool:
-    """Ask the attempt's process to save and stop; False where it is not shown to be this fold."""
-    with _held(attempt.pid) as handle:
-        if not is_fold(paths, fold, attempt):
+def end(job: JobRecord) -> bool:
+    """Ask the job's process to save and stop; False where it is not shown to be this job."""
+    pid = _pid(job)
+    with _held(pid) as handle:
+        if not is_job(job):
             return False
         try:
             if handle is None:
-                os.kill(attempt.pid, signal.SIGTERM)
+                os.kill(pid, signal.SIGTERM)
             else:
                 signal.pidfd_send_signal(handle, signal.SIGTERM)
         except ProcessLookupError:
@@ -36,15 +37,20 @@ def end(paths: FoldPaths, fold: FoldId, attempt: Attempt) -> bool:
         return True
 
 
-def is_fold(paths: FoldPaths, fold: FoldId, attempt: Attempt) -> bool:
+def is_job(job: JobRecord) -> bool:
     """Whether id, start and command line all say that this process works on this fold."""
-    is_same = attempt.process != "" and attempt.process == process_identity.of(attempt.pid)
-    if attempt.pid <= 1 or not is_same:
+    pid = _pid(job)
+    if pid <= 1 or job.process != process_identity.of(pid) or job.fold is None or not job.folder:
         return False
-    command = machine.command_line(attempt.pid)
+    command = machine.command_line(pid)
     if WORKER in command:
-        return _is_same(Path(command[-1]), paths.folder)
-    return _names_fold(command, fold, paths)
+        is_same_task = command[-1] == job.id.rpartition("_")[2] or "_" not in job.id
+        return is_same_task and job.output is not None and _is_same(Path(command[-2]), job.output)
+    return _names_fold(command, job.fold, FoldPaths(job.folder))
+
+
+def _pid(job: JobRecord) -> int:
+    return int(job.process.split("/")[2]) if job.process else 0
 
 
 def _is_same(one: Path, other: Path) -> bool:

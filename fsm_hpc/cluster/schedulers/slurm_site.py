@@ -1,39 +1,30 @@
-"""What a site allows, held against what a job asks for."""
+"""What a site with SLURM allows, held against what a job asks for."""
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterator
 
-from fsm_hpc.cluster import slurm
+from fsm_hpc.cluster.schedulers import slurm_commands as slurm
+from fsm_hpc.cluster.schedulers.base import Check, Grade
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.resources import hopeless
 from fsm_hpc.system.numbers import counted
 
 
-class Grade(Enum):
-    """How a check went."""
-
-    OK = "ok"
-    WARNING = "warning"  # jobs run, but something is missing
-    FAILED = "failed"  # jobs would be lost
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of `doctor`."""
-
-    name: str
-    grade: Grade
-    text: str
-
-
-def time_limit(config: Config) -> Check:
-    """Whether a job has time to work before it is told to save."""
-    reason = hopeless(config.cluster)
-    text = f"{config.cluster.timeout_h:g} h, told {config.cluster.signal_delay_s} s before"
-    return Check("time limit", Grade.FAILED if reason else Grade.OK, reason or text)
+def checks(config: Config) -> Iterator[Check]:
+    """What `doctor` tells of the site; nothing more where the controller does not answer."""
+    version = (slurm.run("sinfo", "--version") or "").strip()
+    answer = slurm.run("squeue", "-h", "-u", str(os.getuid()), "-o", "%T")
+    if answer is None:
+        yield Check("slurmctld", Grade.FAILED, f"{version}: squeue did not answer in time")
+        return
+    yield Check("slurmctld", Grade.OK, f"{version}, {counted(len(answer.split()), 'job')} of yours")
+    yield accounting()
+    yield arrays(config)
+    yield partition(config)
+    if config.nodes > 1:
+        yield nodes(config)
 
 
 def accounting() -> Check:

@@ -1,4 +1,4 @@
-"""Settings whose value is a list to SLURM, so that commas in it are no sweep."""
+"""Settings whose value is a list to a scheduler, so that commas in it are no sweep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from fsm_hpc.errors import UserError
 
-# options of sbatch, as it spells them
+# options of schedulers, as they spell them
 NAMES = frozenset(
     [
         *("partition", "mail-type", "exclude", "nodelist", "clusters", "reservation"),
@@ -16,14 +16,14 @@ NAMES = frozenset(
 
 
 def is_list(key: str) -> bool:
-    """Whether it is one: `cluster.partition`, `cluster.by.bank.sbatch.exclude`."""
+    """Whether it is one: `cluster.partition`, `cluster.by.bank.options.exclude`."""
     section, _, name = key.rpartition(".")
     return section.partition(".")[0] == "cluster" and name.replace("_", "-") in NAMES
 
 
 def joined(key: str, value: str) -> str | None:
     """The text that a value such as `a,b` or `n[1,3-5]` stands for; None where it is not a list to
-    SLURM, and where `[a,b]` or `choice(a,b)` is Hydra's to read."""
+    the scheduler, and where `[a,b]` or `choice(a,b)` is Hydra's to read."""
     is_read_by_hydra = re.match(r"\s*(\[|\{|\w+\()", value)
     if not is_list(key) or is_read_by_hydra or not re.search(r"[,\[]", value):
         return None

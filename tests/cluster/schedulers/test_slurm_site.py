@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.cluster.site import limits
-from fsm_hpc.cluster.site.limits import Grade
+from fsm_hpc.cluster.schedulers import slurm_site as limits
+from fsm_hpc.cluster.schedulers.base import Grade
 from tests.support.slurm_stand_ins import fake_slurm, some_config
 
 NODES = "short|16|64000|2:00:00\nlong*|32|128000|7-00:00:00\nlong*|64|512000+|7-00:00:00"

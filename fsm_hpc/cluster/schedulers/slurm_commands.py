@@ -7,52 +7,36 @@ import re
 import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 
-WAITING = frozenset(
-    ["PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT"]
-)
-RUNNING = frozenset(["RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"])
-OUT_OF_MEMORY = "OUT_OF_MEMORY"
+from fsm_hpc.cluster.schedulers.base import JobReport, JobState, JobStatus
+from fsm_hpc.system.numbers import number_ranges
+
+_STATES = {
+    JobState.WAITING: (
+        *("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT"),
+    ),
+    JobState.RUNNING: (
+        *("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"),
+    ),
+    JobState.FINISHED: ("COMPLETED",),
+    JobState.CANCELLED: ("CANCELLED",),
+    JobState.OUT_OF_MEMORY: ("OUT_OF_MEMORY",),
+    JobState.LOST: ("NODE_FAIL", "PREEMPTED"),
+}
+_STATE_OF = {word: state for state, words in _STATES.items() for word in words}
 ASK_S = 10.0  # with slurmctld away every command blocks about 9 s; sacct takes its time too
+MOST_ARRAYS = 300  # that the accounts are asked about for `status`
 CHUNK = 500  # ids on one command line
-# a user's own habits in a shell: SQUEUE_PARTITION would hide jobs, SCANCEL_INTERACTIVE ask back
-_HABITS = ("SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_", "SLURM_TIME_FORMAT")
+# a user's settings of a shell: SQUEUE_PARTITION would hide jobs, SCANCEL_INTERACTIVE ask back
+USER_ENV_PREFIXES = ("SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_", "SLURM_TIME_FORMAT")
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """What SLURM says about a job."""
-
-    state: str  # in SLURM's words
-    reason: str = ""
-    node: str = ""
-
-    @property
-    def is_waiting(self) -> bool:
-        return self.state in WAITING
-
-    @property
-    def is_running(self) -> bool:
-        return self.state in RUNNING
-
-    @property
-    def is_live(self) -> bool:
-        return self.is_waiting or self.is_running
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """SLURM's answers by job id, and the commands that gave none."""
-
-    jobs: dict[str, Hint] = field(default_factory=dict)
-    silent: tuple[str, ...] = ()
-    garbled: tuple[str, ...] = ()  # those whose answer is not one
-
-    @property
-    def queue_answered(self) -> bool:
-        """Only then a job that is not listed has left the queue."""
-        return "squeue" not in (*self.silent, *self.garbled)
+def status(word: str, reason: str = "", node: str = "") -> JobStatus:
+    """What SLURM's word for the state of a job means."""
+    state = _STATE_OF.get(word, JobState.FAILED)
+    is_held = state is JobState.WAITING and "held" in reason.lower()
+    advice = "held: `scontrol release` lets it start" if is_held else ""
+    return JobStatus(state, f"SLURM: {word}", reason, node, advice)
 
 
 def is_here() -> bool:
@@ -68,21 +52,25 @@ def run(*command: str, time_limit_s: float = ASK_S) -> str | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=time_limit_s,
-            env={name: value for name, value in os.environ.items() if not name.startswith(_HABITS)},
+            env={
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(USER_ENV_PREFIXES)
+            },
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
-def ask(job_ids: Collection[str]) -> Hints:
+def ask(job_ids: Collection[str]) -> JobReport:
     """What squeue says about my jobs, and sacct about those that have left the queue."""
     job_ids = [job_id for job_id in job_ids if _is_job(job_id)]
     if not job_ids:
-        return Hints()
+        return JobReport()
     silent: list[str] = []
     garbled: list[str] = []
-    jobs: dict[str, Hint] = {}
+    jobs: dict[str, JobStatus] = {}
     queue = run("squeue", *_QUEUE, "-h")
     if queue is None:
         silent.append("squeue")
@@ -90,14 +78,14 @@ def ask(job_ids: Collection[str]) -> Hints:
         queued = _read_queue(understood(queue, _QUEUED))
         jobs = {job_id: queued[job_id] for job_id in job_ids if job_id in queued}
     # squeue says FAILED where only a step was out of memory: sacct knows
-    unsettled = {i for i in job_ids if i not in jobs or jobs[i].state == "FAILED"}
+    unsettled = {i for i in job_ids if i not in jobs or jobs[i].state is JobState.FAILED}
     for chunk in _chunks(sorted({job_id.split("_")[0] for job_id in unsettled})):
         accounts = run("sacct", "-n", "-P", "-j", ",".join(chunk), "-o", "JobID,State,NodeList")
         if accounts is None:
             silent.append("sacct")
             break
         ended = _read_accounting(understood(accounts, _ACCOUNTED))
-        jobs |= {job: hint for job, hint in ended.items() if job in unsettled}
+        jobs |= {job: found for job, found in ended.items() if job in unsettled}
         if not is_whole(accounts, _ACCOUNTED) and _of_chunk(unsettled, chunk) - jobs.keys():
             garbled.append("sacct")
     missing = unsettled - jobs.keys()
@@ -106,7 +94,8 @@ def ask(job_ids: Collection[str]) -> Hints:
         jobs |= again
         if not is_clear:
             garbled.append("squeue")
-    return Hints(jobs, tuple(silent), tuple(dict.fromkeys(garbled)))
+    queue_answered = "squeue" not in (*silent, *garbled)
+    return JobReport(jobs, tuple(silent), tuple(dict.fromkeys(garbled)), queue_answered)
 
 
 def _of_chunk(job_ids: Collection[str], arrays: Collection[str]) -> set[str]:
@@ -137,39 +126,39 @@ def _has_a_heading() -> bool:
     return bool((run("squeue", *_QUEUE) or "").strip())
 
 
-def _asked_again(missing: list[str]) -> tuple[dict[str, Hint], bool]:
+def _asked_again(missing: list[str]) -> tuple[dict[str, JobStatus], bool]:
     """What squeue says of the jobs that it has left out, which an answer may also do that was cut
     between two lines; and whether all of that was understood."""
-    found: dict[str, Hint] = {}
+    found: dict[str, JobStatus] = {}
     is_clear = True
     for chunk in _chunks(missing):
         # of a job that it does not know it says so, with an exit code: that is none in the queue
         answer = run("squeue", *_QUEUE, "-h", "-j", ",".join(chunk)) or ""
         queued = _read_queue(understood(answer, _QUEUED))
-        found |= {job: hint for job, hint in queued.items() if job in missing}
+        found |= {job: status_ for job, status_ in queued.items() if job in missing}
         is_clear = is_clear and (is_whole(answer, _QUEUED) or set(chunk) <= found.keys())
     return found, is_clear
 
 
-def _read_queue(lines: Iterable[str]) -> dict[str, Hint]:
-    jobs: dict[str, Hint] = {}
+def _read_queue(lines: Iterable[str]) -> dict[str, JobStatus]:
+    jobs: dict[str, JobStatus] = {}
     for line in lines:
         job, state, reason, node = line.split("|", 3)
-        hint = Hint(state, "" if reason == "None" else reason, node)
-        jobs |= dict.fromkeys(_expand(job), hint)
+        found = status(state, "" if reason == "None" else reason, node)
+        jobs |= dict.fromkeys(_expand(job), found)
     return jobs
 
 
-def _read_accounting(lines: Iterable[str]) -> dict[str, Hint]:
-    jobs: dict[str, Hint] = {}
+def _read_accounting(lines: Iterable[str]) -> dict[str, JobStatus]:
+    jobs: dict[str, JobStatus] = {}
     for line in lines:
         name, state, node = line.split("|", 2)
         job, _, step = name.partition(".")
         word = state.split(" ")[0]  # "CANCELLED by 1000"
         if not step:
-            jobs |= {job_id: Hint(word, "", node) for job_id in _expand(job)}
-        elif word == OUT_OF_MEMORY and job in jobs:
-            jobs[job] = Hint(OUT_OF_MEMORY, f"step {step}", node)
+            jobs |= dict.fromkeys(_expand(job), status(word, "", node))
+        elif word == "OUT_OF_MEMORY" and job in jobs:
+            jobs[job] = status(word, f"step {step}", node)
     return jobs
 
 
@@ -191,9 +180,13 @@ def _numbers(part: str) -> range:
 
 def usage(job_ids: Collection[str]) -> dict[str, tuple[float, float]] | None:
     """Seconds of cores set aside for each job, restarts included, and those that it used; None
-    where the accounts do not answer."""
+    where the accounts do not answer, or there are too many jobs to ask about."""
     found: dict[str, tuple[float, float]] = {}
-    for chunk in _chunks(sorted({job_id.split("_")[0] for job_id in job_ids})):
+    job_ids = {job_id for job_id in job_ids if _is_job(job_id)}
+    arrays = sorted({job_id.split("_")[0] for job_id in job_ids})
+    if len(arrays) > MOST_ARRAYS:
+        return None
+    for chunk in _chunks(arrays):
         asked = ("-j", ",".join(chunk), "-o", "JobID,CPUTimeRAW,TotalCPU")
         answer = run("sacct", "-n", "-P", "-D", *asked)
         if answer is None:
@@ -252,18 +245,36 @@ def max_array_size() -> int:
     return max(1, int(match.group(1)) if match else 1000)
 
 
-def requeue(job_id: str) -> bool:
-    """Put a running job back into the queue; ends the calling process when it is that job."""
-    return run("scontrol", "requeue", job_id, time_limit_s=20) is not None
-
-
 def cancel(job_ids: Iterable[str]) -> list[str]:
     """End the jobs; returns the ids that SLURM did not confirm."""
     listed = list(job_ids)
     strange = [job_id for job_id in listed if not _is_job(job_id)]  # never to scancel
-    chunks = list(_chunks([job_id for job_id in listed if _is_job(job_id)]))
-    silent = [i for c in chunks if run("scancel", *c, time_limit_s=30) is None for i in c]
+    arrays = _by_array([job_id for job_id in listed if _is_job(job_id)])
+    silent = [
+        job_id
+        for chunk in _chunks(list(arrays))
+        if run("scancel", *chunk, time_limit_s=30) is None
+        for word in chunk
+        for job_id in arrays[word]
+    ]
     return strange + silent
+
+
+def _by_array(job_ids: list[str]) -> dict[str, list[str]]:
+    """The ids by the word for all those of one array: `7_[0-3,5]`."""
+    groups: dict[str, list[str]] = {}
+    for job_id in job_ids:
+        groups.setdefault(job_id.split("_")[0], []).append(job_id)
+    return {_array(array, ids): ids for array, ids in groups.items()}
+
+
+def _array(array: str, job_ids: list[str]) -> str:
+    tasks = sorted({int(job_id.split("_")[1]) for job_id in job_ids if "_" in job_id})
+    if not tasks or array in job_ids:
+        return array
+    if len(tasks) == 1:
+        return job_ids[0]
+    return f"{array}_[{number_ranges(tasks).replace(' ', '')}]"
 
 
 def _is_job(job_id: str) -> bool:

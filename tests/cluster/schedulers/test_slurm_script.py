@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.cluster import slurm
-from fsm_hpc.cluster.submit import sbatch
-from fsm_hpc.cluster.submit.sbatch import Request, UnclearError
+from fsm_hpc.cluster.schedulers import slurm_commands, slurm_script
+from fsm_hpc.cluster.schedulers.base import Batch, UnclearError
 from tests.support.fake_slurm import FakeSlurm
 from tests.support.slurm_stand_ins import some_config
 
@@ -34,25 +33,25 @@ def _site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     FakeSlurm(tmp_path / "bin", monkeypatch)
 
 
-def request(tmp_path: Path, count: int | None) -> Request:
+def request(tmp_path: Path, count: int | None) -> Batch:
     output = tmp_path / "out put"
     output.mkdir()
-    return Request(some_config(), output, "fsm-s-0a1b", write_down, (tmp_path / "mark",), count, 7)
+    return Batch(some_config(), output, "fsm-s-0a1b", write_down, (tmp_path / "mark",), count, 7)
 
 
 def test_an_array_has_its_name_its_size_and_its_throttle(tmp_path: Path) -> None:
-    text = sbatch.write(request(tmp_path, 30)).read_text()
+    text = slurm_script.write(request(tmp_path, 30)).read_text()
     for line in ("--job-name=fsm-s-0a1b", "--array=0-29%7", "--cpus-per-task=8", "--requeue"):
         assert f"#SBATCH {line}" in text
 
 
 def test_a_single_job_is_no_array(tmp_path: Path) -> None:
-    assert "--array" not in sbatch.write(request(tmp_path, None)).read_text()
+    assert "--array" not in slurm_script.write(request(tmp_path, None)).read_text()
 
 
-def run_job(tmp_path: Path, made: Request, srun: str) -> subprocess.CompletedProcess[str]:
+def run_job(tmp_path: Path, made: Batch, srun: str) -> subprocess.CompletedProcess[str]:
     """The script as SLURM runs it, with another srun and without pauses."""
-    script = sbatch.write(made)
+    script = slurm_script.write(made)
     (tmp_path / "bin" / "srun").write_text(srun)
     (tmp_path / "bin" / "sleep").write_text("#!/bin/bash\n")
     (tmp_path / "bin" / "sleep").chmod(0o755)
@@ -93,7 +92,7 @@ def test_a_launch_that_slurm_fails_is_tried_again(tmp_path: Path) -> None:
 def test_a_launch_that_never_succeeds_fails_the_job(tmp_path: Path) -> None:
     done = run_job(tmp_path, request(tmp_path, 3), failing(tmp_path, 99))
     assert done.returncode == 1
-    assert tries(tmp_path) == len(sbatch.LAUNCH_AGAIN_S) + 1
+    assert tries(tmp_path) == len(slurm_script.LAUNCH_AGAIN_S) + 1
 
 
 def test_what_has_begun_is_not_begun_again(tmp_path: Path) -> None:
@@ -112,7 +111,7 @@ def test_variables_of_a_shell_do_not_win_over_what_a_script_says(
         monkeypatch.setenv(f"SBATCH_{name}", "7")
     (tmp_path / "bin" / "sbatch").write_text("#!/bin/sh\nenv >&2\nexit 1\n")
     with pytest.raises(UnclearError) as told:
-        sbatch.send(request(tmp_path, 3))
+        slurm_script.send(request(tmp_path, 3))
     seen = {part.partition("=")[0] for part in str(told.value).split("; ")}
     assert {name for name in seen if name.startswith("SBATCH_")} == {"SBATCH_ACCOUNT", "SBATCH_QOS"}
 
@@ -121,6 +120,6 @@ def test_habits_of_a_shell_hide_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SQUEUE_PARTITION", "SCANCEL_INTERACTIVE", "SLURM_TIME_FORMAT"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("SLURM_CONF", "kept")
-    told = slurm.run("env") or ""
+    told = slurm_commands.run("env") or ""
     seen = {line.partition("=")[0] for line in told.splitlines()}
     assert {name for name in seen if name.startswith(("SQ", "SC", "SLURM_"))} == {"SLURM_CONF"}

@@ -1,95 +1,79 @@
-"""Hand jobs to SLURM through submitit, and leave."""
+"""The script of jobs for SLURM, made by submitit, and what sbatch answers to it."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-import secrets
 import shlex
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.cluster.node import begin
-from fsm_hpc.cluster.watch.evidence import SETUP_FAILED
+from fsm_hpc.cluster.schedulers.base import SETUP_FAILED, Batch, UnclearError
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import ClusterSettings, Config
-from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.config import ClusterSettings
 from fsm_hpc.system import files
 from fsm_hpc.system.children import python_path
 
 SBATCH_S = 300.0  # after which no answer is expected any more
-LAST_WORDS_S = 10.0  # that sbatch has to answer after Ctrl-C
+SBATCH_INTERRUPT_TIMEOUT_S = 10.0  # that sbatch has to answer after Ctrl-C
 PICKLE = "task.pkl"
 LAUNCH_AGAIN_S = (5, 20, 60)  # pauses before a launch that failed is tried again
 
 
-class UnclearError(Exception):
-    """sbatch gave no answer that says whether SLURM has the jobs."""
-
-
 # a node or a task that is lost does not end the others: the first one gives its parts out again
-SURVIVING = ("--no-kill", "--kill-on-bad-exit=0", "--wait=0")
+NO_KILL_ARGS = ("--no-kill", "--kill-on-bad-exit=0", "--wait=0")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Jobs of one size that run the same function, one for each task of an array."""
-
-    config: Config
-    output: Path  # the folder of script, pickle and output
-    name: str
-    task: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    count: int | None = None  # of an array; None: a single job
-    at_a_time: int = 1
-
-
-def send(request: Request, before: Callable[[], None] = lambda: None) -> str:
-    """Hand the jobs to SLURM; the id that it gives them. What they need is there before.
-
-    `before` is called at the last moment, and raises where they must not be sent any more.
-    """
-    script = write(request)
+def send(batch: Batch, before: Callable[[], None] = lambda: None) -> str:
+    """Hand the jobs to SLURM; the id that it gives them. What they need is there before."""
+    script = write(batch)
     before()
     with _outside_of_any_job():
         return _ask_sbatch(script)
 
 
-def write(request: Request) -> Path:
+def write(batch: Batch) -> Path:
     """The script, and the pickle of the function: a job that starts at once finds it."""
-    import submitit
-    from submitit.core.utils import DelayedSubmission
-
-    config, output = request.config, request.output
     # each is a line of the job's script, which must not go on as another
-    if re.search(r"[\x00-\x1f\x7f]", str(output)):
-        raise UserError(f"SLURM cannot take a folder with control characters: {str(output)!r}")
-    executor = submitit.SlurmExecutor(
-        folder=output, max_num_timeout=0, python=python_command(config.cluster)
-    )
-    executor.update_parameters(**parameters(config, request.at_a_time, request.name, output))
-    if request.count is not None:
-        executor.parameters["map_count"] = request.count
-    task = DelayedSubmission(request.task, *request.arguments)
-    task.set_timeout(math.ceil(config.cluster.timeout_h * 60), 0)
-    task.dump(output / PICKLE)
-    # what is private to submitit stands in these two lines; tests/cluster/test_sbatch.py
-    command = executor._submitit_command_str
-    text = executor._make_submission_file_text(command, "")
-    script = output / "jobs.sh"
-    files.write_atomically(script, persistent(text))
+    if re.search(r"[\x00-\x1f\x7f]", str(batch.output)):
+        raise UserError(
+            f"SLURM cannot take a folder with control characters: {str(batch.output)!r}"
+        )
+    script = batch.output / "jobs.sh"
+    files.write_atomically(script, with_srun_retry(submitit_script(batch)))
     return script
 
 
-def persistent(script: str) -> str:
+def submitit_script(batch: Batch) -> str:
+    """The script that submitit makes, and its pickle beside it.
+
+    All that is private to submitit stands here; pyproject.toml names the one version that it is
+    of, and tests/cluster/schedulers/test_submitit.py says what is relied on.
+    """
+    import submitit
+    from submitit.core.utils import DelayedSubmission
+
+    cluster, output = batch.config.cluster, batch.output
+    executor = submitit.SlurmExecutor(
+        folder=output, max_num_timeout=0, python=python_command(cluster)
+    )
+    executor.update_parameters(**parameters(batch))
+    if batch.count is not None:
+        executor.parameters["map_count"] = batch.count
+    task = DelayedSubmission(batch.task, *batch.arguments)
+    task.set_timeout(math.ceil(cluster.timeout_h * 60), 0)
+    task.dump(output / PICKLE)
+    return str(executor._make_submission_file_text(executor._submitit_command_str, ""))
+
+
+def with_srun_retry(script: str) -> str:
     """The script, with its srun tried again where SLURM did not get to start anything.
 
     A controller or a node that answers late fails a launch; what has begun is never begun twice.
@@ -130,7 +114,7 @@ def _ask_sbatch(script: Path) -> str:
         raise UnclearError(f"sbatch did not answer within {SBATCH_S:.0f} s") from None
     except KeyboardInterrupt:
         with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=LAST_WORDS_S)
+            process.communicate(timeout=SBATCH_INTERRUPT_TIMEOUT_S)
         process.kill()
         raise
     told = re.search(rb"Submitted batch job (\d+)", said)
@@ -163,33 +147,43 @@ def _environment(script: str) -> dict[str, str]:
     return kept | path
 
 
-def parameters(config: Config, at_a_time: int, name: str, output: Path) -> dict[str, Any]:
-    """submitit's parameters for a job of this config."""
-    cluster = config.cluster
+def parameters(batch: Batch) -> dict[str, Any]:
+    """submitit's parameters for the jobs of a batch."""
+    config, cluster = batch.config, batch.config.cluster
     chosen = {
         name: getattr(cluster, name)
         for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type")
     }
     return {
-        "job_name": name,
+        "job_name": batch.name,
         "time": math.ceil(cluster.timeout_h * 60),
         "nodes": config.nodes,
         "ntasks_per_node": 1,
         "cpus_per_task": cluster.cpus,
         "mem": f"{math.ceil(cluster.mem_gb * 1024)}MB",
         "signal_delay_s": cluster.signal_delay_s,
-        "array_parallelism": at_a_time,
+        "array_parallelism": batch.at_a_time,
         "stderr_to_stdout": True,
         "wckey": None,  # submitit's own would be refused where wckeys are enforced
-        "setup": setup_lines(cluster, output),
-        **({} if config.nodes == 1 else {"srun_args": list(SURVIVING)}),
+        "setup": setup_lines(cluster, batch.output),
+        **({} if config.nodes == 1 else {"srun_args": list(NO_KILL_ARGS)}),
         "additional_parameters": {
             "requeue": True,
             **({} if config.nodes == 1 else {"no_kill": True}),
-            **{name: _joined(value) for name, value in (cluster.sbatch or {}).items()},
+            **{name: _joined(value) for name, value in (cluster.options or {}).items()},
+            **_dependency(batch),
         },
         **{name: value for name, value in chosen.items() if value is not None},
     }
+
+
+def _dependency(batch: Batch) -> dict[str, str]:
+    """That the jobs begin when others have ended, and as the user's own options say."""
+    if not batch.after:
+        return {}
+    waits = f"afterany:{':'.join(batch.after)}"
+    given = (batch.config.cluster.options or {}).get("dependency")
+    return {"dependency": f"{given},{waits}" if given else waits}
 
 
 def _joined(value: Any) -> Any:
@@ -229,20 +223,6 @@ def python_command(cluster: ClusterSettings) -> str:
     """What starts Python on a node, with SIGUSR2 held back until the job is ready for it."""
     python = cluster.python or shlex.quote(sys.executable)
     return f"{python} {shlex.quote(str(Path(begin.__file__).absolute()))}"
-
-
-def new_name(study: StudyPaths, what: str = "") -> str:
-    """A name for jobs that no others have, and that squeue can be asked for."""
-    plain = re.sub(r"[^\w.-]", "_", study.root.name)[:40]
-    return "-".join(filter(None, ("fsm", plain, what, secrets.token_hex(4))))
-
-
-def output_folder(study: StudyPaths) -> Path:
-    """A new folder for the files of one array."""
-    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-    folder = StudyPaths(study.root.absolute()).submissions / stamp
-    folder.mkdir(parents=True)
-    return folder
 
 
 @contextmanager
