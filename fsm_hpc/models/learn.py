@@ -21,10 +21,10 @@ from fsm_hpc.search.scan import (
     Limits,
     ScanState,
     StoppingRule,
+    at_least_simple,
     finish,
     is_proved,
     scan,
-    with_a_literal,
 )
 from fsm_hpc.search.solvers.base import End, Solver
 from fsm_hpc.search.stop_reason import StopReason
@@ -127,7 +127,7 @@ def learn(
     if state.final is None or state.final.best.formula is None:
         state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
     elif interrupted:
-        state = replace(state, final=with_a_literal(fitted, state.final))
+        state = replace(state, final=at_least_simple(fitted, state.final))
     return described(fitted, state, tuple(map(length_row, state.lengths)), length, interrupted)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.base import Outcome
+from fsm_hpc.search.rounding import snapped
+from fsm_hpc.search.solvers.base import Incumbent, Outcome
 
 
 class WrongOutcomeError(RuntimeError):
@@ -38,12 +40,28 @@ def _claims_that_fail(problem: Problem, length: int, outcome: Outcome) -> Iterat
     if problem.constraints.binds:
         yield from (f"{formula} breaks a constraint: {what}" for what in problem.broken_by(formula))
     errors = errors_of(problem, formula)
+    if errors is not None and not problem.admits(snapped(problem, formula)):
+        yield f"{formula} has a threshold or a column that is not to be chosen from"
     if errors != outcome.errors:
         yield f"{formula} makes {errors} errors, not {outcome.errors}"
     if outcome.lower_bound > outcome.errors:
         yield f"no formula makes fewer than {outcome.lower_bound} errors, but this one does"
     if outcome.proved and outcome.lower_bound != outcome.errors:
         yield f"{outcome.errors} errors are proved, but the bound is {outcome.lower_bound}"
+
+
+def usable_start(problem: Problem, start: Incumbent) -> Incumbent:
+    """What a solver may rely on: nothing that is said of a formula of another problem.
+
+    Thresholds that were rewritten are at observed values again.
+    """
+    if start.formula is None:
+        return start
+    if errors_of(problem, start.formula) == start.errors:
+        formula = snapped(problem, start.formula)
+        if problem.language.has(formula) and problem.admits(formula):
+            return replace(start, formula=formula)
+    return Incumbent(frontier=start.frontier)
 
 
 def errors_of(problem: Problem, formula: Formula) -> int | None:

@@ -11,6 +11,7 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.system import serialization
 
 Rest = tuple[tuple[int, ...], ...]  # what is left of a unit that was begun, in its engine's terms
+EVERYTHING = 1 << 62  # more units than any size has
 FOREVER_S = 1e9  # three decades: no estimate any more
 
 

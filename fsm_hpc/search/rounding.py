@@ -40,7 +40,9 @@ def _moved(problem: Problem, formula: Formula, chosen: Chosen) -> Formula:
     def again(p: Proposition) -> Proposition:
         if p.relation not in _CUT:
             return p
-        values = problem.observed[p.column]
+        values = problem.observed.get(p.column)
+        if values is None:
+            return p
         low = _number(_gap_below(values, p.low), chosen, p.low)
         if p.relation is Relation.AT_LEAST:
             return replace(p, low=low)

@@ -15,7 +15,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import snapped, written
 from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
-from fsm_hpc.search.solvers.simple import LITERAL_SIZE, best_literal, worth_of
+from fsm_hpc.search.solvers.simple import LITERAL_SIZE, SIMPLE_SIZE, best_simple, worth_of
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
 
@@ -145,30 +145,33 @@ def finish(
     if outcome.end is End.STOPPED:  # to be taken up again
         yield keep(replace(after, end=None))
     else:
-        yield keep(with_a_literal(problem, replace(after, end=outcome.end)))
+        yield keep(at_least_simple(problem, replace(after, end=outcome.end)))
 
 
 def _final_length(problem: Problem, state: ScanState, rule: StoppingRule) -> int:
-    """The chosen length; where time ended the choice, one with room for any literal."""
+    """The chosen length; where time ended the choice, one with room for the best simple formula."""
     chosen = max(state.chosen_length, shortest_length(problem))
     if state.stop_reason not in (None, *_FORCED.values()):
         return chosen
-    return max(chosen, min(LITERAL_SIZE, rule.max_length or LITERAL_SIZE))
+    simple = best_simple(problem, rule.max_length or SIMPLE_SIZE, worth_of(problem))
+    least = LITERAL_SIZE if simple is None else max(LITERAL_SIZE, simple.size)
+    return max(chosen, min(least, rule.max_length or least))
 
 
-def with_a_literal(problem: Problem, final: LengthAttempt) -> LengthAttempt:
-    """The same, or the best single literal where the best formula so far is worse.
+def at_least_simple(problem: Problem, final: LengthAttempt) -> LengthAttempt:
+    """The same, or the best literal or constant where the best formula so far is worse.
 
     What a solver proves is at least as good, unless weights were rounded for it.
     """
     best = final.best
-    if best.formula is None or (best.proved_length >= LITERAL_SIZE and problem.has_exact_weights):
+    is_best = best.proved_length >= min(final.length, SIMPLE_SIZE) and problem.has_exact_weights
+    if best.formula is None or is_best:
         return final
     worth = worth_of(problem)
-    literal = best_literal(problem, final.length, worth)
-    if literal is None or _sum(problem, literal, worth) <= _sum(problem, best.formula, worth):
+    simple = best_simple(problem, final.length, worth)
+    if simple is None or _sum(problem, simple, worth) <= _sum(problem, best.formula, worth):
         return final
-    made = written(problem, literal)
+    made = written(problem, simple)
     better = replace(best, formula=made, errors=problem.errors(made), proved_length=0)
     return replace(final, best=better)
 

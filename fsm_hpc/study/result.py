@@ -151,6 +151,7 @@ class FoldResult:
     measured: Accuracy | None = None  # in that measure, where it is not the share of rows
     final_end: str | None = None  # proved, timeout, out_of_memory: why the final solve ended
     lower_bound: Count | None = None  # what no formula of that bound goes below
+    proved_length: Count | None = None  # the largest bound up to which optimality is proved
     lengths: Lengths = field(default_factory=list)
     # of a formula whose rounder cuts cost errors: the proved one, and its errors
     before_rounding: Annotated[dict[str, Any] | None, OpenSchema(Rounded)] = None

@@ -192,6 +192,7 @@ def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResu
         length_bound=final.length,
         errors=fitted.errors(formula),
         lower_bound=final.best.lower_bound,
+        proved_length=final.best.proved_length,
         lengths=length_rows(state, splits),
         phrases=_phrases(fold.dataset, formula),
         before_rounding=rounding.before(fitted, found, formula),

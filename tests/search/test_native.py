@@ -349,6 +349,27 @@ def test_errors_and_sizes_up_to_bound_9_are_those_of_brute_force(
         assert_optima_of_every_bound(tiny_problem(seed, method), 9)
 
 
+@by_engine
+@by_method
+@pytest.mark.parametrize(
+    ("numerics", "count"),
+    [(3, 40), (4, 15), *(pytest.param(n, 300, marks=pytest.mark.slow) for n in (3, 4))],
+)
+def test_three_and_four_numeric_columns_are_as_in_brute_force(
+    method: Method, engine: str, numerics: int, count: int
+) -> None:
+    rng = np.random.default_rng(numerics)
+    for _ in range(count):
+        rows = int(rng.integers(3, 10))
+        columns = [
+            column
+            for index in range(numerics)
+            for column in _columns(f"n{index}", "numeric", rng.integers(0, 3, rows))
+        ]
+        problem = Problem.build(columns, rng.integers(0, 2, rows).astype(bool), method)
+        assert_optima_of_every_bound(problem, 6)
+
+
 @pytest.mark.slow
 @by_engine
 @by_method

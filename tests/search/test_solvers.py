@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.data.columns import Column, Kind
+from fsm_hpc.formulas.connectives import Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -19,7 +20,12 @@ from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from tests.support.brute_force import fewest_errors
-from tests.support.random_tables import FORMULA_METHODS, problems, random_problem
+from tests.support.random_tables import (
+    FORMULA_METHODS,
+    problems,
+    problems_of_numbers,
+    random_problem,
+)
 
 # a further solver is one further line
 FACTORIES: dict[str, Callable[[], Solver]] = {
@@ -70,6 +76,16 @@ def assert_honest(outcome: Outcome, problem: Problem, length: int) -> None:
 @many
 @given(problem=problems(), length=lengths)
 def test_errors_and_size_equal_brute_force(solver: Solver, problem: Problem, length: int) -> None:
+    assert_optimal(solver.solve(problem, length, Incumbent(), Control()), problem, length)
+
+
+@pytest.mark.parametrize("numerics", [3, 4])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), length=st.integers(3, 5))
+def test_several_numeric_columns_equal_brute_force(
+    solver: Solver, numerics: int, data: st.DataObject, length: int
+) -> None:
+    problem = data.draw(problems_of_numbers(numerics))
     assert_optimal(solver.solve(problem, length, Incumbent(), Control()), problem, length)
 
 
@@ -180,6 +196,28 @@ def test_a_start_that_is_optimal_but_too_long_is_shortened(
     padded = Not(Not(best))
     start = Incumbent(padded, problem.errors(padded), 0)
     assert_optimal(solver.solve(problem, length, start, Control()), problem, length)
+
+
+@pytest.mark.parametrize("threshold", [1.25, 1e6])
+@pytest.mark.parametrize("length", [2, 4])
+def test_a_start_with_a_foreign_threshold_is_no_proof(
+    solver: Solver, threshold: float, length: int
+) -> None:
+    problem = small_problem()
+    column = problem.numerics[0].column
+    foreign = Atom(Proposition.at_least(column, threshold))
+    start = Incumbent(foreign, problem.errors(foreign), length, problem.errors(foreign))
+    solver.close()
+    assert_optimal(solver.solve(problem, length, start, Control()), problem, length)
+
+
+def test_a_start_of_another_language_or_with_other_errors_is_no_proof(solver: Solver) -> None:
+    problem = small_problem()
+    two = Atom(Proposition("b0")), Atom(Proposition("b1"))
+    for formula, more in ((Xor(*two), 0), (Or(*two), 1)):
+        start = Incumbent(formula, problem.errors(formula) - more, 3, 0)
+        solver.close()
+        assert_optimal(solver.solve(problem, 3, start, Control()), problem, 3)
 
 
 @some

@@ -117,3 +117,18 @@ def _columns(
         Column(f"{name}_{code}", Kind.BOOLEAN, codes == code, source=name, category=str(code))
         for code in np.unique(codes)
     ]
+
+
+@st.composite
+def problems_of_numbers(
+    draw: st.DrawFn, numerics: int, max_rows: int = 8, language: Language = Language.PAPER
+) -> Problem:
+    """A problem of so many numeric columns of three values, and perhaps a Boolean one."""
+    rows = draw(st.integers(3, max_rows))
+    values = st.lists(st.integers(0, 2), min_size=rows, max_size=rows)
+    columns = [Column(f"n{i}", Kind.NUMERIC, np.array(draw(values)) * 1.5) for i in range(numerics)]
+    truths = st.lists(st.booleans(), min_size=rows, max_size=rows)
+    if draw(st.booleans()):
+        columns.append(Column("b", Kind.BOOLEAN, np.array(draw(truths))))
+    method = draw(st.sampled_from(FORMULA_METHODS))
+    return Problem.build(columns, np.array(draw(truths)), method, language=language)

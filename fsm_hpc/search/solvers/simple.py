@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.connectives import AtLeast
+from fsm_hpc.formulas.connectives import AtLeast, Iff, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.features import BELOW, NumericFeature
@@ -17,13 +17,15 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.weights import as_given
 
 Worth = NDArray[Any]  # of each row: what it weighs where its label is true, else minus that
+SIMPLE_SIZE = 4  # of `p or not p`
 LITERAL_SIZE = 2  # of `not p`
 
 
-def best_literal(problem: Problem, length: int, worth: Worth) -> Formula | None:
-    """The proposition, or its negation, that is worth most; None where none may be used."""
+def best_simple(problem: Problem, length: int, worth: Worth) -> Formula | None:
+    """The literal or constant that is worth most; None where none may be used."""
     found = [*_plain(problem, worth), *(_negated(problem, worth) if length > 1 else ())]
     allowed = [one for one in found if problem.obeys(one)]
+    allowed += all_constants(problem, length)
     values = [float(worth[one.evaluate(problem.table)].sum()) for one in allowed]
     return allowed[int(np.argmax(values))] if allowed else None
 
@@ -43,6 +45,18 @@ def _plain(problem: Problem, worth: Worth) -> Iterator[Formula]:
 
 def _negated(problem: Problem, worth: Worth) -> Iterator[Formula]:
     return (Not(one) for one in _plain(problem, -worth))
+
+
+def all_constants(problem: Problem, length: int) -> Iterator[Formula]:
+    """Formulas of the language that are the same on every row, whatever the columns are."""
+    if problem.features:
+        atom = Atom(next(problem.shortest.propositions()))
+        opposite = (atom, Not(atom))
+        made = (Xor(atom, atom), Iff(atom, atom), And(*opposite), Or(*opposite))
+        for formula in (*made, AtLeast(2, *opposite), AtLeast(1, *opposite)):
+            is_short = formula.size <= length and problem.language.has(formula)
+            if is_short and problem.obeys(formula):
+                yield formula
 
 
 def constants(problem: Problem, size: int) -> Iterator[Formula]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.checking import usable_start
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
@@ -15,7 +16,7 @@ from fsm_hpc.search.solvers.clingo.facts import Instance
 from fsm_hpc.search.solvers.clingo.process import ClingoProcess
 from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Failed, Job
 from fsm_hpc.search.solvers.names import Encoding
-from fsm_hpc.search.solvers.simple import best_literal, constants, worth_of
+from fsm_hpc.search.solvers.simple import best_simple, constants, worth_of
 
 LOOK_S = 0.05  # how often to look whether to go on
 
@@ -126,6 +127,7 @@ class _Search:
         self._problem = problem
         self._length = length
         self._control = control
+        start = usable_start(problem, start)
         self._best, self._proved_length = _first(problem, length, start)
         self._lower_bound = max(problem.fewest_errors, start.lower_bound)
 
@@ -178,12 +180,12 @@ class _Search:
 
 def _first(problem: Problem, length: int, start: Incumbent) -> tuple[_Best, int]:
     """A formula to beat, and the size up to which it is proved to be the best."""
-    # no single literal may meet the constraints
-    single = best_literal(problem, length, worth_of(problem)) or problem.shortest
+    # nothing so simple may meet the constraints
+    single = best_simple(problem, length, worth_of(problem)) or problem.shortest
     best = _Best(single, problem.errors(single))
-    if start.formula is None or start.formula.size > length or not problem.obeys(start.formula):
+    if start.formula is None or start.errors is None or start.formula.size > length:
         return best, 0
-    errors = problem.errors(start.formula)
+    errors = start.errors
     # a longer formula than what is proved may leave shorter ones that are as good
     proved = start.proved_length if start.formula.size <= start.proved_length else 0
     if proved or best.is_beaten_by(start.formula, errors):

@@ -100,6 +100,7 @@ def _solve_tiny() -> None:
     solver = Native(1)
     for problem in tiny_problems():
         solver.solve(problem, 4, Incumbent(), Control())
+        solver.knowledge(problem).local.run(2, iter((False, True)).__next__)
 
 
 STAGE = Stage("the solver", boxes.search, _solve_tiny)

@@ -8,22 +8,22 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import Atom, Formula
-from fsm_hpc.search.frontier import Frontier, Leader
+from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.search.checking import usable_start
+from fsm_hpc.search.frontier import EVERYTHING, Frontier, Leader, Left
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.search.solvers.native.decoder import build
+from fsm_hpc.search.solvers.native.constants import constants_of, missing_constants_of
 from fsm_hpc.search.solvers.native.engine_choice import choose_engine
 from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
+from fsm_hpc.search.solvers.native.local_search import LocalSearch, Pace
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
 from fsm_hpc.search.solvers.native.spread import Spread
 from fsm_hpc.search.solvers.native.table import KernelTable
-from fsm_hpc.search.solvers.native.typed_functions import functions_of
 from fsm_hpc.search.solvers.native.work import numbering
 
-CONSTANTS_WITH_MISSING = 3  # the size of `p and p is missing`
 SMALL = 20_000  # rows that are taken in within milliseconds
 TOLD_EVERY_S = 1.0  # how far a size has come
 MOST_KEPT = 8  # problems that are known at a time
@@ -37,6 +37,7 @@ class Knowledge:
     problem: Problem
     table: KernelTable
     search: Search
+    local: LocalSearch
     positives: int
     optima: list[Leader | None] = field(default_factory=list)  # of the bounds 1, 2, ...
 
@@ -48,7 +49,7 @@ class Knowledge:
             raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
         table = KernelTable(problem)
         search = Search(choose_engine(table), threads, numbering(problem))
-        return Knowledge(problem, table, search, problem.positives)
+        return Knowledge(problem, table, search, LocalSearch(problem, table), problem.positives)
 
     @property
     def ceiling(self) -> int:
@@ -83,6 +84,7 @@ class Native:
         if known is None:
             return _unprepared(problem, length, start, end or End.STOPPED)
         known.search.share = self._share
+        start = usable_start(problem, start)
         return _Solve(known, length, start, control, self._helpers).outcome()
 
     def knowledge(self, problem: Problem) -> Knowledge:
@@ -133,6 +135,7 @@ class Native:
 
 def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Outcome:
     """What can be said about a problem before it has been looked at: what was known before."""
+    start = usable_start(problem, start)
     formula, proved, bound = start.formula, min(start.proved_length, length), start.lower_bound
     if formula is None or formula.size > length:
         formula = problem.shortest
@@ -157,12 +160,13 @@ class _Solve:
         self._length = length
         self._control = control
         self._end: End | None = None
-        self._best = self._first_formula()
+        shortest = known.problem.shortest
+        self._best = self._as_found(shortest, known.problem.errors(shortest))
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
         self._tell_at = 0.0
-        if start.formula is not None and known.problem.obeys(start.formula):
-            assert start.errors is not None
+        self._pace = Pace()
+        if start.formula is not None and start.errors is not None:
             self._take_over(start.formula, start.errors, start.proved_length)
         if start.frontier is not None:
             self._go_on_from(start.frontier)
@@ -186,16 +190,10 @@ class _Solve:
         assert self._end is not None
         if known.last is not None and known.last.score >= self._best.score:
             self._best = known.last
-        bound = known.problem.fewest_errors
-        return Outcome(
-            self._best.formula,
-            known.errors(self._best),
-            bound,
-            len(known.optima),
-            self._end,
-            Native.name,
-            self._frontier,
-        )
+        best, proved_length = self._best, len(known.optima)
+        errors, bound = known.errors(best), known.problem.fewest_errors
+        frontier = self._resume_point(best)
+        return Outcome(best.formula, errors, bound, proved_length, self._end, Native.name, frontier)
 
     # ------------------------------------------------------------------------------ one size
 
@@ -204,22 +202,30 @@ class _Solve:
         known = self._known
         size = len(known.optima) + 1
         before = known.last
-        for constant in self._missing_constants(size):
+        for constant in missing_constants_of(known.problem, size):
             before = constant if before is None or constant.score > before.score else before
-        hint = self._hint.score if self._hint and self._hint.formula.size <= size else None
-        run, is_done = self._run(Aim(size, before, hint))
+        known_score = self._known_score(size)
+        run, is_done = self._run(Aim(size, before, known_score))
         if not is_done:
             self._frontier = run.frontier() or self._frontier
             return
         self._frontier = None
         found = run.leader
         best = max(
-            (f for f in (before, found, *self._constants(size)) if f is not None),
+            (f for f in (before, found, *constants_of(known.problem, size)) if f is not None),
             key=lambda f: (f.score, f is found),
         )
         best = before if before and before.score >= best.score else best
+        assert known_score is None or best.score >= known_score, "a known formula was not found"
         known.optima.append(best)
-        self._report(best, size)
+        known.local.learn(best.formula)
+        self._report(best if best.score >= self._best.score else self._best, size)
+
+    def _known_score(self, size: int) -> int | None:
+        """The best score that a formula of at most this size is known to have."""
+        local = self._known.local.best(size)
+        hint = self._hint if self._hint and self._hint.formula.size <= size else None
+        return max((one.score for one in (local, hint) if one is not None), default=None)
 
     def _run(self, aim: Aim) -> tuple[Run | Spread, bool]:
         """A run of the size, here and after a head start with helpers; whether it ended."""
@@ -240,6 +246,7 @@ class _Solve:
 
     def _watch(self, run: Run | Spread) -> bool:
         """Tell now and then how far it is; whether to stop."""
+        self._search_locally()
         if time.monotonic() >= self._tell_at:
             if self._tell_at > 0.0:
                 self._frontier = run.frontier() or self._frontier
@@ -247,23 +254,13 @@ class _Solve:
             self._tell_at = time.monotonic() + TOLD_EVERY_S
         return self._is_over()
 
-    def _constants(self, size: int) -> list[Leader]:
-        """Formulas like `p or not p`, where no cut gives the constant."""
-        table = self._known.table
-        if self._known.problem.constraints.require:
-            return []  # they depend on nothing
-        scores = {0: 0, 1: int(table.weights.sum())}
-        atom = Atom(next(self._known.problem.shortest.propositions()))
-        return [
-            Leader(build(f.tree, [atom]).canonical(), scores[f.table])
-            for f in functions_of(size, table.language)
-            if f.variables == 0
-        ]
-
-    def _missing_constants(self, size: int) -> list[Leader]:
-        """Constants that a search of this size has to beat, as it may take them for formulas."""
-        made = self._known.table.constants if size == CONSTANTS_WITH_MISSING else ()
-        return [self._as_found(f, self._known.problem.errors(f)) for f in made]
+    def _search_locally(self) -> None:
+        """Give the local search its share of the time beside the proof."""
+        local = self._known.local
+        self._pace.run(local, self._length, len(self._known.optima))
+        found = local.best(self._length)
+        if found is not None:
+            self._keep(found)
 
     def _keep(self, found: Leader) -> None:
         """A better formula turned up before its size is proved."""
@@ -272,10 +269,6 @@ class _Solve:
             self._report(found, len(self._known.optima))
 
     # ---------------------------------------------------------------------------- beginnings
-
-    def _first_formula(self) -> Leader:
-        formula = self._known.problem.shortest
-        return self._as_found(formula, self._known.problem.errors(formula))
 
     def _take_over(self, formula: Formula, errors: int, proved_length: int) -> None:
         """An optimum to go on from, or else a score that some formula of its size has."""
@@ -314,4 +307,13 @@ class _Solve:
     def _report(self, found: Leader, proved_length: int) -> None:
         errors = self._known.errors(found)
         bound = self._known.problem.fewest_errors
-        self._control.report(Incumbent(found.formula, errors, proved_length, bound, self._frontier))
+        frontier = self._resume_point(found)
+        self._control.report(Incumbent(found.formula, errors, proved_length, bound, frontier))
+
+    def _resume_point(self, found: Leader) -> Frontier | None:
+        """The frontier; before the next size has one, all of it, so that proofs are not lost."""
+        size, before = len(self._known.optima) + 1, self._known.last
+        if self._frontier is not None or found.formula.size < size or before is None:
+            return self._frontier
+        everything = (Left(0, EVERYTHING),)
+        return Frontier(self._known.search.numbering, size, before, None, everything)

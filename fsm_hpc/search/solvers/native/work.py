@@ -55,8 +55,12 @@ class Work:
     def __init__(self, groups: Sequence[UnitGroup], left: Iterable[Left] | None = None) -> None:
         self.groups = groups
         self._firsts = [units.first for units in groups]
-        whole = [Left(0, self.units)] if groups else []
-        self.untaken = deque(whole if left is None else left)
+        given = [Left(0, self.units)] if left is None else left
+        self.untaken = deque(
+            Left(one.start, min(one.end, self.units), one.rest)
+            for one in given
+            if one.start < self.units
+        )
 
     @property
     def units(self) -> int:
