@@ -175,6 +175,11 @@ def test_a_formula_comes_back_as_the_expression_that_it_is(language: Language) -
 # ------------------------------------------------------------------------------ beside a proof
 
 
+def hard_problem() -> Problem:
+    """One whose sizes from 6 or 7 on are not proved within seconds."""
+    return random_problem(np.random.default_rng(5), Method.PIVOT, 1500, 12, 12, 1000)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @by_method
 def test_a_proof_has_the_same_answer_with_it_and_without(
@@ -189,7 +194,7 @@ def test_a_proof_has_the_same_answer_with_it_and_without(
 
 
 def test_a_long_search_is_good_before_it_is_proved() -> None:
-    problem = random_problem(np.random.default_rng(5), Method.PIVOT, 400, 12, 6, 200)
+    problem = hard_problem()
     control = Control(deadline=time.monotonic() + 3.0)
     outcome = Native().solve(problem, 14, Incumbent(), control)
     proved = Native().solve(problem, 4, Incumbent(), Control())
@@ -199,7 +204,7 @@ def test_a_long_search_is_good_before_it_is_proved() -> None:
 
 
 def test_proofs_of_shorter_sizes_are_kept_with_a_longer_formula() -> None:
-    problem = random_problem(np.random.default_rng(5), Method.PIVOT, 400, 12, 6, 200)
+    problem = hard_problem()
     first = Native().solve(problem, 14, Incumbent(), Control(deadline=time.monotonic() + 3.0))
     told: list[Incumbent] = []
     control = Control(deadline=time.monotonic() + 1.0, report=told.append)
