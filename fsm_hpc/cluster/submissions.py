@@ -15,8 +15,9 @@ from fsm_hpc.cluster import generations
 from fsm_hpc.cluster.schedulers.local import Local, job_id_of_process
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
-from fsm_hpc.study.config import Config, of_any_version
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system import files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity

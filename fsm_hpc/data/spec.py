@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fsm_hpc.system.settings import Scope, setting
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetSpec:
@@ -34,8 +36,18 @@ class DatasetSpec:
     boolean: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    group: str | None = None  # column whose equal rows stay together with fold_kind=grouped
-    weight: str | None = None  # column of what an error on each row counts; taken out of the table
+    group: str | None = setting(
+        None,
+        "column whose equal rows stay together with fold_kind=grouped",
+        changes=Scope.ALL,
+        legacy=None,
+    )
+    weight: str | None = setting(
+        None,
+        "column of what an error on each row counts; taken out of the table",
+        changes=Scope.ALL,
+        legacy=None,
+    )
     true_values: tuple[str, ...] = ()  # of Boolean columns; (): true, yes, 1 and their like
     max_categories: int = 100  # of one column
     # what is left out

@@ -24,7 +24,7 @@ from fsm_hpc.search.objective import ObjectiveName
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.study import result
+from fsm_hpc.study import fingerprint
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import memory_mb, threads
 from fsm_hpc.study.provenance import provenance
@@ -248,7 +248,7 @@ def describe(
             "zero_is_missing": list(config.dataset.zero_is_missing),
             "notes": [note for note in dataset.notes if not note.startswith(WARNING)],
         },
-        settings=result.settings_that_matter(tasks[0].config, dataset.digest),
+        settings=fingerprint.settings_that_matter(tasks[0].config, dataset.digest),
         provenance=provenance(config, threads(config), memory_mb(config)),
     )
     more = (

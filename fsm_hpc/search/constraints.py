@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.settings import Scope, setting
 
 if TYPE_CHECKING:  # `status` reads settings, and answers before numpy is loaded
     from fsm_hpc.data.columns import Column
@@ -28,16 +29,24 @@ class Asked:
 PLAIN = Asked()
 
 
+def _constraint(default: Any, help_: str, legacy: Any) -> Any:
+    return setting(default, help_, changes=Scope.FORMULAS, legacy=legacy)
+
+
 @dataclass(frozen=True, slots=True)
 class Constraints:
     """conf `rule`: what a formula has to have; a name is a column of the table or a category."""
 
-    require: Names = ()  # it depends on these
-    forbid: Names = ()  # and does not have these
-    increasing: Names = ()  # it may only become true as their propositions become true
-    decreasing: Names = ()  # only false
-    min_support: int = 0  # fitted rows that each proposition holds on, and fails on, at least
-    max_columns: int | None = None  # of the table, that it has at most
+    require: Names = _constraint((), "columns that it depends on", None)
+    forbid: Names = _constraint((), "columns that it does not have", None)
+    increasing: Names = _constraint(
+        (), "columns whose propositions may only make it true as they become true", None
+    )
+    decreasing: Names = _constraint((), "columns whose propositions may only make it false", None)
+    min_support: int = _constraint(
+        0, "fitted rows that each proposition holds on, and fails on, at least", 0
+    )
+    max_columns: int | None = _constraint(None, "columns of the table that it has at most", None)
 
     def __post_init__(self) -> None:
         for key in LISTS:

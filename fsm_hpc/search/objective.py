@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.system.settings import Scope, setting
 
 
 class ObjectiveName(Enum):
@@ -21,9 +22,15 @@ class ObjectiveName(Enum):
 class Objective:
     """conf/objective: what a formula is to be best at."""
 
-    name: ObjectiveName = ObjectiveName.ACCURACY
-    false_positive: float | None = None  # what it costs to call a false row true
-    false_negative: float | None = None  # and a true row false
+    name: ObjectiveName = setting(
+        ObjectiveName.ACCURACY, "what counts as an error", changes=Scope.ALL, legacy="accuracy"
+    )
+    false_positive: float | None = setting(
+        None, "what it costs to call a false row true", changes=Scope.ALL, legacy=None
+    )
+    false_negative: float | None = setting(
+        None, "what it costs to call a true row false", changes=Scope.ALL, legacy=None
+    )
 
     def __post_init__(self) -> None:
         is_costs = self.name is ObjectiveName.COSTS

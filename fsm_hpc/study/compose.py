@@ -11,7 +11,8 @@ from typing import Any
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra, hydra_show, keys, word_limits
-from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.building import build
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.hydra import key_of
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.sweeps import Sweep

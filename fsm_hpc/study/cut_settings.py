@@ -8,21 +8,42 @@ from typing import Any
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.method import Method
-from fsm_hpc.study.checks import at_least
+from fsm_hpc.system.settings import Scope, check_least, setting
 
 
 @dataclass(frozen=True, slots=True)
 class CutSettings:
     """conf/cuts: where pivots and intervals may be cut; what a rule does not need is None."""
 
-    name: CutRule
-    n: int | None = None  # quantiles of each column
-    given: dict[str, Any] | None = None  # column -> its cuts
-    slack: int | None = None  # errors that rounding may cost
+    name: CutRule = setting(
+        help="where columns may be cut", changes=Scope.FORMULAS, legacy="observed"
+    )
+    n: int | None = setting(
+        None,
+        "quantiles of each column",
+        least=1,
+        changes=Scope.FORMULAS,
+        result_name="cuts_n",
+        legacy=None,
+    )
+    given: dict[str, Any] | None = setting(
+        None,
+        "the cuts of columns: {age: [18, 40]}",
+        changes=Scope.FORMULAS,
+        result_name="cuts_given",
+        legacy=None,
+    )
+    slack: int | None = setting(
+        None,
+        "errors on the fitted rows that rounder cuts may cost",
+        least=0,
+        changes=Scope.FORMULAS,
+        result_name="cuts_slack",
+        legacy=None,
+    )
 
     def __post_init__(self) -> None:
-        at_least("cuts.n", 1 if self.n is None else self.n, 1)
-        at_least("cuts.slack", self.slack or 0, 0)
+        check_least("cuts", self)
         if self.name is CutRule.GIVEN:
             Cuts.of_lists(self.given or {})
             if not self.given:

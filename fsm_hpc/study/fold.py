@@ -17,7 +17,7 @@ from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.study import result
+from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.result import FoldResult
@@ -35,7 +35,7 @@ class Fold:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return result.settings_that_matter(self.config, self.dataset.digest)
+        return fingerprint.settings_that_matter(self.config, self.dataset.digest)
 
     def problem(self, rows: Rows) -> Problem:
         return problem_of(self.dataset, self.config, rows)
@@ -112,7 +112,7 @@ def unfinished_business(config: Config, done: FoldResult) -> str | None:
 def final_result(fold: Fold) -> FoldResult | None:
     """The result on disk, if it is the answer to this very fold and nothing is left to do."""
     done = result.load(fold.paths.result, fold.config.id)
-    if done is None or done.fingerprint != result.fingerprint(fold.settings):
+    if done is None or done.fingerprint != fingerprint.fingerprint(fold.settings):
         return None
     return None if unfinished_business(fold.config, done) else done
 
@@ -124,9 +124,9 @@ def make_room(fold: Fold, say: Callable[[str], None]) -> None:
     if told:
         say(told)
     done = result.load(paths.result, fold.config.id)
-    if done is None or done.fingerprint == result.fingerprint(fold.settings):
+    if done is None or done.fingerprint == fingerprint.fingerprint(fold.settings):
         return
-    changed = ", ".join(result.differences(done.settings, fold.settings)) or "its fingerprint"
+    changed = ", ".join(fingerprint.differences(done.settings, fold.settings)) or "its fingerprint"
     for path in (paths.result, paths.alternatives):
         if path.exists() and (kept := files.quarantine(path)):
             say(f"{path.name} is of other rows or settings ({changed}); kept as {kept}")
@@ -137,7 +137,7 @@ def tell_change(fold: Fold, say: Callable[[str], None]) -> None:
     done = result.load(fold.paths.result, fold.config.id)
     if done is None:
         return
-    changed = result.differences(done.settings, fold.settings)
+    changed = fingerprint.differences(done.settings, fold.settings)
     more = unfinished_business(fold.config, done)
     if changed:
         say(f"computing again: {', '.join(changed)}")

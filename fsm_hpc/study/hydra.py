@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import config_folders, hydra_keys, option_lists, word_limits
+from fsm_hpc.study import config_folders, hydra_keys, option_lists, schema, word_limits
 from fsm_hpc.study.config_folders import key_of as key_of
 from fsm_hpc.study.config_folders import names_in as names_in
 from fsm_hpc.study.config_folders import quoted as quoted
@@ -300,6 +300,7 @@ def loader() -> Iterator[Any]:
     from hydra.core.global_hydra import GlobalHydra
 
     _register_own_folders()
+    schema.register()
     with initialize_config_dir(str(conf_dir()), version_base="1.3", job_name="fsm_hpc"):
         yield GlobalHydra.instance().config_loader()
 

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from fsm_hpc.errors import did_you_mean
+from fsm_hpc.study.checks import refuse_option
 from fsm_hpc.study.config_folders import groups, key_of, names_in, quoted
 from fsm_hpc.study.keys import suggestion
 
@@ -47,6 +48,10 @@ def explained(error: Exception, words: Sequence[str]) -> str:
             known = names_in(key)
             near = did_you_mean(value, known)
             return f"{key}={value} is not known{near}; there are: {', '.join(known)}"
+    unknown = re.search(r"In '([^']+)': ConfigKeyError.*full_key: ([^\n]+)", text, re.DOTALL)
+    if unknown:
+        refuse_option(unknown[2])
+        return f"{unknown[1]}.yaml: {unknown[2]} is not a setting{suggestion(unknown[2])}"
     missing = re.search(r"You must specify '(\w+)'", text)
     if missing:
         group = missing[1]

@@ -12,7 +12,8 @@ from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study import hydra
-from fsm_hpc.study.config import ClusterSettings, Config, build
+from fsm_hpc.study.building import build
+from fsm_hpc.study.config import ClusterSettings, Config
 
 START_S = 30  # that a job takes until it searches
 METHODS = tuple(method.value for method in Method)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -13,8 +11,6 @@ from msgspec import Meta
 from fsm_hpc.data.fold_kind import FoldKind
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.constraints import LISTS
-from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion, Scores
 from fsm_hpc.study.scan_file import Lengths
@@ -217,109 +213,3 @@ def read(path: Path, fold: FoldId | None = None) -> FoldResult | None:
     if not done.fold == done.settings["fold"] < done.settings["folds"]:
         raise UnreadableError(f"{path.name} is invalid: its settings are of another fold")
     return done
-
-
-# ------------------------------------------------------------------------------------ fingerprint
-
-
-def settings_that_matter(config: Config, data_digest: str) -> dict[str, Any]:
-    """All that changes the answer, and nothing else: no threads, memory, partition or paths."""
-    settings: dict[str, Any] = {
-        "data": data_digest,
-        "folds": config.folds,
-        "fold": config.fold,
-        "seed": config.seed,
-        "validation_fraction": config.validation_fraction,
-        "method": config.method.name.value,
-    }
-    if config.method.name.finds_formula:
-        settings |= {"patience": config.scan.patience, "max_length": config.scan.max_length}
-    else:
-        settings |= {"trials": config.method.trials}
-    later = _later_settings(config)
-    return settings | {name: v for name, v in later.items() if v != BEFORE[name]}
-
-
-BEFORE: dict[str, Any] = {
-    "fold_kind": "kfold",
-    "time_limit_s": None,
-    "group": None,
-    "plateau": None,
-    "splits": 1,
-    "cuts": "observed",
-    "cuts_n": None,
-    "cuts_given": None,
-    "cuts_slack": None,
-    "language": "paper",
-    "weight": None,
-    "objective": "accuracy",
-    "false_positive": None,
-    "false_negative": None,
-    **dict.fromkeys(LISTS),
-    "min_support": 0,
-    "max_columns": None,
-}
-OF_RULE = (*LISTS, "min_support", "max_columns")
-KEYS = {  # the word that sets it, where that is not its name
-    "patience": "scan.patience",
-    "max_length": "scan.max_length",
-    "plateau": "scan.plateau",
-    "splits": "scan.splits",
-    "trials": "method.trials",
-    "time_limit_s": "method.time_limit_s",
-    "group": "dataset.group",
-    "cuts_n": "cuts.n",
-    "cuts_given": "cuts.given",
-    "cuts_slack": "cuts.slack",
-    "weight": "dataset.weight",
-    "false_positive": "objective.false_positive",
-    "false_negative": "objective.false_negative",
-    **{name: f"rule.{name}" for name in OF_RULE},
-}
-
-
-def _later_settings(config: Config) -> dict[str, Any]:
-    """Settings that version 0.1 did not have; what it did without them stands in BEFORE."""
-    objective = config.objective
-    later: dict[str, Any] = {
-        "fold_kind": config.fold_kind.value,
-        "group": config.dataset.group,
-        "weight": config.dataset.weight,
-        "objective": objective.name.value,
-        "false_positive": objective.false_positive,
-        "false_negative": objective.false_negative,
-    }
-    if not config.method.name.finds_formula:
-        later |= {"time_limit_s": config.method.time_limit_s}
-    else:
-        later |= {"plateau": config.scan.plateau, "splits": config.scan.splits}
-        later |= config.cuts.that_matter(config.method.name)
-        later |= {"language": config.language.name.value}
-        # the order of names says nothing
-        later |= {name: sorted(getattr(config.rule, name)) or None for name in LISTS}
-        later |= {name: getattr(config.rule, name) for name in ("min_support", "max_columns")}
-    return later
-
-
-def by_key(settings: dict[str, Any], finds_formula: bool) -> dict[str, Any]:
-    """Settings by the word that sets each, those of version 0.1 filled up; not which fold it is."""
-    of_search = ("plateau", "splits", "language", "cuts", "cuts_n", "cuts_given", "cuts_slack")
-    unasked = ("time_limit_s",) if finds_formula else (*of_search, *OF_RULE)
-    before = {n: v for n, v in BEFORE.items() if n not in unasked}
-    filled = {**before, **settings}
-    return {KEYS.get(n, n): v for n, v in filled.items() if n not in ("data", "fold", "method")}
-
-
-def fingerprint(settings: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-
-
-def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """The settings that differ, said as `seed: 42 -> 43`."""
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return [f"{name}: {_short(old.get(name))} -> {_short(new.get(name))}" for name in names]
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 12 else text[:8]

@@ -21,7 +21,7 @@ from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_proved, scan
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, Solver
-from fsm_hpc.study import alternatives, checkpoint, result
+from fsm_hpc.study import alternatives, checkpoint, fingerprint, result
 from fsm_hpc.study.checkpoint import Keeper, MayWrite, OutdatedError, Watch
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import Fold, final_result, make_room, memory_mb, prepare, threads
@@ -288,7 +288,7 @@ def _common(fold: Fold, predicted: Truth, seconds: Seconds) -> FoldResult:
         stop_reason="finished",
         proved=False,
         seconds=seconds,
-        fingerprint=result.fingerprint(settings),
+        fingerprint=fingerprint.fingerprint(settings),
         settings=settings,
         provenance=provenance(config, threads(config), memory_mb(config)),
         target=dataset.target,

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
-from fsm_hpc.study import result
+from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
@@ -35,7 +35,7 @@ KEYS = frozenset(
     [
         *("folds", "seed", "validation_fraction", "fold_kind", "language", "cuts", "objective"),
         *("solver", "solver.encoding"),
-        *result.KEYS.values(),
+        *(key for key in fingerprint.KEYS.values() if key != "method"),
         *(f"dataset.{name}" for name in OF_TABLE),
     ]
 )
@@ -47,19 +47,12 @@ GO_ON = frozenset(
     ]
 )
 
-_BEFORE = {
-    "objective": "accuracy",
-    "objective.false_positive": None,
-    "objective.false_negative": None,
-    **{f"rule.{name}": result.BEFORE[name] for name in result.OF_RULE},
-}
-
 
 def of_config(config: Config) -> Settings:
     """All that makes a fold another one, by the word that sets it."""
-    matters = result.settings_that_matter(config, "")
+    matters = fingerprint.settings_that_matter(config, "")
     finds_formula = config.method.name.finds_formula
-    settings = result.by_key(matters, finds_formula)
+    settings = fingerprint.by_key(matters, finds_formula)
     if finds_formula:
         options = {f"solver.{k}": v for k, v in config.solver.options.items()}
         settings["solver"] = config.solver.name.value
@@ -275,9 +268,16 @@ def _read(path: Path) -> Remembered | None:
         raise UnreadableError(f"{path.name} was changed since it was written")
     places = {FoldPaths(path.parent / name).id: value for name, value in saved.apart.items()}
     apart = {fold: value for fold, value in places.items() if fold is not None}
-    # a study that began before a setting was there began with what was done then
-    settings = {**_BEFORE, **saved.settings} if saved.settings else saved.settings
-    return Remembered(settings, saved.variants, apart)
+    return Remembered(_with_legacy(saved.settings), saved.variants, apart)
+
+
+def _with_legacy(settings: Settings) -> Settings:
+    """A study that began before there was a setting began with what was done then."""
+    has_formulas = "scan.patience" in settings
+    concerned = [one for one in fingerprint.result_settings() if one.info.concerns(has_formulas)]
+    keys = [o.key for o in concerned if _owned(o.key, "?", "?", "?") == o.key]
+    legacy = {key: v for key, v in fingerprint.LEGACY_DEFAULTS.items() if key in keys}
+    return {**legacy, **settings} if settings else settings
 
 
 def remember(configs: Sequence[Config]) -> None:
@@ -326,5 +326,5 @@ def _of_results(root: Path) -> Remembered:
 
 def of_result(done: result.FoldResult) -> Settings:
     finds_formula = Method(done.method).finds_formula
-    settings = result.by_key(done.settings, finds_formula)
+    settings = fingerprint.by_key(done.settings, finds_formula)
     return settings | ({"solver": done.solver} if finds_formula else {})

@@ -8,7 +8,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import submissions
-from fsm_hpc.study import keys, variants
+from fsm_hpc.study import variants
 from fsm_hpc.study.compose import expand
 from fsm_hpc.study.fold import fold_paths
 
@@ -167,16 +167,3 @@ def test_a_rule_is_not_cancelled_by_the_settings_of_folds(
 
 def test_a_verb_with_a_slip_is_named_before_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean cancel?" in refusal(capsys, "cancl", "-y")
-
-
-def test_every_key_of_conf_is_known() -> None:
-    import yaml
-
-    from fsm_hpc.system.files import conf_dir
-
-    stated = yaml.safe_load((conf_dir() / "config.yaml").read_text(encoding="utf-8"))
-    own = set(stated) - {"defaults", "hydra"}
-    assert all(map(keys.is_known, own))
-    assert all(
-        keys.is_known(f"{k}.{n}") for k in own if isinstance(stated[k], dict) for n in stated[k]
-    )

@@ -22,7 +22,7 @@ from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
-from fsm_hpc.study import fold, result
+from fsm_hpc.study import fingerprint, fold
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
@@ -64,7 +64,7 @@ def test_a_job_asks_for_its_nodes_and_outlives_the_loss_of_one() -> None:
 
 
 def test_nodes_are_no_setting_that_matters() -> None:
-    one, four = (result.settings_that_matter(some_config(nodes=n), "") for n in (1, 4))
+    one, four = (fingerprint.settings_that_matter(some_config(nodes=n), "") for n in (1, 4))
     assert one == four
 
 

@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 from fsm_hpc.data import reader
 from fsm_hpc.data.dataset import Dataset, from_table, load
 from fsm_hpc.errors import UserError
+from fsm_hpc.study.building import build
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.config import Config
 from tests.support.tables import NAMES, own_table, spec_of
 
 PLAIN = "age,job,smokes,y\n30,cook,no,yes\n41,nurse,yes,no\n52,cook,yes,yes\n33,vet,no,no\n"

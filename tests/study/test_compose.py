@@ -9,8 +9,9 @@ import pytest
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.study.building import build
 from fsm_hpc.study.compose import compose, expand, show
-from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.hydra import names_in
 
 BANK = ["dataset=bank", "method=interval"]

@@ -1,31 +1,41 @@
-"""conf/ alone states defaults, and what is stated twice agrees."""
+"""A setting is one field: its default, help and range are there, and nowhere else."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from typing import Any
+import subprocess
+import sys
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
 
 import pytest
 import yaml
 
 from fsm_hpc.data.spec import DatasetSpec
-from fsm_hpc.study.config import (
-    ClusterSettings,
-    Config,
-    FinalSettings,
-    ScanSettings,
-    stated_default,
-)
+from fsm_hpc.errors import UserError
+from fsm_hpc.study import fingerprint, keys
+from fsm_hpc.study.compose import compose, show
+from fsm_hpc.study.config import Config, stated_default
+from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system.files import conf_dir
+from fsm_hpc.system.settings import info_of
+from scripts import settings_page
 
+FOLD = ["dataset=bank", "method=pivot"]
 # of a table that somebody brings along something else is known than of one with a config
 OF_OWN_TABLES = {"name", "target", "infer", "missing_values", "source", "usual_missing_values"}
 
 
-def defaults(kind: type[Any]) -> dict[str, Any]:
-    """What a dataclass says of the fields that one need not give."""
-    made = {f.name: f.default_factory() for f in fields(kind) if f.default_factory is not MISSING}
-    return {f.name: f.default for f in fields(kind) if f.default is not MISSING} | made
+def settings(kind: Any, prefix: str = "") -> dict[str, Any]:
+    """The fields of all settings but those of tables, by key."""
+    found: dict[str, Any] = {}
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        if is_dataclass(hints[one.name]):
+            found |= settings(hints[one.name], f"{prefix}{one.name}.")
+        else:
+            found[prefix + one.name] = one
+    return {key: one for key, one in found.items() if not key.startswith("dataset.")}
 
 
 def stated(path: str) -> dict[str, Any]:
@@ -33,30 +43,95 @@ def stated(path: str) -> dict[str, Any]:
     return values
 
 
-@pytest.mark.parametrize("kind", [Config, ScanSettings, FinalSettings, ClusterSettings])
-def test_a_setting_has_no_default_besides_that_of_conf(kind: type[Any]) -> None:
-    assert defaults(kind) == {}
+@pytest.mark.parametrize("key", settings(Config))
+def test_a_setting_says_what_it_means(key: str) -> None:
+    assert info_of(settings(Config)[key]).help
 
 
-def test_conf_states_a_value_for_every_setting() -> None:
-    values = stated("config.yaml")
-    groups = {"dataset", "method", "language", "objective", "solver", "cuts", "cluster"}
-    assert {f.name for f in fields(Config)} == (values.keys() - {"defaults", "hydra"}) | groups
-    assert {f.name for f in fields(ScanSettings)} == values["scan"].keys()
-    assert {f.name for f in fields(FinalSettings)} == values["final"].keys()
-    assert {f.name for f in fields(ClusterSettings)} == stated("cluster/slurm.yaml").keys()
+def test_the_primary_config_states_no_default_of_its_own() -> None:
+    assert stated("config.yaml").keys() == {"defaults", "hydra"}
+    assert stated("cluster/slurm.yaml").keys() == {"scheduler"}
+
+
+def test_every_setting_has_a_value_in_a_composed_config() -> None:
+    shown = yaml.safe_load(show(FOLD))
+    for key in settings(Config):
+        section, _, name = key.rpartition(".")
+        assert name in (shown[section] if section else shown)
+    assert all(map(keys.is_known, settings(Config)))
+
+
+def test_the_page_of_settings_is_current() -> None:
+    told = "write it anew: python -m scripts.settings_page"
+    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), told
 
 
 @pytest.mark.parametrize("key", ["study", "results_dir"])
-def test_the_quick_look_at_conf_sees_what_hydra_composes(key: str) -> None:
-    from fsm_hpc.study.compose import compose_any
-
-    assert stated_default(key) == str(getattr(compose_any([]), key))
+def test_the_quick_look_at_a_default_sees_what_hydra_composes(key: str) -> None:
+    assert stated_default(key) == getattr(compose(FOLD), key)
 
 
 def test_a_table_of_ones_own_has_the_defaults_of_every_table() -> None:
-    own, common = stated("dataset/csv.yaml"), defaults(DatasetSpec)
+    own = stated("dataset/csv.yaml")
+    common = {f.name: f.default for f in fields(DatasetSpec) if f.default is not MISSING}
     both = (own.keys() & common.keys()) - OF_OWN_TABLES
     assert len(both) > 10
     alike = {key: tuple(v) if isinstance(v := own[key], list) else v for key in both}
     assert alike == {key: common[key] for key in both}
+
+
+# ---------------------------------------------------------------------------------------- own files
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "override", "complaint"),
+    [
+        (
+            "cluster/bad.yaml",
+            "defaults: [slurm]\npartitoin: x\n",
+            "cluster=bad",
+            "cluster/bad.yaml: cluster.partitoin is not a setting, did you mean cluster.partition",
+        ),
+        (
+            "experiment/bad.yaml",
+            "# @package _global_\nscan: {patienc: 3}\n",
+            "+experiment=bad",
+            "scan.patienc is not a setting, did you mean scan.patience",
+        ),
+        ("experiment/bad.yaml", "# @package _global_\nwait: true\n", "+experiment=bad", "--wait"),
+        ("dataset/bad.yaml", "name: x\npath: y.csv\n", "dataset=bad", "dataset.target is missing"),
+    ],
+)
+def test_a_mistake_in_a_config_file_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    text: str,
+    override: str,
+    complaint: str,
+) -> None:
+    (tmp_path / path).parent.mkdir()
+    (tmp_path / path).write_text(text)
+    monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path))
+    with pytest.raises(UserError, match=complaint.replace("(", r"\(")):
+        show([*FOLD, override])
+
+
+# ---------------------------------------------------------------------------------- older versions
+
+
+def test_a_setting_that_an_older_version_did_not_have_has_its_legacy_value() -> None:
+    saved = compose([*FOLD, "scan.max_length=3"]).to_dict()
+    for key in ("cuts", "language", "objective", "rule", "fold_kind", "fit", "out", "variant"):
+        del saved[key]
+    del saved["scan"]["plateau"]
+    read = of_any_version(saved)
+    assert (read.scan.plateau, read.scan.max_length, read.fold_kind.value) == (None, 3, "kfold")
+    matters = fingerprint.settings_that_matter(read, "")
+    assert not set(matters) & {"plateau", "cuts", "language", "objective", "require", "fold_kind"}
+
+
+def test_settings_are_read_without_hydra_or_numpy() -> None:
+    code = "import sys, fsm_hpc.study.fingerprint; print({'hydra', 'numpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "set()\n"

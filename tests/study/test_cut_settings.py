@@ -9,9 +9,10 @@ import pytest
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.method import Method
-from fsm_hpc.study import result, variants
+from fsm_hpc.study import fingerprint, result, variants
+from fsm_hpc.study.building import build
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.run import run_fold
 
@@ -27,7 +28,7 @@ RULES = [
 
 
 def settings(*words: str, method: str = "pivot") -> dict[str, object]:
-    return result.settings_that_matter(
+    return fingerprint.settings_that_matter(
         compose(["dataset=hepatitis", f"method={method}", *words]), ""
     )
 
@@ -39,7 +40,7 @@ def test_observed_cuts_leave_the_fingerprint_as_it_was() -> None:
 
 def test_every_other_rule_is_another_answer() -> None:
     made = [settings(*words) for words in RULES]
-    assert len({result.fingerprint(one) for one in [*made, settings()]}) == len(RULES) + 1
+    assert len({fingerprint.fingerprint(one) for one in [*made, settings()]}) == len(RULES) + 1
 
 
 @pytest.mark.parametrize("method", ["median", "random_forest"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,14 @@ from fsm_hpc.cluster.submit.plan import decide
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.constraints import Constraints
-from fsm_hpc.study import config as config_module
-from fsm_hpc.study import result, variants
+from fsm_hpc.study import fingerprint, variants
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import prepare
 from fsm_hpc.study.run import run_fold
+from fsm_hpc.study.saved_config import of_any_version
 
+RULE = {f.name for f in fields(Constraints)}
 WORDS = ("dataset=hepatitis", "method=pivot", "solver=native", "cluster=local")
 
 
@@ -28,19 +29,19 @@ def composed(*words: str) -> Config:
 
 
 def matters(*words: str) -> dict[str, Any]:
-    return result.settings_that_matter(composed(*words), "")
+    return fingerprint.settings_that_matter(composed(*words), "")
 
 
 def test_words_set_constraints() -> None:
     made = composed("rule.require=[age]", "rule.forbid=sex", "rule.min_support=5")
     assert made.rule == Constraints(require=("age",), forbid=("sex",), min_support=5)
-    assert config_module.of_any_version(made.to_dict()) == made
+    assert of_any_version(made.to_dict()) == made
 
 
 def test_a_config_of_before_asks_for_nothing() -> None:
     saved = composed().to_dict()
     del saved["rule"]
-    assert config_module.of_any_version(saved).rule == Constraints()
+    assert of_any_version(saved).rule == Constraints()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_a_name_that_is_no_column_is_refused_before_anything_runs(tmp_path: Path
 
 
 def test_the_default_leaves_the_fingerprint_alone() -> None:
-    assert not set(matters()) & set(result.OF_RULE)
+    assert not set(matters()) & set(RULE)
     assert matters("rule.max_columns=2") == matters() | {"max_columns": 2}
     one, other = matters("rule.require=[age,sex]"), matters("rule.require=[sex,age]")
     assert one == other == matters() | {"require": ["age", "sex"]}
@@ -82,7 +83,7 @@ def test_constraints_are_a_variant_by_their_words(tmp_path: Path) -> None:
 
 def test_a_baseline_knows_no_constraints() -> None:
     made = compose(["dataset=hepatitis", "method=random_forest", "rule.require=age"])
-    assert "require" not in result.settings_that_matter(made, "")
+    assert "require" not in fingerprint.settings_that_matter(made, "")
 
 
 def test_a_fold_obeys_and_its_result_says_what(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_fold_obeys_and_its_result_says_what(tmp_path: Path) -> None:
     config = replace(composed(*words, "scan.max_length=4"), results_dir=tmp_path)
     done = run_fold(config)
     assert done is not None
-    assert {k: done.settings[k] for k in result.OF_RULE if k in done.settings} == {
+    assert {k: done.settings[k] for k in RULE if k in done.settings} == {
         "require": ["age"],
         "decreasing": ["age"],
         "min_support": 10,

@@ -17,7 +17,7 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models import model
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.near_optimal import kept
-from fsm_hpc.study import alternatives, result, scan_file, variants
+from fsm_hpc.study import alternatives, fingerprint, result, scan_file, variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.system.serialization import OpenSchema
 
@@ -81,6 +81,7 @@ def observed(value: Any, free: tuple[str, ...] = (), place: str = "") -> Iterato
 
 
 _CONFIG = tuple(sorted(set(declared(Config))))
+_LEGACY = [n for n, key in fingerprint.KEYS.items() if key in fingerprint.LEGACY_DEFAULTS]
 _SETTINGS = (*result.FoldSettings.__annotations__, "patience", "max_length", "trials")
 _FRONTIER = tuple(f"best.frontier.{name}" for name in (*Frontier.__dataclass_fields__, "checksum"))
 _ATTEMPT = attempts.Attempt("", "1", 0, "", 1, 0.0)
@@ -89,7 +90,7 @@ FORMATS = {
     "result.json": FileFormat(
         result.FORMAT,
         (result.FoldResult,),
-        _under("settings", (*_SETTINGS, *result.BEFORE)),
+        _under("settings", (*_SETTINGS, *_LEGACY)),
         ("settings", "rows", "phrases", "provenance.packages", "model.parameters", "measures"),
     ),
     "scan.json": FileFormat(

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.study import result
+from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion
@@ -44,7 +44,7 @@ def fold_result(
         stop_reason="finished",
         proved=False,
         seconds=Seconds(10.0 + fold, 2.0),
-        fingerprint=result.fingerprint(settings),
+        fingerprint=fingerprint.fingerprint(settings),
         settings=settings,
         provenance={
             "version": "0.1.0",

@@ -65,10 +65,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 
 
 def _labels(word: str) -> str:
-    """`labels=FILE` is a setting of the table, whether its config lists it or not."""
+    """`labels=FILE` is a setting of the table."""
     if word.startswith("choose="):
         return f"fit.{word}"
-    return f"++dataset.{word}" if word.startswith("labels=") else word
+    return f"dataset.{word}" if word.startswith("labels=") else word
 
 
 def _fit_here(config: Config, console: Console, here: type, started: float) -> int:

@@ -15,7 +15,7 @@ from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
-from fsm_hpc.study import fold, resources, result, variants
+from fsm_hpc.study import fingerprint, fold, resources, variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import without_collector
@@ -137,8 +137,8 @@ def _other_settings(config: Config, found: FoldVerdict) -> str:
     """A live job that computes something else than what is asked for."""
     if found.submission is None:
         return ""
-    then = result.settings_that_matter(found.submission.config_then, "")
-    changed = result.differences(then, result.settings_that_matter(config, ""))
+    then = fingerprint.settings_that_matter(found.submission.config_then, "")
+    changed = fingerprint.differences(then, fingerprint.settings_that_matter(config, ""))
     return f" (with other settings, cancel it first: {', '.join(changed)})" if changed else ""
 
 

@@ -11,7 +11,8 @@ from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra, variants
-from fsm_hpc.study.config import Config, build
+from fsm_hpc.study.building import build
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.words import Word

@@ -20,7 +20,7 @@ from fsm_hpc.cluster.watch.states import STUCK as STUCK
 from fsm_hpc.cluster.watch.states import Verdict as Verdict
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.study import result
+from fsm_hpc.study import fingerprint
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.machine import without_collector
 from fsm_hpc.system.numbers import counted
@@ -199,7 +199,9 @@ def _with_result(found: Evidence, done: FoldResult) -> FoldVerdict:
     verdict, why = of_result(done)
     if (config := found.ref.config) is not None:
         digest = found.ref.data_digest or done.settings.get("data", "")
-        changed = result.differences(done.settings, result.settings_that_matter(config, digest))
+        changed = fingerprint.differences(
+            done.settings, fingerprint.settings_that_matter(config, digest)
+        )
         if changed:
             verdict, why = Verdict.CHANGED, ", ".join(changed)
     return FoldVerdict(

@@ -20,8 +20,10 @@ from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.report import explain
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.study import hydra, result
+from fsm_hpc.study import fingerprint, hydra
 from fsm_hpc.study.files import FoldPaths
+
+OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # what the paper has none of
 
 
 @dataclass(frozen=True)
@@ -134,14 +136,9 @@ def _of_fold(path: Path, words: Sequence[str]) -> FittedRule:
 
 def _refuse_own_settings(path: Path, settings: dict[str, object]) -> None:
     """A rule that was fitted for something else has another set, which is not counted."""
-    plain_values = {
-        "cuts": "observed",
-        "language": "paper",
-        "objective": "accuracy",
-        "weight": None,
-        **{name: result.BEFORE[name] for name in result.OF_RULE},
-    }
-    for name, plain in plain_values.items():
+    keys = {name: key for name, key in fingerprint.KEYS.items() if key.startswith(OWN)}
+    for name, key in keys.items():
+        plain = fingerprint.LEGACY_DEFAULTS[key]
         if settings.get(name, plain) != plain:
             raise UserError(
                 f"{path} was fitted with {name}={settings[name]}; alternatives are counted for the "
