@@ -114,8 +114,8 @@ PYTHON = (
         "first_unit_skipped",
         "work.py",
         "the first unit of each size is skipped",
-        "whole = [Left(0, self.units)] if groups else []",
-        "whole = [Left(1, self.units)] if groups else []",
+        "given = [Left(0, self.units)] if left is None else left",
+        "given = [Left(1, self.units)] if left is None else left",
     ),
     Mutant(
         "threshold_too_high",

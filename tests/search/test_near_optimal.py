@@ -185,6 +185,31 @@ def test_the_set_is_the_same_in_pieces_with_any_number_of_threads_and_small_tile
     assert tiled.yes.tolist() == whole.yes.tolist()
 
 
+def test_fixed_literals_have_the_same_set_in_pieces_with_two_threads_and_little_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_problem(np.random.default_rng(6), Method.MEDIAN, 60, 3, 4, 15)
+    whole = good_set(problem, 7, 6)
+    space, pieces = Space(problem, 7), 0
+    progress: Progress = nothing_yet(space)
+    monkeypatch.setattr("fsm_hpc.search.near_optimal.cell_enumeration.BUFFER", 1)
+    while not progress.is_complete:
+        pieces += 1
+        most = len(progress.families) + 40
+        progress = enumerate_families(space, whole.optimum + 6, 2, Control(), progress, most=most)
+    assert pieces > 1
+    assert progress.families == whole.progress.families
+    assert progress.votes.tolist() == whole.progress.votes.tolist()
+
+
+def test_the_best_formulas_of_fixed_literals_are_found_first() -> None:
+    problem = random_problem(np.random.default_rng(6), Method.MEDIAN, 60, 3, 4, 15)
+    optimum = good_set(problem, 7, 0).optimum
+    found = near_optimal(problem, 7, optimum, 9, most=1)
+    assert not found.is_complete
+    assert {family.errors for family in found.families} <= {optimum, optimum + 1}
+
+
 def test_equal_columns_make_formulas_of_their_own() -> None:
     truth = np.array([True, True, False, False])
     twins = [Column(name, Kind.BOOLEAN, truth) for name in ("a", "b")]

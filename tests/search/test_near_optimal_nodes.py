@@ -119,7 +119,7 @@ def test_a_wish_to_stop_brings_all_parts_back() -> None:
 
 def test_units_keep_their_names_through_the_ledger() -> None:
     asked = Asked(some_problem(Method.INTERVAL), 3)
-    begun = [replace(one, x=1, y=2) for one in asked.space.everything()]
+    begun = [Stretch(one.plan, one.start, one.end, 1, 2) for one in asked.space.everything()]
     start = replace(asked.alone, left=(*begun, Stretch(0, 0, 1)))
     spread = GoodSpread(asked.space, asked.errors, 1, start, Threads(1))
     assert sorted(map(repr, spread.progress().left)) == sorted(map(repr, start.left))
@@ -137,16 +137,16 @@ def test_a_family_that_takes_longer_than_a_part_is_searched_to_its_end(
 ) -> None:
     monkeypatch.setattr(enumeration, "LOOK_S", 0.0)
     asked = Asked(longer_problem())
-    search = enumeration._Enumerator._search
+    search = enumeration._BoxEnumerator.search
 
-    def search_until_paused(self: Any, piece: Any) -> None:
+    def search_until_paused(self: Any, piece: Any) -> Any:
         """However late the other thread asks for a pause, one piece is a part."""
-        search(self, piece)
+        yield from search(self, piece)
         deadline = time.monotonic() + 30
-        while not self._shared.flag.any() and time.monotonic() < deadline:
+        while not self._flag.any() and time.monotonic() < deadline:
             time.sleep(0.001)
 
-    monkeypatch.setattr(enumeration._Enumerator, "_search", search_until_paused)
+    monkeypatch.setattr(enumeration._BoxEnumerator, "search", search_until_paused)
     progress, parts = None, 0
     while progress is None or not progress.is_complete:
         parts += 1

@@ -118,8 +118,7 @@ def missing(good: GoodSet) -> Iterator[str]:
     """What a set that was cut short has not looked at."""
     if good.is_complete:
         return
-    left = good.progress.left
-    sizes = sorted({good.space.plans[one.plan].size for one in left})
+    sizes = good.space.sizes_of(good.progress.left)
     why = "the limit on families" if good.progress.is_full else "the time"
     yield (
         f"NOT complete: {why} ended it; functions of size "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fsm_hpc.search.near_optimal.enumeration import enumerate_families
 from fsm_hpc.search.near_optimal.families import Space
 from fsm_hpc.search.near_optimal.listing import members_of, second_best
+from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native import compiling
 from fsm_hpc.search.solvers.native.compiling import Say, Stage
@@ -18,7 +19,11 @@ def ensure_compiled(say: Say | None = None) -> float:
 
 def _list_tiny() -> None:
     """All formulas of size 3 with few errors: counted, listed, and the one that agrees most."""
-    _, problem = compiling.tiny_problems()
+    for problem in compiling.tiny_problems():
+        _list_all(problem)
+
+
+def _list_all(problem: Problem) -> None:
     space = Space(problem, 3)
     errors = problem.rows // 3
     found = enumerate_families(space, errors, 1, Control())

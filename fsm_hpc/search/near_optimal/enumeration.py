@@ -6,13 +6,15 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import msgspec
 import numpy as np
 
-from fsm_hpc.search.near_optimal.families import RawFamily, Space, Stretch
+from fsm_hpc.search.near_optimal.cell_enumeration import CellEnumerator
+from fsm_hpc.search.near_optimal.families import RawFamily, Searched, Space, Stretch
 from fsm_hpc.search.near_optimal.memory import data_of, found_of, out_of, work_of
 from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.solvers.native.kernels.near_units import (
@@ -76,7 +78,7 @@ class _Shared:
     votes: Array
     most: int | None  # families that are wanted
     lock: threading.Lock = field(default_factory=threading.Lock)
-    flag: Array = field(default_factory=lambda: np.zeros(2, np.bool_))
+    flag: Array = field(default_factory=lambda: np.zeros(2, np.int32))
     failure: list[BaseException] = field(default_factory=list)
     taken: dict[int, Stretch] = field(default_factory=dict)  # by thread: what it is at
     has_begun: bool = False
@@ -192,7 +194,10 @@ def _guarded(space: Space, goal: int, shared: _Shared) -> None:
     """A thread's life; its failure is told by the caller's thread."""
     me = threading.get_ident()
     try:
-        _Enumerator(space, goal, shared, me).work()
+        if space.cells is None:
+            _work(_BoxEnumerator(space, goal, shared.flag), shared, me)
+        else:
+            _work(CellEnumerator(space.cells, goal, shared.flag), shared, me)
     except BaseException as failure:  # it is raised again where it can be heard
         shared.failure.append(failure)
         shared.flag[DROP] = True
@@ -200,29 +205,38 @@ def _guarded(space: Space, goal: int, shared: _Shared) -> None:
         shared.leave(me)
 
 
-class _Enumerator:
-    """One thread: takes units, searches them, gives what it found."""
+class _Enumerator(Protocol):
+    """Searches units in one thread; what is found comes piece by piece."""
 
-    def __init__(self, space: Space, goal: int, shared: _Shared, me: int) -> None:
-        self._space, self._goal, self._shared, self._me = space, goal, shared, me
+    def search(self, piece: Stretch) -> Iterator[Searched]: ...
+
+
+def _work(enumerator: _Enumerator, shared: _Shared, me: int) -> None:
+    """Take units, search them, give what was found."""
+    count = 1
+    while (piece := shared.take(me, count)) is not None:
+        started = time.monotonic()
+        for searched in enumerator.search(piece):
+            shared.give(me, *searched)
+        took = time.monotonic() - started
+        if took < SLICE_S:
+            count *= 2
+        elif took > 2 * SLICE_S:
+            count = max(1, count // 2)
+
+
+class _BoxEnumerator:
+    """Searches boxes of cuts."""
+
+    def __init__(self, space: Space, goal: int, flag: Array) -> None:
+        self._space, self._goal, self._flag = space, goal, flag
         variables = space.variables
         self._data = data_of(space.table)
         self._work = work_of(space.table, variables)
         self._found = found_of(space.table, variables)
         self._out = out_of(space.table, variables)
 
-    def work(self) -> None:
-        count = 1
-        while (piece := self._shared.take(self._me, count)) is not None:
-            started = time.monotonic()
-            self._search(piece)
-            took = time.monotonic() - started
-            if took < SLICE_S:
-                count *= 2
-            elif took > 2 * SLICE_S:
-                count = max(1, count // 2)
-
-    def _search(self, piece: Stretch) -> None:
+    def search(self, piece: Stretch) -> Iterator[Searched]:
         plan = self._space.plans[piece.plan].arrays()
         place = np.array([piece.start, piece.x, piece.y], np.int64)
         status = -1
@@ -235,14 +249,14 @@ class _Enumerator:
                 place,
                 piece.end,
                 self._goal,
-                self._shared.flag,
+                self._flag,
                 self._work,
                 self._found,
                 self._out,
             )
             start, x, y = place.tolist()
             rest = None if status == DONE else Stretch(piece.plan, start, piece.end, x, y)
-            self._shared.give(self._me, self._families(piece.plan), self._out.votes, rest)
+            yield Searched(self._families(piece.plan), self._out.votes, rest)
 
     def _families(self, plan: int) -> list[RawFamily]:
         """The families in the buffer."""

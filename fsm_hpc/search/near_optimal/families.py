@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Formula
-from fsm_hpc.search.near_optimal.hole_plans import HolePlan, hole_plans
+from fsm_hpc.search.near_optimal.cell_space import CellSpace
+from fsm_hpc.search.near_optimal.hole_plans import HolePlan, fixed_plans, hole_plans
 from fsm_hpc.search.near_optimal.literals import LiteralTable
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.decoder import build
@@ -41,6 +44,14 @@ class Stretch(msgspec.Struct, frozen=True, array_like=True):
     y: int = 0
 
 
+class Searched(NamedTuple):
+    """What some units brought: families, by row the members that say yes, and what is left."""
+
+    families: list[RawFamily]
+    votes: Array
+    rest: Stretch | None
+
+
 @dataclass(frozen=True)
 class Family:
     """One function of the same columns: its best member and how far the cuts of all may be."""
@@ -61,16 +72,31 @@ class Space:
         self.problem = problem
         self.bound = bound
         self.table = LiteralTable(problem)
+        self.cells: CellSpace | None = None
         columns = len(self.table.columns)
-        self.plans: list[HolePlan] = hole_plans(bound, self.table.has_intervals, columns)
+        if self.table.is_fixed and columns:
+            self.plans: list[HolePlan] = fixed_plans(bound, columns)
+            self.cells = CellSpace(self.table, self.plans)
+        else:
+            self.plans = hole_plans(bound, self.table.has_intervals, columns)
 
     @cached_property
     def variables(self) -> int:
         return max((plan.function.variables for plan in self.plans), default=1)
 
     def everything(self) -> list[Stretch]:
+        """All units; those of fixed literals in passes, in which the best formulas come first."""
+        if self.cells is not None:
+            return [Stretch(n, 0, one.units) for n, one in enumerate(self.cells.passes)]
         columns = len(self.table.columns)
         return [Stretch(n, 0, plan.units(columns)) for n, plan in enumerate(self.plans)]
+
+    def sizes_of(self, left: Iterable[Stretch]) -> list[int]:
+        """The sizes of the functions that these units are searched for."""
+        if self.cells is None:
+            return sorted({self.plans[one.plan].size for one in left})
+        numbers = {self.cells.passes[one.plan].tree.variables for one in left}
+        return sorted({plan.size for plan in self.plans if plan.function.variables in numbers})
 
     def formula(self, found: RawFamily, cuts: tuple[Ends, ...] | Array) -> Formula:
         columns = [self.table.columns[c] for c in found.columns]

@@ -107,6 +107,16 @@ def hole_plans(bound: int, has_intervals: bool, columns: int) -> list[HolePlan]:
     ]
 
 
+def fixed_plans(bound: int, columns: int) -> list[HolePlan]:
+    """The functions themselves, where no column has a cut to choose."""
+    return [
+        HolePlan(size, function, ())
+        for size in range(1, bound + 1)
+        for function in functions(size)
+        if 0 < function.variables <= columns
+    ]
+
+
 def _holes(function: Function, has_intervals: bool) -> Iterator[tuple[int, ...]]:
     """Sets of variables for the hole, one of each orbit of the symmetries."""
     widths = {2} if function.variables > 1 else {1}

@@ -13,6 +13,8 @@ from fsm_hpc.search.solvers.native.table import Array
 
 def members_of(space: Space, found: RawFamily, goal: int, most: int) -> tuple[Array, Array]:
     """The cuts of at most so many members, by variable in ranks, and their scores."""
+    if space.cells is not None:
+        return np.array([found.cuts])[:most], np.array([found.score])[:most]
     kept = _search(space, found, goal, LIST, None, most)
     variables = len(found.columns)
     order = np.lexsort(kept.listed[:, :variables].reshape(most, -1).T[::-1])
@@ -21,8 +23,19 @@ def members_of(space: Space, found: RawFamily, goal: int, most: int) -> tuple[Ar
 
 def second_best(space: Space, found: RawFamily, goal: int, weights: Array) -> tuple[int, Array]:
     """The greatest sum of these weights over the rows where a member holds, and its cuts."""
+    if space.cells is not None:
+        return int(weights[_truth(space, found)].sum()), np.array(found.cuts)
     kept = _search(space, found, goal, SECOND, weights, 0)
     return int(kept.best[0]), kept.cuts
+
+
+def _truth(space: Space, found: RawFamily) -> Array:
+    """The distinct rows on which a formula of fixed literals holds."""
+    assert space.cells is not None
+    cells = np.zeros(len(space.table.rows), np.int64)
+    for variable, column in enumerate(found.columns):
+        cells |= space.cells.held[column].astype(np.int64) << variable
+    return np.asarray(space.plans[found.plan].function.bits[cells])
 
 
 def _search(
@@ -38,7 +51,7 @@ def _search(
         hole[0],
         hole[1] if len(hole) > 1 else -1,
         goal,
-        np.zeros(1, np.bool_),
+        np.zeros(1, np.int32),
         work_of(space.table, space.variables),
         kept,
     )

@@ -97,5 +97,10 @@ class LiteralTable:
         return np.array([c.card for c in self.columns], np.int32)
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether every column has one literal only."""
+        return bool((self.cards == 2).all() and not self.has_intervals)
+
+    @property
     def has_intervals(self) -> bool:
         return bool((self.kinds == INTERVAL_CUT).any())

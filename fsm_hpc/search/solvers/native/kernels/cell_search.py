@@ -257,7 +257,8 @@ def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, ceil
                 work += max(0, len(table.bits) - start) * cost
                 greatest = search_row(table, tree, memory, lane, race, goal, ceiling)
                 if memory.found_count[0] > len(memory.found):
-                    memory.found_count[0] = written
+                    if written > 0:  # else the caller makes room for all of this unit
+                        memory.found_count[0] = written
                     return PAUSED
             if is_remembered:
                 known_bounds[unit] = greatest
