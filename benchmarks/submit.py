@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks import large_study
 from slurm import daemons, trial
 from slurm.settings import Settings
 
@@ -64,6 +65,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--array", type=int, default=100, help="jobs of an array")
+    parser.add_argument(
+        "--finished",
+        type=int,
+        nargs="*",
+        default=[1_000, 10_000, 100_000],
+        help="finished folds of synthetic studies for `status` and `collect`",
+    )
     parser.add_argument("--profile", action="store_true", help="keep profile-NAME.out of each")
     flags = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fsm-") as folder:
@@ -72,6 +80,7 @@ def main() -> None:
             _measure(Bench(Path(folder), settings, flags.profile), flags.jobs, flags.array)
         finally:
             trial.down(settings.folder)
+    large_study.measure(flags.finished)
 
 
 def _measure(bench: Bench, jobs: int, size: int) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files, serialization
@@ -12,16 +13,19 @@ from fsm_hpc.system.files import UnreadableError
 FORMAT = 1
 
 
+class _Stated(TypedDict, total=False):
+    generation: Any
+
+
 def in_file(path: Path) -> int | None:
     """The generation that a file states; 0 where it states none, None where it is unreadable."""
     try:
-        saved = serialization.read(path)
+        return in_values(serialization.read_some(_Stated, path) or {})
     except UnreadableError:
         return None
-    return in_values(saved or {})
 
 
-def in_values(saved: dict[str, Any]) -> int:
+def in_values(saved: Mapping[str, Any]) -> int:
     number = saved.get("generation", 0)
     return number if type(number) is int and 0 <= number < 10**15 else 0
 

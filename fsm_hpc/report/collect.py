@@ -20,7 +20,6 @@ from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import METRICS
 from fsm_hpc.study.result import FoldResult, exceeds
-from fsm_hpc.system import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Row:
     verdict: Verdict
     reason: str = ""
     result: FoldResult | None = None
-    lengths: tuple[Mapping[str, Any], ...] = ()  # of an unfinished fold those on disk so far
+    lengths: Sequence[Mapping[str, Any]] = ()  # of an unfinished fold those on disk so far
     without_set: str = ""  # why the alternatives that its result counts are not in their file
     outdated: int = 0  # files of other rows or settings that are kept beside
 
@@ -210,8 +209,7 @@ def _row(found: FoldVerdict) -> Row:
     reason = "" if found.verdict is Verdict.DONE else found.why
     done = found.result
     without = "" if done is None else alternatives.complaint(found.ref.paths, done)
-    outdated = len(files.quarantined(found.ref.paths.folder))
-    return Row(found.ref.id, found.verdict, reason, done, found.lengths, without, outdated)
+    return Row(found.ref.id, found.verdict, reason, done, found.lengths, without, found.outdated)
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,15 +22,18 @@ class StudyPaths:
 
     def folds_on_disk(self) -> Iterator[tuple[FoldId, FoldPaths]]:
         """Every fold folder, in order."""
-        found = [*self.root.glob("*/*/fold-*"), *self.root.glob("*/*/*=*/fold-*")]
-        folders = [FoldPaths(folder) for folder in found if folder.is_dir()]
-        folds = {fold: paths for paths in folders if (fold := paths.id) is not None}
-        yield from sorted(folds.items(), key=lambda item: item[0].order)
+        found = (one for dataset in _folders(self.root) for one in _folds_of(dataset))
+        yield from sorted(found, key=lambda item: item[0].order)
 
     @property
     def settings(self) -> Path:
         """What the study began with: whatever differs from it is a variant."""
         return self.root / "study.json"
+
+    @property
+    def index(self) -> Path:
+        """Cache of the results of finished folds; can be removed at any time."""
+        return self.root / ".index"
 
     @property
     def lock(self) -> Path:
@@ -77,6 +81,30 @@ class StudyPaths:
         return self.root / ".generation.json"
 
 
+def _folds_of(dataset: Path) -> Iterator[tuple[FoldId, FoldPaths]]:
+    for method in _folders(dataset):
+        for folder in _folders(method):
+            is_variant = "=" in folder.name
+            for one in _folders(folder) if is_variant else (folder,):
+                if (number := _number(one.name)) is not None:
+                    variant = folder.name if is_variant else ""
+                    yield FoldId(dataset.name, method.name, number, variant), FoldPaths(one)
+
+
+def _number(folder: str) -> int | None:
+    """The fold that a folder is called after; None where it is none of a fold."""
+    number = re.fullmatch(r"fold-(0|[1-9][0-9]{0,8})", folder)
+    return None if number is None else int(number[1])
+
+
+def _folders(above: Path) -> list[Path]:
+    """The folders in a folder; none where it is not there, or cannot be read."""
+    try:
+        return [above / entry.name for entry in os.scandir(above) if entry.is_dir()]
+    except OSError:
+        return []
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class FoldPaths:
     """The files of one fold: results/<study>/<dataset>/<method>/[<variant>/]fold-<k>/..."""
@@ -96,12 +124,11 @@ class FoldPaths:
     @property
     def id(self) -> FoldId | None:
         """The fold that the folder is called after; None where it is none of a fold."""
-        number = re.fullmatch(r"fold-(0|[1-9][0-9]{0,8})", self.folder.name)
-        method = self._method
+        number, method = _number(self.folder.name), self._method
         variant = "" if method == self.folder.parent else self.folder.parent.name
         if number is None:
             return None
-        return FoldId(method.parent.name, method.name, int(number[1]), variant)
+        return FoldId(method.parent.name, method.name, number, variant)
 
     @property
     def scan(self) -> Path:

@@ -13,6 +13,7 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion, Scores
+from fsm_hpc.study.packed_rows import PackedRows
 from fsm_hpc.study.scan_file import Lengths
 from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
@@ -208,6 +209,7 @@ def read(path: Path, fold: FoldId | None = None) -> FoldResult | None:
     done = serialization.load(FoldResult, path, FORMAT, DERIVED)
     if done is None:
         return None
+    object.__setattr__(done, "lengths", PackedRows(done.lengths))
     if fold is not None and done.id != fold:
         raise UnreadableError(f"its {path.name} is of {done.id}")
     if not done.fold == done.settings["fold"] < done.settings["folds"]:

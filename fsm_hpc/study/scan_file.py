@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
@@ -35,13 +36,21 @@ class ScannedRow(TypedDict):
     solver: str
 
 
-class LengthRow(ScannedRow):
+class LengthRow(TypedDict):
     """One finished length, as result.json has it."""
 
+    length: Length
     size: Length
+    formula: str
+    errors: Count
+    train_accuracy: Share
+    validation_accuracy: Share
+    proved: bool
+    seconds: SpentSeconds
+    solver: str
 
 
-Lengths = Annotated[list[dict[str, Any]], OpenSchema(list[LengthRow])]
+Lengths = Annotated[Sequence[dict[str, Any]], OpenSchema(list[LengthRow])]
 
 
 class IncumbentRow(TypedDict):

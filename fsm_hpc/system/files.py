@@ -124,7 +124,10 @@ def quarantine(path: Path) -> str:
 
 def quarantined(folder: Path) -> list[str]:
     """The names of such files in a folder."""
-    return sorted(path.name for path in folder.glob(f"*.{OUTDATED}-*"))
+    try:
+        return sorted(one.name for one in os.scandir(folder) if f".{OUTDATED}-" in one.name)
+    except OSError:
+        return []
 
 
 def _stamp() -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import typing
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cache
@@ -80,7 +80,7 @@ def plain(value: Any) -> Any:
         return [plain(getattr(value, name)) for name in value.__struct_fields__]
     if isinstance(value, dict):
         return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [plain(item) for item in value]
     return value.value if isinstance(value, Enum) else value
 
@@ -120,6 +120,16 @@ def read(path: Path, max_bytes: int = MAX_BYTES, is_own: bool = False) -> dict[s
     if type(value) is not dict:
         raise UnreadableError(f"{path.name} cannot be read: expected an object in it")
     return value
+
+
+def read_some(kind: type[T], path: Path) -> T | None:
+    """Some values of a file, much faster than all of them; what a TypedDict does not have is
+    passed over. None without a file."""
+    content = files.read_regular(path, MAX_BYTES)
+    try:
+        return None if content is None else msgspec.json.decode(content, type=kind)
+    except (ValueError, RecursionError):
+        raise UnreadableError(f"{path.name} cannot be read") from None
 
 
 def without_header(saved: dict[str, Any], name: str, known: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.index import ResultIndex
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.scan_file import ScanFacts
 from fsm_hpc.system import files
@@ -50,6 +51,7 @@ class Evidence:
     is_newer: bool = False  # one of them is of a newer version
     trouble: str = ""  # why its files could not be read
     under_way: str = ""  # the fold of a rule that is found already
+    outdated: int = 0  # files of other rows or settings that are kept beside
 
     @property
     def job_id(self) -> str | None:
@@ -128,22 +130,42 @@ def rules_on_disk(study: Path) -> Iterator[FoldRef]:
         yield FoldRef(rule, paths)
 
 
-def gather(ref: FoldRef) -> Evidence:
+def gather_all(refs: Sequence[FoldRef]) -> list[Evidence]:
+    """Of many folds; what the indexes of their studies have is not read again."""
+    indexes: dict[Path, ResultIndex] = {}
+    found = []
+    for ref in refs:
+        study = ref.paths.study
+        if study.root not in indexes:
+            indexes[study.root] = ResultIndex(study)
+        found.append(gather(ref, indexes[study.root]))
+    for index in indexes.values():
+        index.save()
+    return found
+
+
+def gather(ref: FoldRef, index: ResultIndex | None = None) -> Evidence:
     """Read the files of a fold; one that cannot be read is told, and does not hide the others."""
     try:
-        return _gather(ref)
+        return _gather(ref, index)
     except OSError as error:
         return Evidence(ref, trouble=str(error))
 
 
-def _gather(ref: FoldRef) -> Evidence:
+def _gather(ref: FoldRef, index: ResultIndex | None) -> Evidence:
     """A result of the last submission says it all."""
     paths = ref.paths
+    known = None if index is None else index.get(paths)
+    if known is not None and known[0].id == ref.id:
+        return Evidence(ref, known[0], outdated=known[1])
     damage: list[UnreadableError] = []
     done = _understood(lambda: result.read(paths.result, ref.id), damage)
+    outdated = len(files.quarantined(paths.folder))
     if done is not None and _is_of_last_submission(done, paths):
-        return Evidence(ref, done)
-    return _with_other_files(ref, done, damage)
+        if index is not None:
+            index.add(paths, done, outdated)
+        return Evidence(ref, done, outdated=outdated)
+    return replace(_with_other_files(ref, done, damage), outdated=outdated)
 
 
 def newer_files(ref: FoldRef) -> str:

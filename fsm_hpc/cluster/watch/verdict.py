@@ -64,7 +64,8 @@ class FoldVerdict(Judged):
     unchanged_since: int | None = None  # the length that first had the best formula
     job_id: str | None = None
     warnings: tuple[str, ...] = ()
-    lengths: tuple[dict[str, Any], ...] = ()  # of an unfinished fold those on disk so far
+    lengths: Sequence[dict[str, Any]] = ()  # of an unfinished fold those on disk so far
+    outdated: int = 0  # files of other rows or settings that are kept beside
     is_newer: bool = False  # a newer version wrote it, so that it is not this one's to change
     submission: Submission | None = None  # the last one, of a fold without a result
     job: JobRecord | None = None  # that it was handed over as
@@ -117,8 +118,7 @@ class FoldVerdict(Judged):
 def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], list[JobReport]]:
     """The verdict on every fold; asks schedulers only about folds that their files leave open."""
     with without_collector():
-        found = [evidence.gather(fold) for fold in folds]
-    found = under_way.with_open_arrays(found)
+        found = under_way.with_open_arrays(evidence.gather_all(folds))
     reports = ask(found)
     return [judge(e, report_on(e, reports)) for e in found], list(reports.values())
 
@@ -182,6 +182,7 @@ def judge(found: Evidence, report: JobReport) -> FoldVerdict:
         job_id=found.job_id,
         warnings=warnings,
         lengths=scan.lengths,
+        outdated=found.outdated,
         is_newer=found.is_newer,
         submission=found.submission,
         job=found.job,
@@ -214,7 +215,8 @@ def _with_result(found: Evidence, done: FoldResult) -> FoldVerdict:
         elapsed_s=done.seconds.total,
         job_id=found.job_id,
         warnings=_warnings(found, done.provenance.get("warnings", ())),
-        lengths=tuple(done.lengths),
+        lengths=done.lengths,
+        outdated=found.outdated,
         is_newer=found.is_newer,
     )
 

@@ -1,0 +1,157 @@
+"""A cache of the results of a study's finished folds; it may be missing, stale or damaged."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+import fsm_hpc
+from fsm_hpc.study import provenance, result
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.packed_rows import PackedRows
+from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system import files
+from fsm_hpc.system.files import UnreadableError
+
+MAX_BYTES = 2**30
+CHUNK = 1000  # folds that are encoded together
+FEW = 100  # new entries that are not worth writing the file
+SETTLED_S = 2.0  # a file that is younger may change once more within one tick of its clock
+Signature = tuple[int, ...]  # of the files of a fold: times, inode and size of each
+
+
+class _Entry(msgspec.Struct, array_like=True):
+    name: str  # the folder of the fold, seen from that of the study
+    signature: Signature
+    outdated: int
+    result: FoldResult
+
+
+class ResultIndex:
+    """Results of finished folds, each with the state of the files that it was read from.
+
+    A fold is in it while its result.json is the answer to its last submission.json. Whoever has
+    found that out calls `add`; `get` gives the result back until one of the files has changed.
+    """
+
+    def __init__(self, study: StudyPaths) -> None:
+        self._path, self._root = study.index, f"{study.root}{os.sep}"
+        self._known = _read(study)
+        self._signatures: dict[str, Signature | None] = {}
+        self._new = 0
+
+    def get(self, paths: FoldPaths) -> tuple[FoldResult, int] | None:
+        """The result, and the number of outdated files beside it; None: to be read from disk."""
+        name = self._name(paths)
+        found = self._signatures[name] = _signature(str(paths.folder))
+        entry = self._known.get(name)
+        if entry is None or entry.signature != found:
+            return None
+        return entry.result, entry.outdated
+
+    def add(self, paths: FoldPaths, done: FoldResult, outdated: int) -> None:
+        """Keep what was read after `get` had been asked for the same fold."""
+        name = self._name(paths)
+        signature = self._signatures.get(name)
+        if signature is not None and _is_settled(signature):
+            self._known[name] = _Entry(name, signature, outdated, done)
+            self._new += 1
+
+    def save(self) -> None:
+        """Write the file, where there is enough to add; a folder may be somebody else's."""
+        if self._new < max(FEW, len(self._known) // 100):
+            return
+        with suppress(OSError):
+            files.write_atomically(self._path, _encoded(list(self._known.values())))
+        self._new = 0
+
+    def _name(self, paths: FoldPaths) -> str:
+        return str(paths.folder).removeprefix(self._root)
+
+
+def _encoded(entries: list[_Entry]) -> bytes:
+    """Chunks behind their lengths, so that a reader holds one of them at a time."""
+    encoder, content = msgspec.msgpack.Encoder(enc_hook=list), io.BytesIO()
+    with gzip.open(content, "wb", compresslevel=1) as stream:
+        starts = range(0, len(entries), CHUNK)
+        for part in (_writer(), *(entries[start : start + CHUNK] for start in starts)):
+            chunk = encoder.encode(part)
+            stream.write(len(chunk).to_bytes(4, "big") + chunk)
+    return content.getvalue()
+
+
+def _read(study: StudyPaths) -> dict[str, _Entry]:
+    """The entries; none where the file is not there, damaged, or of another version."""
+    try:
+        content = files.read_regular(study.index, MAX_BYTES)
+        if content is None:
+            return {}
+        with gzip.open(io.BytesIO(content)) as stream:
+            chunks = _chunks(stream)
+            if msgspec.msgpack.decode(next(chunks, b"")) != list(_writer()):
+                return {}
+            decoder = msgspec.msgpack.Decoder(list[_Entry])
+            entries = (entry for chunk in chunks for entry in decoder.decode(chunk))
+            return {entry.name: _packed(entry) for entry in entries}
+    except (OSError, UnreadableError, EOFError, zlib.error, msgspec.MsgspecError):
+        return {}
+
+
+def _chunks(stream: gzip.GzipFile) -> Iterator[bytes]:
+    while length := stream.read(4):
+        yield stream.read(int.from_bytes(length, "big"))
+
+
+_shared: dict[bytes, Any] = {}  # parts that many results have in common, in memory once
+
+
+def _packed(entry: _Entry) -> _Entry:
+    """In less memory."""
+    done = entry.result
+    object.__setattr__(done, "lengths", PackedRows(done.lengths))
+    for holder, name in ((done.provenance, "packages"), (done.settings, "data")):
+        if name in holder:
+            key = msgspec.msgpack.encode(holder[name])
+            holder[name] = _shared.setdefault(key, holder[name])
+    for name in ("phrases", "rows"):
+        key = msgspec.msgpack.encode(getattr(done, name))
+        object.__setattr__(done, name, _shared.setdefault(key, getattr(done, name)))
+    return entry
+
+
+def _writer() -> tuple[str, str, int]:
+    return fsm_hpc.__version__, provenance.code_digest(), result.FORMAT
+
+
+def _signature(folder: str) -> Signature | None:
+    """Of the result, of the names of files beside it, and of the last submission; None where there
+    is no result."""
+    done, names = _stat(f"{folder}/result.json"), _stat(folder)
+    if done is None or names is None:
+        return None
+    submission = _stat(f"{folder}/submission.json")
+    sent = () if submission is None else _of_file(submission)
+    return names.st_mtime_ns, *_of_file(done), *sent
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 - a Path for each would take most of the time
+    except OSError:
+        return None
+
+
+def _of_file(found: os.stat_result) -> Signature:
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
+
+
+def _is_settled(signature: Signature) -> bool:
+    return time.time_ns() - max(signature[:2]) > SETTLED_S * 1e9
