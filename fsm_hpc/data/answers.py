@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data import kinds, reader, store
+from fsm_hpc.data import reader, store
+from fsm_hpc.data.kinds import texts
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
@@ -24,7 +25,7 @@ def read(path: Path, rows: int, kept: Sequence[int], classes: tuple[str, str]) -
             f"{path}: expected an answer for each of the {counted(rows, 'row')} of the table, "
             f"found {len(answers)}"
         )
-    meant = {answer: kinds.match(answer, classes) for answer in set(answers)}
+    meant = {answer: texts.match(answer, classes) for answer in set(answers)}
     strange = sorted(answer for answer, value in meant.items() if value is None)
     if strange:
         raise UserError(
@@ -41,4 +42,5 @@ def _column(path: Path) -> list[str]:
         raise UserError(f"labels: there is no file {path}")
     table = reader.read(store.read_bytes(path), path, DatasetSpec(name="labels", target=""))
     names = list(table.columns)
-    return [cell or "" for cell in table.columns[COLUMN if COLUMN in names else names[-1]]]
+    column = table.columns[COLUMN if COLUMN in names else names[-1]].as_text()
+    return list(column.spread(np.array(column.texts, dtype=object), ""))

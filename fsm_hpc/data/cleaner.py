@@ -5,71 +5,65 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data import kinds
-from fsm_hpc.data.complaints import Complaints
 from fsm_hpc.data.decimal_sign import DecimalSign
-from fsm_hpc.data.reader import RawTable
+from fsm_hpc.data.errors import ErrorCollector, setting
+from fsm_hpc.data.kinds import texts
+from fsm_hpc.data.kinds.numeric import numbers_of
+from fsm_hpc.data.raw import RawColumn, RawTable, Rows
 from fsm_hpc.data.spec import DatasetSpec
-from fsm_hpc.data.text_column import TextColumn, setting
 
-Gaps: TypeAlias = Mapping[str, NDArray[np.bool_]]  # column -> where its cells are missing
 _SHOWN_COLUMNS = 40
 
 # ------------------------------------------------------------------------ columns of the file
 
 
-def check_settings(spec: DatasetSpec, complaints: Complaints) -> None:
+def check_settings(spec: DatasetSpec, errors: ErrorCollector) -> None:
     """Words that are one of a few."""
     if spec.missing not in ("drop", "error", "keep"):
-        complaints.add(f"dataset.missing: expected drop, error or keep, found {spec.missing!r}")
+        errors.add(f"dataset.missing: expected drop, error or keep, found {spec.missing!r}")
     if spec.decimal not in ("auto", *(sign.value for sign in DecimalSign)):
         found = spec.decimal
-        complaints.add(f"dataset.decimal: expected auto, point or comma, found {found!r}")
+        errors.add(f"dataset.decimal: expected auto, point or comma, found {found!r}")
     if spec.weight is not None and spec.weight in (spec.target, spec.group):
-        complaints.add(f"dataset.weight: expected a column of its own, found {spec.weight!r} again")
+        errors.add(f"dataset.weight: expected a column of its own, found {spec.weight!r} again")
 
 
-def used_columns(raw: RawTable, spec: DatasetSpec, complaints: Complaints) -> tuple[str, ...]:
+def used_columns(raw: RawTable, spec: DatasetSpec, errors: ErrorCollector) -> tuple[str, ...]:
     """The columns to learn from, but for those that cannot be looked at before a name is mended."""
-    lists = {
-        "numeric": spec.numeric,
-        "boolean": spec.boolean,
-        "categorical": spec.categorical,
-        "drop": spec.drop,
-    }
-    meant = _complain_of_names(raw, spec, lists, complaints)
+    lists = spec.listed
+    meant = _report_unknown_names(raw, spec, lists, errors)
     named = Counter(name for names in lists.values() for name in set(names))
     for name, count in named.items():
         if count > 1 or name in (spec.target, spec.weight):
             keys = [key for key, names in lists.items() if name in names]
             keys += [key for key in ("target", "weight") if name == getattr(spec, key)]
             where = " and in ".join(keys)
-            complaints.add(f"{raw.path}: column {name!r}: expected in one list, found in {where}")
+            errors.add(f"{raw.path}: column {name!r}: expected in one list, found in {where}")
     apart = (spec.target, spec.group, spec.weight)
     extra = [n for n in raw.columns if n not in named and n not in apart and not spec.infer]
     if extra:
         shown = ", ".join(map(repr, extra[:_SHOWN_COLUMNS]))
-        complaints.add(
+        errors.add(
             f"{raw.path}: expected the columns of the {spec.name} table, found also {shown}; leave "
             f"out what is not used with {setting('drop', *extra[:_SHOWN_COLUMNS])}"
         )
     used = [name for name in raw.columns if name not in (*apart, *spec.drop)]
     if not used:
-        complaints.add(f"{raw.path}: expected columns besides {spec.target!r}, found none left")
+        errors.add(f"{raw.path}: expected columns besides {spec.target!r}, found none left")
     unclear = {*extra, *raw.unreadable, *(meant - set(named))}
     return tuple(name for name in used if name not in unclear)
 
 
-def _complain_of_names(
+def _report_unknown_names(
     raw: RawTable,
     spec: DatasetSpec,
     lists: Mapping[str, tuple[str, ...]],
-    complaints: Complaints,
+    errors: ErrorCollector,
 ) -> set[str]:
     """Tell of names that no column has; those that they seem to mean."""
     wanted = [("target ", spec.target)] if spec.target else []
@@ -80,7 +74,7 @@ def _complain_of_names(
     shown = ", ".join([*list(raw.columns)[:_SHOWN_COLUMNS], "..."][: len(raw.columns)])
     columns = f"; its columns are: {shown}"
     if not spec.target:
-        complaints.add(f"{raw.path}: dataset.target is not set; expected one of: {shown}")
+        errors.add(f"{raw.path}: dataset.target is not set; expected one of: {shown}")
     meant: set[str] = set()
     for where, name in wanted:
         if name in raw.columns:
@@ -89,7 +83,7 @@ def _complain_of_names(
         meant |= set(near)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         absent = f"column {name!r} is not in {raw.path.name}{hint}"
-        complaints.add(f"{raw.path}: {where}{absent}{columns}")
+        errors.add(f"{raw.path}: {where}{absent}{columns}")
         columns = ""  # they are told already
     return meant
 
@@ -97,101 +91,114 @@ def _complain_of_names(
 # --------------------------------------------------------------------------------------- rows
 
 
-def gaps(
-    raw: RawTable, names: Iterable[str], spec: DatasetSpec, sign: DecimalSign | None
-) -> dict[str, NDArray[np.bool_]]:
-    """Where the cells of each column are missing, in the order of the file."""
-    wanted = set(names)
-    return {name: _gaps(raw, name, spec, sign) for name in raw.columns if name in wanted}
-
-
-def _gaps(
-    raw: RawTable, name: str, spec: DatasetSpec, sign: DecimalSign | None
-) -> NDArray[np.bool_]:
-    words = spec.missing_words(raw.has_types)
-    cells = set(raw.columns[name])
-    absent = cells & set(words)
-    present = [cell for cell in cells - absent if cell is not None]
-    numbers = {0.0} if name in spec.zero_is_missing else set()
+def with_missing(column: RawColumn, spec: DatasetSpec) -> RawColumn:
+    """The column with cells that mean "missing" as missing ones, whatever their text."""
+    words = spec.missing_words(column.is_typed)
+    zero = {0.0} if column.name in spec.zero_is_missing else set()
+    if not column.is_text:
+        numbers = zero | set(map(_number, filter(DecimalSign.POINT.reads, words)))
+        if not numbers or column.values.dtype.kind not in "iuf":
+            return column
+        return replace(column, missing=column.missing | np.isin(column.values, list(numbers)))
+    column = without_texts(column, words)
     said = [word for word in words if word and DecimalSign.POINT.reads(word)]
-    is_code = name in spec.categorical or (said and kinds.looks_like_codes(present))
-    if not is_code:
-        numbers |= {_number(word, DecimalSign.POINT) for word in said}  # -999 is -999.0, too
-    if numbers:
-        way = DecimalSign.POINT if sign is None or name in raw.typed else sign
-        absent |= {cell for cell in present if way.reads(cell) and _number(cell, way) in numbers}
-    return np.fromiter(map(absent.__contains__, raw.columns[name]), dtype=bool, count=raw.rows)
+    is_code = column.name in spec.categorical or (said and texts.looks_like_codes(column.texts))
+    numbers = zero | {_number(word) for word in said if not is_code}  # -999 is -999.0, too
+    sign = column.sign or DecimalSign.POINT
+    if not numbers:
+        return column
+    found = [at for at, text in enumerate(column.texts) if _is_among(text, sign, numbers)]
+    return column.without(found)
 
 
-def _number(text: str, sign: DecimalSign) -> float:
-    return float(sign.pointed(text))
+def without_texts(column: RawColumn, words: Iterable[str]) -> RawColumn:
+    import pyarrow
+    import pyarrow.compute
+
+    known = pyarrow.array(list(words), pyarrow.string())
+    return column.without(np.flatnonzero(pyarrow.compute.is_in(column.values, known)))
+
+
+def _number(word: str) -> float:
+    return float(DecimalSign.POINT.normalized(word))
+
+
+def _is_among(text: str, sign: DecimalSign, numbers: set[float]) -> bool:
+    return sign.reads(text) and float(sign.normalized(text)) in numbers
 
 
 def complete_rows(
-    raw: RawTable, missing: Gaps, spec: DatasetSpec, complaints: Complaints
-) -> NDArray[np.int64] | None:
-    """The rows without a gap; None where there are none, or none are allowed to be dropped.
+    raw: RawTable, columns: Mapping[str, RawColumn], spec: DatasetSpec, errors: ErrorCollector
+) -> Rows | None:
+    """The rows without a missing value; None if there are none, or none may be dropped.
 
-    Where missing values are kept, only a gap in the target costs a row.
+    Where missing values are kept, only a missing target costs a row.
     """
+    missing = {name: column.missing for name, column in columns.items()}
     if spec.missing == "keep":
         missing = {name: cells for name, cells in missing.items() if name == spec.target}
-    counts = worst_first(missing)
+    counts = worst_first(columns, missing)
     if counts and spec.missing == "error":
         for name, count in counts.items():
-            row = raw.row_numbers[int(np.flatnonzero(missing[name])[0])]
-            complaints.add(
+            row = columns[name].row_number(int(np.argmax(missing[name])))
+            errors.add(
                 f"{raw.path}: column {name!r}: expected no missing values, found {count} (row "
                 f"{row} first); fill them in, or use dataset.missing=drop or keep"
             )
         return None
-    rows = _without_gaps(raw, missing)
+    rows = _complete(raw, missing)
     if len(rows):
         return rows
     for name in _columns_that_cost_all(raw, missing, spec.target):
         todo = f"leave it out with {setting('drop', name)}"
         todo = "a row without a class teaches nothing" if name == spec.target else todo
-        complaints.add(
+        errors.add(
             f"{raw.path}: column {name!r}: expected values, found {counts[name]} of {raw.rows} "
             f"missing, and no row is complete; {todo}"
         )
     return None
 
 
-def weights(column: TextColumn, sign: DecimalSign | None) -> NDArray[np.float64]:
+def weights(column: RawColumn) -> NDArray[np.float64]:
     """What an error on each row counts: finite numbers, none below 0, not all of them 0."""
-    found = kinds.numbers(column, sign or DecimalSign.POINT).astype(np.float64)
+    found = numbers_of(column).astype(np.float64)
     wrong = np.flatnonzero(found < 0)
     if len(wrong):
         at = int(wrong[0])
+        shown = column.spread(np.array(column.texts, dtype=object), "") if column.is_text else found
         raise column.error(
-            f"expected weights from 0 on, found {column.values[at]} in row {column.rows[at]}",
-            "mend them, or leave dataset.weight out",
+            f"expected weights from 0 on, found {shown[at]} in row {column.row_number(at)}",
+            "correct them, or leave dataset.weight out",
         )
     if not found.any():
-        raise column.error("expected some weight above 0, found none", "mend the column")
+        raise column.error("expected some weight above 0, found none", "correct the column")
     return found
 
 
-def worst_first(missing: Gaps) -> dict[str, int]:
+def worst_first(
+    columns: Mapping[str, RawColumn], missing: Mapping[str, NDArray[np.bool_]] | None = None
+) -> dict[str, int]:
     """How many cells each column lacks, where it lacks some."""
-    counts = {name: int(cells.sum()) for name, cells in missing.items() if cells.any()}
+    known = missing if missing is not None else {n: c.missing for n, c in columns.items()}
+    counts = {name: int(cells.sum()) for name, cells in known.items() if cells.any()}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def _columns_that_cost_all(raw: RawTable, missing: Gaps, target: str) -> Iterable[str]:
+def _columns_that_cost_all(
+    raw: RawTable, missing: Mapping[str, NDArray[np.bool_]], target: str
+) -> Iterable[str]:
     """Columns without which some row is complete, the emptiest first."""
     left = dict(missing)
     if target in left and left[target].all():
         del left[target]
         yield target
-    while left and not len(_without_gaps(raw, left)):
+    while left and not len(_complete(raw, left)):
         worst = max(left, key=lambda name: (name != target, left[name].sum()))
         del left[worst]
         yield worst
 
 
-def _without_gaps(raw: RawTable, missing: Gaps) -> NDArray[np.int64]:
+def _complete(raw: RawTable, missing: Mapping[str, NDArray[np.bool_]]) -> Rows:
     if not missing:
         return np.arange(raw.rows)
     return np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
@@ -200,18 +207,22 @@ def _without_gaps(raw: RawTable, missing: Gaps) -> NDArray[np.int64]:
 # ------------------------------------------------------------------------------------- labels
 
 
-def rarer_text(target: TextColumn) -> str | None:
+def rarer_text(target: RawColumn) -> str | None:
     """The rarer of two values; None where both are as frequent, are numbers, or mean yes and no."""
-    (value, count), *others = Counter(target.values).most_common()[::-1]
-    is_clear = kinds.is_truth(target.distinct) or kinds.are_codes(target.distinct)
-    return None if is_clear or not others or count == others[0][1] else value
+    target = target.as_text()
+    distinct, counts = target.texts, target.counts
+    is_clear = texts.is_truth(distinct) or texts.are_codes(distinct)
+    if is_clear or len(distinct) < 2 or len(set(np.sort(counts)[:2])) == 1:
+        return None
+    return distinct[int(np.argmin(counts))]
 
 
 def labels(
-    target: TextColumn, spec: DatasetSpec, complaints: Complaints
+    target: RawColumn, spec: DatasetSpec, errors: ErrorCollector
 ) -> tuple[NDArray[np.bool_], str, str]:
     """The truth value of every row, and what true and false are called in the file."""
-    values = kinds.in_order(target.values)
+    target = target.as_text()
+    values = texts.in_order(target.texts)
     shown = ", ".join(values[:6]) + (", ..." if len(values) > 6 else "")
     if len(values) == 1:
         raise target.error(
@@ -221,10 +232,10 @@ def labels(
     chosen = {key: getattr(spec, key) for key in ("positive", "negative")}
     for key, wanted in chosen.items():
         if wanted is not None and (key, wanted) != ("negative", "rest"):
-            chosen[key] = kinds.match(wanted, values)
+            chosen[key] = texts.match(wanted, values)
             if chosen[key] is None:
                 found = f"expected {wanted!r} among the target's values, found: {shown}"
-                complaints.add(target.error(found, f"set dataset.{key} to one of them"))
+                errors.add(target.error(found, f"set dataset.{key} to one of them"))
     positive, negative = chosen["positive"], chosen["negative"]
     if negative != "rest" and len(values) > 2:
         raise target.error(
@@ -234,7 +245,7 @@ def labels(
     if positive is None:
         others = [v for v in values if v != negative]
         positive = rarer_text(target) if len(others) == 2 else None
-        positive = positive or next((v for v in others if kinds.means_true(v)), others[-1])
+        positive = positive or next((v for v in others if texts.means_true(v)), others[-1])
     rest = [value for value in values if value != positive]
     negative = rest[0] if len(rest) == 1 else f"not {positive}"
-    return np.array([value == positive for value in target.values], dtype=bool), positive, negative
+    return np.asarray(target.codes == target.texts.index(positive)), positive, negative

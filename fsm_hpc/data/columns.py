@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -29,12 +29,14 @@ class Column:
     values: NDArray[Any]
     source: str | None = None
     category: str | None = None
-    is_gap: bool = False  # whether it says where its source has no value
+    is_threshold: bool = False  # of ordered categories, of which several hold in one row
+    threshold: Callable[[float], float] = float  # how a number to compare with is written
+    is_missing_indicator: bool = False  # whether it says where its source has no value
 
     @property
     def proposition(self) -> Proposition:
         """What a formula says with it, if it is Boolean."""
-        if self.is_gap and self.source is not None:
+        if self.is_missing_indicator and self.source is not None:
             return Proposition.missing(self.source)
         return Proposition(self.name)
 
@@ -42,15 +44,9 @@ class Column:
         return replace(self, values=self.values[rows])
 
 
-def one_hot(name: str, categories: Iterable[str], values: NDArray[Any]) -> Iterator[Column]:
-    """A Boolean column for each category: `job_services`."""
-    for category in categories:
-        yield Column(f"{name}_{category}", Kind.BOOLEAN, values == category, name, category)
-
-
-def gap(name: str, missing: NDArray[np.bool_]) -> Column:
+def missing_indicator(name: str, missing: NDArray[np.bool_]) -> Column:
     """The column that says where another one has no value."""
-    return Column(missing_name(name), Kind.BOOLEAN, missing, source=name, is_gap=True)
+    return Column(missing_name(name), Kind.BOOLEAN, missing, source=name, is_missing_indicator=True)
 
 
 def same_name(columns: Iterable[Column]) -> tuple[Column, Column] | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fsm_hpc.data import kinds
-from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers, is_number, which
-from fsm_hpc.data.reader import RawTable
+import numpy as np
+
+from fsm_hpc.data.cleaner import without_texts
+from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers, is_number
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import texts
+from fsm_hpc.data.raw import RawColumn, RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 
@@ -16,8 +19,8 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Witness:
-    """What the numbers of one column say."""
+class DecimalEvidence:
+    """What the numbers of one column say about the decimal sign."""
 
     name: str
     only: Mapping[DecimalSign, str]  # sign -> a number that the other one cannot read
@@ -31,21 +34,22 @@ def find(raw: RawTable, names: Iterable[str], spec: DatasetSpec) -> DecimalSign:
     """
     if spec.decimal in (sign.value for sign in DecimalSign):
         return DecimalSign(spec.decimal)
-    cells = {name: _present(raw, name, spec) for name in raw.columns if name not in raw.typed}
-    read = [name for name in names if name in cells and _is_numeric(name, cells[name], spec)]
-    witnesses = [_witness(name, cells[name]) for name in read]
-    said = {sign: [w for w in witnesses if sign in w.only] for sign in DecimalSign}
-    if all(said.values()):
-        raise _contradiction(raw, said)
-    for sign, clear in said.items():
-        if clear:
+    words = spec.missing_words(is_typed=False)
+    columns = {n: without_texts(c, words) for n, c in raw.columns.items() if not c.is_typed}
+    read = [name for name in names if name in columns and _is_numeric(columns[name], spec)]
+    evidence = [_evidence(columns[name]) for name in read]
+    clear = {sign: [one for one in evidence if sign in one.only] for sign in DecimalSign}
+    if all(clear.values()):
+        raise _contradiction(raw, clear)
+    for sign, found in clear.items():
+        if found:
             return sign
-    unclear = [witness for witness in witnesses if witness.either]
+    unclear = [one for one in evidence if one.either]
     if not unclear or not raw.may_have_commas:
         return DecimalSign.POINT
     apart = {*read, *spec.categorical, spec.group}
-    others = [_witness(n, c) for n, c in cells.items() if n not in apart and _has_numbers(c)]
-    hints = {sign for witness in others for sign in witness.only}
+    others = [_evidence(c) for n, c in columns.items() if n not in apart and _has_numbers(c)]
+    hints = {sign for one in others for sign in one.only}
     if len(hints) == 1:
         return hints.pop()
     raise _ambiguity(raw, unclear)
@@ -54,50 +58,59 @@ def find(raw: RawTable, names: Iterable[str], spec: DatasetSpec) -> DecimalSign:
 # ------------------------------------------------------------------------------------ evidence
 
 
-def _present(raw: RawTable, name: str, spec: DatasetSpec) -> Counter[str]:
-    words = spec.missing_words(raw.has_types)
-    return Counter(cell for cell in raw.columns[name] if cell is not None and cell not in words)
+def _is_numeric(column: RawColumn, spec: DatasetSpec) -> bool:
+    kind = spec.kind_of(column.name)
+    if kind is not None:
+        return kind is KindName.NUMERIC
+    return _has_numbers(column) and not texts.is_truth(column.first_texts(50))
 
 
-def _is_numeric(name: str, cells: Counter[str], spec: DatasetSpec) -> bool:
-    if name in (*spec.boolean, *spec.categorical):
-        return False
-    return name in spec.numeric or (_has_numbers(cells) and not kinds.is_truth(cells))
-
-
-def _has_numbers(cells: Counter[str]) -> bool:
+def _has_numbers(column: RawColumn) -> bool:
     """Numbers in most rows: a few words among them are a mistake of their own."""
-    if kinds.looks_like_codes(list(cells)):
+    if column.plain is not None and np.ptp(column.plain.widths):
+        return True
+    if texts.looks_like_codes(column.texts):
         return False
-    if are_numbers(cells):
-        return bool(cells)
-    return 2 * sum(count for cell, count in cells.items() if is_number(cell)) > cells.total()
+    if are_numbers(column.texts):
+        return bool(column.texts)
+    counts = zip(column.texts, column.counts.tolist(), strict=True)
+    total = int(column.counts.sum())
+    return bool(2 * sum(count for text, count in counts if is_number(text)) > total)
 
 
-def _witness(name: str, cells: Iterable[str]) -> _Witness:
+def _evidence(column: RawColumn) -> DecimalEvidence:
+    if column.plain is not None and not column.plain.has_points:
+        return DecimalEvidence(column.name, {}, None)
     only: dict[DecimalSign, str] = {}
     either = None
-    for cell, by_point, by_comma in which(cells):  # others, as 12 and 1e5, are the same by both
+    for text in column.each_text():
+        if "." not in text and "," not in text:
+            continue  # 12 and 1e5 are the same by both
+        by_point, by_comma = (sign.reads(text) for sign in DecimalSign)
         if by_point and by_comma:
-            either = either or cell
+            either = either or text
         elif by_point or by_comma:
-            only.setdefault(DecimalSign.POINT if by_point else DecimalSign.COMMA, cell)
-    return _Witness(name, only, either)
+            only.setdefault(DecimalSign.POINT if by_point else DecimalSign.COMMA, text)
+            if len(only) == 2 or column.plain is not None:
+                break  # plain numbers cannot speak for the comma as well
+    return DecimalEvidence(column.name, only, either)
 
 
 # ------------------------------------------------------------------------------------ refusals
 
 
-def _contradiction(raw: RawTable, said: Mapping[DecimalSign, Sequence[_Witness]]) -> UserError:
+def _contradiction(
+    raw: RawTable, said: Mapping[DecimalSign, Sequence[DecimalEvidence]]
+) -> UserError:
     found, readings = [], []
-    for sign, witnesses in said.items():
-        cell = witnesses[0].only[sign]
+    for sign, evidence in said.items():
+        cell = evidence[0].only[sign]
         other = said[sign.other][0].only[sign.other]
-        row = raw.row_of(witnesses[0].name, cell)
-        found.append(f"decimal {sign.value}s in {_named(witnesses)} ({cell!r} in row {row})")
+        row = raw.columns[evidence[0].name].row_of(cell)
+        found.append(f"decimal {sign.value}s in {_named(evidence)} ({cell!r} in row {row})")
         readings.append(
-            f"dataset.decimal={sign.value} reads {cell!r} as {sign.pointed(cell)} and {other!r} as "
-            "no number"
+            f"dataset.decimal={sign.value} reads {cell!r} as {sign.normalized(cell)} and {other!r} "
+            "as no number"
         )
     return UserError(
         f"{raw.path}: expected one decimal sign in the whole file, found {' and '.join(found)}; "
@@ -106,18 +119,18 @@ def _contradiction(raw: RawTable, said: Mapping[DecimalSign, Sequence[_Witness]]
     )
 
 
-def _ambiguity(raw: RawTable, unclear: Sequence[_Witness]) -> UserError:
+def _ambiguity(raw: RawTable, unclear: Sequence[DecimalEvidence]) -> UserError:
     cell = unclear[0].either or ""
     first = DecimalSign.COMMA if "," in cell else DecimalSign.POINT
     return UserError(
-        f"{raw.path}: {_named(unclear)}: {cell!r} can be read as {first.pointed(cell)} or "
-        f"{first.other.pointed(cell)}, and nothing in the file tells which; say "
+        f"{raw.path}: {_named(unclear)}: {cell!r} can be read as {first.normalized(cell)} or "
+        f"{first.other.normalized(cell)}, and nothing in the file tells which; say "
         f"dataset.decimal={first.value} for the first, dataset.decimal={first.other.value} for the "
         "second"
     )
 
 
-def _named(witnesses: Sequence[_Witness]) -> str:
-    names = ", ".join(repr(witness.name) for witness in witnesses[:_MOST_NAMED])
-    left = len(witnesses) - _MOST_NAMED
-    return f"column{'s' * (len(witnesses) > 1)} {names}" + (f" and {left} more" * (left > 0))
+def _named(evidence: Sequence[DecimalEvidence]) -> str:
+    names = ", ".join(repr(one.name) for one in evidence[:_MOST_NAMED])
+    left = len(evidence) - _MOST_NAMED
+    return f"column{'s' * (len(evidence) > 1)} {names}" + (f" and {left} more" * (left > 0))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data import answers, cleaner, convention, kinds, reader, store
+from fsm_hpc.data import answers, cleaner, convention, reader, store
 from fsm_hpc.data.columns import Column, Kind, same_names
-from fsm_hpc.data.complaints import MOST_TOLD, Complaints
 from fsm_hpc.data.decimal_sign import DecimalSign
-from fsm_hpc.data.kinds import RawKind
-from fsm_hpc.data.reader import RawTable
+from fsm_hpc.data.errors import (
+    COMMAND_LINE,
+    MOST_LISTED,
+    ErrorCollector,
+    assignment,
+    setting,
+)
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import KINDS, ColumnSchema, Reading, schema_of, texts
+from fsm_hpc.data.raw import RawColumn, RawTable, Rows
 from fsm_hpc.data.spec import DatasetSpec
-from fsm_hpc.data.text_column import TextColumn, assignment, setting
-from fsm_hpc.data.typed_columns import columns_of, groups_of, kind_of, truth_words, with_gaps
 from fsm_hpc.errors import shortened
 from fsm_hpc.system.numbers import counted, listed
 
@@ -29,9 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MUCH = 0.2  # of the rows: losing more to missing values is worth a warning
-_SHOWN_GAPS = 10
+_SHOWN_MISSING = 10
 READ_AS_MISSING = "read as missing"
-_MANY = 9  # categories; fewer may be grades such as A1, 10k
+_ALWAYS_NOTED = (KindName.NUMERIC, KindName.BOOLEAN, KindName.CATEGORICAL)
 
 
 @dataclass(frozen=True)
@@ -48,14 +52,12 @@ class Dataset:
     notes: tuple[str, ...] = ()
     path: Path | None = None
     place: str = ""
-    kinds: tuple[tuple[str, RawKind], ...] = ()  # of the columns in the file
+    schemas: tuple[ColumnSchema, ...] = ()  # of the columns in the file
     groups: NDArray[Any] | None = None  # of the rows, where folds keep groups whole
     weights: NDArray[np.float64] | None = None  # of the rows, none of them 0
     kept_rows: Sequence[int] = ()  # of the file, from 0
     own_labels: NDArray[np.bool_] | None = None  # of the target, where others stand in its place
     keeps_missing: bool = False  # whether rows with missing values are among the rows
-    # of Boolean columns: how the file says true, and false
-    truth_words: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -81,10 +83,17 @@ class Dataset:
         frame: pd.DataFrame = pd.DataFrame({c.name: c.values for c in self.columns})
         return frame
 
+    def schemas_of(self, used: Collection[str]) -> tuple[ColumnSchema, ...]:
+        """The columns of the file that a formula over these one-hot columns needs."""
+        return tuple(schema for schema in self.schemas if set(schema.names) & set(used))
+
     def phrases(self) -> dict[str, tuple[str, str]]:
         """How a Boolean column is said in words: (its source, its category)."""
         return {
-            c.name: (c.source or c.name, "missing" if c.is_gap else c.category or "true")
+            c.name: (
+                c.source or c.name,
+                "missing" if c.is_missing_indicator else c.category or "true",
+            )
             for c in self.columns
             if c.kind is Kind.BOOLEAN
         }
@@ -110,130 +119,132 @@ def target_values(
     raw = reader.inspect(found.content, found.path, spec)
     if spec.target not in raw.columns:
         return []
-    complaints = Complaints(raw.path)  # which `load` tells
-    names = cleaner.used_columns(raw, spec, complaints)
-    missing = cleaner.gaps(raw, {*names, spec.target} - raw.unreadable, spec, None)
-    kept = cleaner.complete_rows(raw, missing, spec, complaints)
-    texts = _texts(raw, missing, kept)
-    return kinds.in_order(texts[spec.target].values) if spec.target in texts else []
+    errors = ErrorCollector(raw.path)  # which `load` reports
+    names = cleaner.used_columns(raw, spec, errors)
+    columns = _with_missing(raw, {*names, spec.target}, spec, None)
+    kept = cleaner.complete_rows(raw, columns, spec, errors)
+    known = _known(columns, kept)
+    return texts.in_order(known[spec.target].texts) if spec.target in known else []
 
 
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     """Columns as the spec lists them, rows with missing values dropped and counted.
 
-    Whatever is wrong with the table is told at once.
+    Whatever is wrong with the table is reported at once.
     """
-    complaints = Complaints(raw.path, raw.problems)
-    cleaner.check_settings(spec, complaints)
-    names = cleaner.used_columns(raw, spec, complaints)
+    errors = ErrorCollector(raw.path, raw.problems)
+    cleaner.check_settings(spec, errors)
+    names = cleaner.used_columns(raw, spec, errors)
     if not raw.rows:
-        raise complaints.error()
-    sign = labelled = None
-    with complaints.heard():
+        raise errors.error()
+    sign = labelled = weights = None
+    with errors.collected():
         weight = (spec.weight,) if spec.weight is not None else ()
         sign = convention.find(raw, (*names, *weight), spec)
-    apart = {spec.target, spec.weight or spec.target}
-    missing = cleaner.gaps(raw, {*names, *apart} - raw.unreadable, spec, sign)
-    kept = cleaner.complete_rows(raw, missing, spec, complaints)
-    keeps = spec.missing == "keep" and kept is not None
-    texts = _texts(raw, missing, kept)
-    complete, weights = 0 if kept is None else len(kept), None
-    with complaints.heard():
-        weights, kept, texts = _weighed(raw, spec, sign, missing, kept, texts)
-    if keeps:
-        _complain_of_empty(raw.path, names, texts, complaints)
-    if spec.target in texts:
-        with complaints.heard():
-            labelled = cleaner.labels(texts[spec.target], spec, complaints)
-    kinds: list[tuple[str, RawKind]] = []
-    columns: list[Column] = []
-    words: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for text in (texts[name] for name in names if name in texts):
-        with complaints.heard():
-            way = DecimalSign.POINT if text.name in raw.typed else sign
-            kind = kind_of(text, spec, raw, way)
-            made = list(columns_of(text, kind, spec, way))
-            words |= {c.name: truth_words(text, c) for c in made if c.name == text.name}
-            columns += made if kept is None else with_gaps(text.name, made, missing, kept)
-            kinds.append((text.name, kind))
-    _complain_of_same_names(columns, raw.path, complaints)
-    complaints.settle()
+    columns = _with_missing(raw, {*names, spec.target, *weight}, spec, sign)
+    kept = cleaner.complete_rows(raw, columns, spec, errors)
+    keeps_missing = spec.missing == "keep" and kept is not None
+    complete = 0 if kept is None else len(kept)
+    with errors.collected():
+        weights, kept = _weighed(columns, kept, spec)
+    known = _known(columns, kept)
+    if keeps_missing:
+        _report_empty(raw.path, names, known, errors)
+    if spec.target in known:
+        with errors.collected():
+            labelled = cleaner.labels(known[spec.target], spec, errors)
+    schemas: dict[ColumnSchema, list[Column]] = {}
+    for name in (name for name in names if name in known):
+        with errors.collected():
+            schema = replace(schema_of(known[name], spec), keeps_missing=keeps_missing)
+            schemas[schema] = _columns(schema, columns[name], kept, sign)
+    made = [column for columns_of_one in schemas.values() for column in columns_of_one]
+    _report_same_names(made, raw.path, errors)
+    errors.raise_if_any()
     assert labelled is not None
     assert kept is not None
     labels, positive, negative = labelled
-    groups = None if spec.group is None else groups_of(raw.columns[spec.group])[kept]
     table = Dataset(
         spec.name,
-        tuple(columns),
+        tuple(made),
         labels,
         spec.target,
         positive,
         negative,
         dropped_rows=raw.rows - complete,
-        kinds=tuple(kinds),
-        groups=groups,
+        schemas=tuple(schemas),
+        groups=None if spec.group is None else _groups(raw.columns[spec.group].take(kept)),
         weights=weights,
         kept_rows=kept.tolist(),
-        truth_words=words,
-        keeps_missing=keeps,
+        keeps_missing=keeps_missing,
     )
-    told = (*missing_texts(raw, missing), *raw.notes) if spec.infer else raw.notes
-    told += tuple(_notes(table, spec, texts, cleaner.worst_first(missing), sign))
+    notes = (*missing_texts(raw, columns), *raw.notes) if spec.infer else raw.notes
+    notes += tuple(_notes(table, spec, known, cleaner.worst_first(columns), sign))
     if complete > table.rows:
-        told = (*told, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
-    told = (*_choice(table, spec, texts), *told)
-    return replace(table, notes=tuple(map(shortened, told)))
+        notes = (*notes, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
+    notes = (*_choice(table, spec, known), *notes)
+    return replace(table, notes=tuple(map(shortened, notes)))
 
 
 # ------------------------------------------------------------------------------------ columns
 
 
-def _texts(
-    raw: RawTable, missing: cleaner.Gaps, kept: NDArray[np.int64] | None
-) -> dict[str, TextColumn]:
-    """The columns in the rows to keep; where there are none, each in the rows that it has."""
-    texts = {}
-    for name, gaps in missing.items():
-        rows = (np.flatnonzero(~gaps) if kept is None else kept[~gaps[kept]]).tolist()
-        cells = [str(raw.columns[name][row]) for row in rows]
-        numbers = [raw.row_numbers[row] for row in rows]
-        if rows:
-            texts[name] = TextColumn(raw.path, name, cells, numbers)
-    return texts
+def _with_missing(
+    raw: RawTable, names: Collection[str], spec: DatasetSpec, sign: DecimalSign | None
+) -> dict[str, RawColumn]:
+    """The named columns in the order of the file, with all that means "missing" as missing."""
+    readable = {n: c for n, c in raw.columns.items() if n in names and n not in raw.unreadable}
+    signed = (c if c.is_typed else replace(c, sign=sign) for c in readable.values())
+    return {column.name: cleaner.with_missing(column, spec) for column in signed}
 
 
-def _complain_of_empty(
-    path: Path, names: Iterable[str], texts: Mapping[str, TextColumn], complaints: Complaints
+def _known(columns: Mapping[str, RawColumn], kept: Rows | None) -> dict[str, RawColumn]:
+    """The columns in the rows to keep that have a value; where there are none, in all that have."""
+    known = {n: (c if kept is None else c.take(kept)).known() for n, c in columns.items()}
+    return {name: column for name, column in known.items() if column.rows}
+
+
+def _columns(
+    schema: ColumnSchema, column: RawColumn, kept: Rows | None, sign: DecimalSign | None
+) -> list[Column]:
+    if kept is None or (sign is None and not column.is_typed):  # which is an error already
+        return []
+    made = schema.columns(column.take(kept), Reading(len(kept)))
+    return [one for one in made if not one.is_missing_indicator or one.values.any()]
+
+
+def _groups(column: RawColumn) -> NDArray[Any]:
+    column = column.as_text()
+    return np.asarray(column.spread(np.array(column.texts, dtype=object), "").astype(str))
+
+
+def _report_empty(
+    path: Path, names: Iterable[str], known: Mapping[str, RawColumn], errors: ErrorCollector
 ) -> None:
     for name in names:
-        if name not in texts:
-            complaints.add(
+        if name not in known:
+            errors.add(
                 f"{path}: column {name!r}: expected values, found none; leave it out with "
                 f"{setting('drop', name)}"
             )
 
 
 def _weighed(
-    raw: RawTable,
-    spec: DatasetSpec,
-    sign: DecimalSign | None,
-    missing: cleaner.Gaps,
-    kept: NDArray[np.int64] | None,
-    texts: dict[str, TextColumn],
-) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None, dict[str, TextColumn]]:
+    columns: Mapping[str, RawColumn], kept: Rows | None, spec: DatasetSpec
+) -> tuple[NDArray[np.float64] | None, Rows | None]:
     """The weights of the rows; those of weight 0 are out before anything is made of the others."""
-    if spec.weight is None or spec.weight not in texts or kept is None:
-        return None, kept, texts
-    way = DecimalSign.POINT if spec.weight in raw.typed else sign
-    weights = cleaner.weights(texts[spec.weight], way)
-    kept = kept[~missing[spec.weight][kept]][weights > 0]  # a row without a weight has none
-    return weights[weights > 0], kept, _texts(raw, missing, kept)
+    if spec.weight is None or spec.weight not in columns or kept is None:
+        return None, kept
+    column = columns[spec.weight]
+    kept = kept[~column.missing[kept]]  # a row without a weight has none
+    weights = cleaner.weights(column.take(kept))
+    return weights[weights > 0], kept[weights > 0]
 
 
-def _complain_of_same_names(columns: Iterable[Column], path: Path, complaints: Complaints) -> None:
+def _report_same_names(columns: Iterable[Column], path: Path, errors: ErrorCollector) -> None:
     for twins in same_names(columns):
         sources = " and ".join(repr(c.source or c.name) for c in twins)
-        complaints.add(
+        errors.add(
             f"{path}: expected different column names after one-hot, found {twins[0].name!r} "
             f"twice, from {sources}; rename one of them"
         )
@@ -242,28 +253,32 @@ def _complain_of_same_names(columns: Iterable[Column], path: Path, complaints: C
 # -------------------------------------------------------------------------------------- notes
 
 
-def _choice(table: Dataset, spec: DatasetSpec, texts: Mapping[str, TextColumn]) -> Iterator[str]:
+def _choice(table: Dataset, spec: DatasetSpec, known: Mapping[str, RawColumn]) -> Iterator[str]:
     """Which class the rule predicts, before anything else, and why where the table decides it."""
     if not spec.infer:
         return
     yes, no = table.positive, table.negative
     is_chosen = spec.positive is None and spec.negative is None
-    if is_chosen and cleaner.rarer_text(texts[table.target]) == yes:
+    if is_chosen and cleaner.rarer_text(known[table.target]) == yes:
         yes = f"{yes} (the rarer class, {int(table.labels.sum())} of {counted(table.rows, 'row')})"
         no = f"{no}; for the other way round set {assignment('positive', no)}"
     yield f"target: {table.target} is true where it is {yes}, false where {no}"
 
 
-def missing_texts(raw: RawTable, missing: cleaner.Gaps) -> Iterator[str]:
+def missing_texts(raw: RawTable, columns: Mapping[str, RawColumn]) -> Iterator[str]:
     """Texts that were read as missing, by column, so that none of them is lost in silence."""
     found = []
-    for name, gaps in missing.items():
-        cells = zip(raw.columns[name], gaps.tolist(), strict=True)
-        texts = Counter(cell for cell, is_missing in cells if is_missing and cell)
-        found += [f"{text!r} in {name} ({count})" for text, count in texts.most_common()]
+    for name, column in columns.items():
+        before = raw.columns[name]
+        if not (column.missing & ~before.missing).any():
+            continue
+        lost = before.as_text().take(np.flatnonzero(column.missing & ~before.missing))
+        order = np.argsort(-lost.counts, kind="stable")
+        told = [(lost.texts[at], int(lost.counts[at])) for at in order]
+        found += [f"{text!r} in {name} ({count})" for text, count in told if text]
     if found:
-        more = [f"{len(found) - _SHOWN_GAPS} more"] * (len(found) > _SHOWN_GAPS)
-        shown = ", ".join([*found[:_SHOWN_GAPS], *more])
+        more = [f"{len(found) - _SHOWN_MISSING} more"] * (len(found) > _SHOWN_MISSING)
+        shown = ", ".join([*found[:_SHOWN_MISSING], *more])
         todo = "if these are values, set dataset.usual_missing_values=[]"
         yield f"{READ_AS_MISSING}: {shown}; {todo}"
 
@@ -271,15 +286,16 @@ def missing_texts(raw: RawTable, missing: cleaner.Gaps) -> Iterator[str]:
 def _notes(
     table: Dataset,
     spec: DatasetSpec,
-    texts: Mapping[str, TextColumn],
+    known: Mapping[str, RawColumn],
     missing: Mapping[str, int],
     sign: DecimalSign | None,
 ) -> Iterator[str]:
     """What a user should know about the table before believing a formula."""
     if spec.infer:
-        for kind in RawKind:
-            names = [name for name, found in table.kinds if found is kind]
-            yield f"{kind.value}: {listed(names) or 'none'}"
+        for kind in KindName:
+            names = [schema.name for schema in table.schemas if schema.kind is kind]
+            if names or kind in _ALWAYS_NOTED:
+                yield f"{kind.value}: {listed(names) or 'none'}"
     if sign is DecimalSign.COMMA:
         yield "numbers are read with decimal commas: 1.234,5 is 1234.5"
     if table.keeps_missing:
@@ -290,10 +306,10 @@ def _notes(
     if table.dropped_rows:
         yield _loss(table, spec, missing)
     if spec.infer:
-        doubts = [doubt for name, kind in table.kinds for doubt in _doubts(texts[name], kind)]
-        yield from doubts[:MOST_TOLD]
-        if len(doubts) > MOST_TOLD:
-            yield f"and {counted(len(doubts) - MOST_TOLD, 'more note')} of this kind"
+        doubts = [doubt for schema in table.schemas for doubt in _doubts(table, schema, known)]
+        yield from doubts[:MOST_LISTED]
+        if len(doubts) > MOST_LISTED:
+            yield f"and {counted(len(doubts) - MOST_LISTED, 'more note')} of this kind"
 
 
 def _loss(table: Dataset, spec: DatasetSpec, missing: Mapping[str, int]) -> str:
@@ -303,7 +319,7 @@ def _loss(table: Dataset, spec: DatasetSpec, missing: Mapping[str, int]) -> str:
     if lost <= _MUCH * rows:
         return f"{counted(lost, 'row')} with missing values dropped ({shown})"
     worst = next((name for name in missing if name != table.target), None)
-    is_given = worst is not None and worst in (*spec.numeric, *spec.boolean, *spec.categorical)
+    is_given = worst is not None and spec.kind_of(worst) is not None
     todo = "; leave such a column out with "
     todo += "dataset.drop instead of listing its kind" if is_given else setting("drop", worst or "")
     return (
@@ -314,24 +330,19 @@ def _loss(table: Dataset, spec: DatasetSpec, missing: Mapping[str, int]) -> str:
 
 def _cells(missing: Mapping[str, int]) -> str:
     cells = [f"{name} {count}" for name, count in missing.items()]
-    more = [counted(len(cells) - _SHOWN_GAPS, "more column")] if len(cells) > _SHOWN_GAPS else []
-    return ", ".join([*cells[:_SHOWN_GAPS], *more])
+    more = (
+        [counted(len(cells) - _SHOWN_MISSING, "more column")] if len(cells) > _SHOWN_MISSING else []
+    )
+    return ", ".join([*cells[:_SHOWN_MISSING], *more])
 
 
-def _doubts(text: TextColumn, kind: RawKind) -> Iterator[str]:
-    distinct = text.distinct
-    todo = f"leave it out with {text.setting('drop')}"
+def _doubts(table: Dataset, schema: ColumnSchema, known: Mapping[str, RawColumn]) -> Iterator[str]:
+    column = known[schema.name]
+    made = [c for c in table.columns if (c.source or c.name) == schema.name]
+    distinct = column.first_texts(2)
     if len(distinct) == 1:
-        yield f"{text.name} is constant ({distinct[0]}) and of no use; {todo}"
-    elif len(distinct) == len(text.values) > 9 and (
-        kind is RawKind.CATEGORICAL or all(value.isdecimal() for value in distinct)
-    ):
-        yield f"{text.name} has another value in every row; if it is an id, {todo}"
-    if kind is RawKind.CATEGORICAL:
-        if len(distinct) > _MANY and kinds.have_units(distinct):
-            yield (
-                f"warning: {text.name} counts as {len(distinct)} categories, as {distinct[0]!r} is "
-                "no number; if it is one with a unit, remove the unit from the column"
-            )
-        for group in kinds.spellings(distinct):
-            yield f"{text.name}: {' and '.join(group)} count as different categories"
+        remedy = COMMAND_LINE["drop"](schema.name)
+        yield f"{schema.name} is constant ({distinct[0]}) and of no use; {remedy}"
+    else:
+        for doubt in KINDS[schema.kind].doubts(column, made):
+            yield doubt.replace("{drop}", COMMAND_LINE["drop"](schema.name))

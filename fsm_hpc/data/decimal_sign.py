@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 _SIGN, _EXPONENT = "[-+\u2212]?", r"([eE][-+]?\d+)?"  # with the typographic minus sign
 
@@ -19,6 +24,8 @@ def _number(decimal: str, group: str) -> str:
 _POINT = re.compile(_number(r"\.", ","))
 _COMMA = re.compile(_number(",", r"\."))
 _ANY = re.compile(f"{_POINT.pattern}|{_COMMA.pattern}")
+_PLAIN = np.zeros(256, dtype=bool)
+_PLAIN[list(b"0123456789.-eE")] = True
 
 
 class DecimalSign(Enum):
@@ -35,7 +42,7 @@ class DecimalSign(Enum):
         """Whether the text is a number by this convention."""
         return are_numbers((text,), self)
 
-    def pointed(self, text: str) -> str:
+    def normalized(self, text: str) -> str:
         """The number as Python writes it."""
         text = text.replace("\u2212", "-")
         if self is DecimalSign.POINT:
@@ -54,9 +61,31 @@ def is_number(text: str) -> bool:
     return _ANY.fullmatch(text) is not None
 
 
-def which(texts: Iterable[str]) -> Iterator[tuple[str, bool, bool]]:
-    """Of texts with a point or a comma: is it a number by the decimal point, by the comma?"""
-    signed = [text for text in texts if "." in text or "," in text]
-    by_point, by_comma = map(_POINT.fullmatch, signed), map(_COMMA.fullmatch, signed)
-    for text, point, comma in zip(signed, by_point, by_comma, strict=True):
-        yield text, point is not None, comma is not None
+@dataclass(frozen=True, slots=True)
+class PlainNumbers:
+    """Texts of digits, decimal points, minus signs and powers of ten as numbers."""
+
+    values: NDArray[np.float64]
+    widths: NDArray[np.int32]  # characters of each
+    has_points: bool
+    has_powers: bool  # of ten: 1e5
+
+
+def plain_numbers(texts: Any) -> PlainNumbers | None:
+    """Those of an Arrow array, unless some text has other characters or is no number."""
+    import pyarrow
+    import pyarrow.compute
+
+    if not len(texts):
+        return None
+    ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+    content = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[ends[0] : ends[-1]]
+    if not _PLAIN[content].all():
+        return None
+    try:
+        values = np.asarray(pyarrow.compute.cast(texts, pyarrow.float64()))
+    except pyarrow.ArrowInvalid:
+        return None
+    used = np.bincount(content, minlength=256)
+    has_powers = bool(used[list(b"eE")].any())
+    return PlainNumbers(values, np.diff(ends), bool(used[ord(".")]), has_powers)

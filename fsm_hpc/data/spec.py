@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.errors import UserError
 from fsm_hpc.system.settings import Scope, setting
+
+
+class CategoryOrders(dict[str, tuple[str, ...]]):
+    """Column -> its categories from low to high; hashable, as all settings are."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,8 @@ class DatasetSpec:
     numeric: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    # column -> its categories from low to high
+    ordered: dict[str, tuple[str, ...]] = field(default_factory=CategoryOrders)
     drop: tuple[str, ...] = ()
     group: str | None = setting(
         None,
@@ -65,12 +76,30 @@ class DatasetSpec:
     def __post_init__(self) -> None:
         words = map(str, (*self.usual_missing_values, *self.missing_values))  # -999 is one, too
         object.__setattr__(self, "missing_values", tuple(dict.fromkeys(words)))
+        for name, categories in self.ordered.items():
+            if not isinstance(categories, (list, tuple)):
+                raise UserError(
+                    f"dataset.ordered: expected a list of categories from low to high for {name!r},"
+                    f" found {categories!r}"
+                )
+        ordered = {str(name): tuple(map(str, found)) for name, found in self.ordered.items()}
+        object.__setattr__(self, "ordered", CategoryOrders(ordered))
 
-    def missing_words(self, has_types: bool) -> tuple[str | None, ...]:
-        """Cells that mean "missing"; where the file has types, nulls and what the user has set."""
-        if not has_types:
-            return (None, "", *self.missing_values)
-        return (None, *(w for w in self.missing_values if w not in self.usual_missing_values))
+    def missing_words(self, is_typed: bool) -> tuple[str, ...]:
+        """Texts that mean "missing"; where the file has types, only those the user has set."""
+        if not is_typed:
+            return ("", *self.missing_values)
+        return tuple(w for w in self.missing_values if w not in self.usual_missing_values)
+
+    def kind_of(self, column: str) -> KindName | None:
+        """The kind that the settings list a column as."""
+        return next((kind for kind in KindName if column in getattr(self, kind.value)), None)
+
+    @property
+    def listed(self) -> dict[str, tuple[str, ...]]:
+        """Setting -> the columns that it lists."""
+        kinds = {kind.value: tuple(getattr(self, kind.value)) for kind in KindName}
+        return {**kinds, "drop": self.drop}
 
     @property
     def own_path(self) -> str | None:

@@ -204,8 +204,7 @@ def _is_another_file(spec: DatasetSpec, path: Path, content: bytes) -> bool:
 
 
 def _checked(spec: DatasetSpec, path: Path, content: bytes, allow_changed: bool) -> bytes:
-    found = digest(content)
-    if spec.sha256 is None or found == spec.sha256:
+    if spec.sha256 is None or (found := digest(content)) == spec.sha256:
         return content
     if found == spec.published_sha256:
         return as_in_the_paper(spec, content)

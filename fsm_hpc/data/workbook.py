@@ -1,4 +1,4 @@
-"""Read the first sheet of an Excel workbook into cells of text."""
+"""Read the first sheet of an Excel workbook: typed columns, and text where cells differ."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ import itertools
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.data import limits
+from fsm_hpc.data.frames import of_objects
+from fsm_hpc.data.raw import RawColumn, text_column
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted, listed
 
 MEMBER = "xl/workbook.xml"  # by which a zip archive is known to be a workbook
+_TYPES = ((int, float), (bool,), (datetime, date))  # of cells that are no text
 _DAMAGES = (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True, slots=True)
-class SheetCells:
-    """Header and rows; every cell is stripped text, and an empty one is empty."""
+class Sheet:
+    """Header and columns; cells of one type keep it, others are stripped text."""
 
     header: list[str]
-    rows: list[list[str]]
-    numbers: list[int]  # places of the columns whose cells are all numbers
+    columns: list[RawColumn]
     notes: tuple[str, ...]
 
 
@@ -38,7 +41,7 @@ def is_workbook(content: bytes) -> bool:
         return False
 
 
-def read(content: bytes, path: Path) -> SheetCells:
+def read(content: bytes, path: Path) -> Sheet:
     """The first sheet that has cells; a note names it where there are others."""
     stored = _sheets(content, path)
     sheets = {name: _trimmed(rows) for name, rows in stored.items()}
@@ -46,13 +49,13 @@ def read(content: bytes, path: Path) -> SheetCells:
     if not used:
         raise UserError(f"{path}: expected a table with a header line, found an empty workbook")
     header, *rows = sheets[used[0]]
-    columns = list(zip(*rows, strict=True))
-    numbers = [at for at, cells in enumerate(columns) if _are_numbers(cells)]
     notes = [] if len(used) == 1 else [f"read from the sheet {used[0]}, not {listed(used[1:])}"]
     if not all(map(_text, itertools.chain(*sheets[used[0]]))):
         written = _sheets(content, path, formulas=True)[used[0]]
         notes += _empty_formulas(stored[used[0]], written, path)
-    return SheetCells(_texts(header), list(map(_texts, rows)), numbers, tuple(notes))
+    names = list(map(_text, header))
+    columns = [_column(name, [row[at] for row in rows]) for at, name in enumerate(names)]
+    return Sheet(names, columns, tuple(notes))
 
 
 def _empty_formulas(
@@ -134,20 +137,13 @@ def _trimmed(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return [tuple(row[at] for at in kept) for row in even]
 
 
-def _are_numbers(cells: Sequence[Any]) -> bool:
-    found = list(_known(cells))
-    return bool(found) and all(type(cell) in (int, float) for cell in found)
-
-
-def _known(cells: Sequence[Any]) -> Iterator[Any]:
-    return (cell for cell in cells if _text(cell))
-
-
-def _texts(cells: Sequence[Any]) -> list[str]:
-    return list(map(_text, cells))
+def _column(name: str, cells: Sequence[Any]) -> RawColumn:
+    """Numbers, truth values or dates where all cells are; else text, as in CSV."""
+    known = {type(cell) for cell in cells if _text(cell)}
+    if known and any(known <= set(types) for types in _TYPES):
+        return of_objects(name, [cell if _text(cell) else None for cell in cells])
+    return text_column(name, map(_text, cells))
 
 
 def _text(cell: Any) -> str:
-    if cell is None:
-        return ""
-    return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
+    return "" if cell is None else str(cell).strip()

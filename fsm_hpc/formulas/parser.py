@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from fsm_hpc.errors import shortened
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
-from fsm_hpc.formulas.text import KEYWORDS
+from fsm_hpc.formulas.text import KEYWORDS, LITERALS, threshold
 from fsm_hpc.system import serialization
 
+_NUMBERS = "|".join([*LITERALS, r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?"])
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)"
-    r"|(?P<number>[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?)"
+    rf"|(?P<number>{_NUMBERS})"
     r"|(?P<name>[^\W\d][\w./+-]*)"
     r"|(?P<sign><=|>=|>|\(|\)|,))"
 )
@@ -149,7 +150,7 @@ class _Parser:
         if self._kind() != "number":
             raise self._error("a number")
         word = self._next()
-        if not math.isfinite(value := float(word)):
+        if not math.isfinite(value := threshold(word)):
             raise ValueError(f"formula {self._text[:60]!r} has too large a number: {word[:20]}")
         return value
 

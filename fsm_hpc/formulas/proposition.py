@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fsm_hpc.formulas.text import number, quote
+from fsm_hpc.formulas.text import Threshold, number, quote
 
 if TYPE_CHECKING:  # `status` reads formulas, and answers before numpy is loaded
     import numpy as np
@@ -40,15 +40,15 @@ class Proposition:
 
     @staticmethod
     def above(column: str, median: float) -> Proposition:
-        return Proposition(column, Relation.ABOVE, float(median))
+        return Proposition(column, Relation.ABOVE, _threshold(median))
 
     @staticmethod
     def at_least(column: str, pivot: float) -> Proposition:
-        return Proposition(column, Relation.AT_LEAST, float(pivot))
+        return Proposition(column, Relation.AT_LEAST, _threshold(pivot))
 
     @staticmethod
     def within(column: str, low: float, high: float) -> Proposition:
-        return Proposition(column, Relation.WITHIN, float(low), float(high))
+        return Proposition(column, Relation.WITHIN, _threshold(low), _threshold(high))
 
     @staticmethod
     def missing(column: str) -> Proposition:
@@ -61,6 +61,16 @@ class Proposition:
             return ()
         ends = (self.low, self.high) if self.relation is Relation.WITHIN else (self.low,)
         return tuple(map(number, ends))
+
+    def moved(self, low: float | None = None, high: float | None = None) -> Proposition:
+        """The same with another threshold or two, written as before."""
+        kind = type(self.low)
+        ends = (self.low if low is None else kind(low), self.high if high is None else kind(high))
+        return replace(self, low=ends[0], high=ends[1])
+
+    def with_numbers(self) -> Proposition:
+        """The same with thresholds that are written as plain numbers."""
+        return replace(self, low=float(self.low), high=float(self.high))
 
     def is_known_in(self, table: Iterable[str]) -> bool:
         """Whether a table with these columns can tell it."""
@@ -126,6 +136,10 @@ class Proposition:
         if missing_name(self.column) in phrases:
             said = (said[0], f"not {said[0]}")  # which a missing value is not either
         return f"{self.column} is {said[0 if is_true else 1]}"
+
+
+def _threshold(value: float) -> float:
+    return value if isinstance(value, Threshold) else float(value)
 
 
 def missing_name(column: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w./+-]*")
 KEYWORDS = {"and", "or", "not"}
@@ -16,8 +17,33 @@ def quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+class Threshold(float):
+    """A number that formulas write in another way, such as days that are written as a date."""
+
+    def written(self) -> str:
+        raise NotImplementedError
+
+    def __format__(self, form: str) -> str:
+        return self.written()
+
+
+LITERALS: dict[str, str] = {}  # pattern of a threshold that is no number -> module:class
+
+
+def threshold(text: str) -> float:
+    """The number that a formula compares with, from its text."""
+    for pattern, place in LITERALS.items():
+        if re.fullmatch(pattern, text):
+            module, _, name = place.partition(":")
+            value: float = getattr(import_module(module), name).parse(text)
+            return value
+    return float(text)
+
+
 def number(value: float) -> str:
     """The shortest text that reads back as the same number: 767, 27.6."""
+    if isinstance(value, Threshold):
+        return value.written()
     if float(value).is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value))

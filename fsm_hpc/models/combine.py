@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.models import notes
 from fsm_hpc.models.learn import coverage
 from fsm_hpc.models.model import Chosen, Class, Model, Rule, first_that_holds
 from fsm_hpc.models.notes import Note
-from fsm_hpc.models.source import Source
 from fsm_hpc.search.objective import ACCURACY, Objective, ObjectiveName
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.weights import row_counts, weigh
@@ -43,7 +43,7 @@ def build(
     classes: Sequence[Class],
     labels: Places,
     fitted: Sequence[ClassRule],
-    sources: Sequence[Source],
+    sources: Sequence[ColumnSchema],
     **facts: Any,
 ) -> Model:
     """The model of these rules; of two classes the only rule is for the second.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.errors import UserError
-from fsm_hpc.models import choice, combine, evaluation, learn, notes, source
+from fsm_hpc.models import choice, combine, evaluation, learn, notes
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.learn import SHARE_OF_SCAN
@@ -240,7 +240,7 @@ def describe(
         classes,
         labels,
         fitted,
-        tuple(source.of_dataset(dataset, used)),
+        dataset.schemas_of(used),
         constraints=config.rule.named,
         figures=figures,
         reading={

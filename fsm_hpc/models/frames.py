@@ -1,77 +1,142 @@
-"""What a DataFrame or a target has to be, before anything is made of it."""
+"""What a DataFrame, an array or a target has to be, before anything is made of it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.models.exact import refuse_inexact
-from fsm_hpc.models.refused import refuse_arrays, refuse_values
+from fsm_hpc.data.columns import Column
+from fsm_hpc.data.errors import worded_for_python
+from fsm_hpc.data.frames import column_of, is_frame, names_of, of_values
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema, Reading, schema_of
+from fsm_hpc.data.kinds.numeric import refuse_rounding
+from fsm_hpc.data.raw import RawColumn
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.models.refused import refuse_arrays
+from fsm_hpc.system.numbers import listed
+
+FeatureTypes = Mapping[str, str | Sequence[str]]  # column -> a kind, or categories in order
 
 
-def is_frame(X: Any) -> bool:  # noqa: N803
-    return hasattr(X, "iloc") and hasattr(X, "columns")
+def spec_of(feature_types: FeatureTypes | None) -> DatasetSpec:
+    """The kinds that a user gives to columns, as the settings of a dataset have them."""
+    kinds: dict[str, Any] = {kind.value: {} for kind in KindName}
+    for name, kind in (feature_types or {}).items():
+        given = kind if isinstance(kind, str) else KindName.ORDERED.value
+        if given not in kinds:
+            known = ", ".join(kinds)
+            raise ValueError(
+                f"feature_types: expected one of {known}, or categories in order, for column "
+                f"{name!r}, found {kind!r}"
+            )
+        kinds[given][str(name)] = () if isinstance(kind, str) else tuple(map(str, kind))
+    lists: dict[str, Any] = {k: tuple(v) for k, v in kinds.items()}
+    return replace(DatasetSpec("X", ""), **lists | {"ordered": kinds[KindName.ORDERED.value]})
 
 
-def as_frame(X: Any) -> Any:  # noqa: N803
-    """A pandas DataFrame of a table with named columns, such as polars or pyarrow; else `X`."""
-    if is_frame(X) or isinstance(X, (np.ndarray, list, tuple)):
-        return X
-    import narwhals as nw
+def schemas_of(
+    X: Any,  # noqa: N803
+    keeps_missing: bool = False,
+    feature_types: FeatureTypes | None = None,
+) -> list[ColumnSchema]:
+    """One for each column; what is refused in a file is refused here, and missing values."""
+    spec, is_array = spec_of(feature_types), not is_frame(X)
+    names = [f"x{number}" for number in range(X.shape[1])] if is_array else names_of(X)
+    absent = [name for name in feature_types or () if str(name) not in names]
+    if absent:
+        raise ValueError(f"feature_types: expected a column of X, found {absent[0]!r}")
+    schemas = []
+    for at, name in enumerate(names):
+        if is_array and spec.kind_of(name) is None:
+            schema = ColumnSchema(name, KindName.NUMERIC)
+        else:
+            schema = _schema_of(_column(X, name, at), keeps_missing, spec)
+        schemas.append(replace(schema, place=at, keeps_missing=keeps_missing))
+    return schemas
 
-    table = nw.from_native(X, pass_through=True, eager_only=True)
-    return table.to_pandas() if isinstance(table, nw.DataFrame) else X
+
+def _schema_of(column: RawColumn, keeps_missing: bool, spec: DatasetSpec) -> ColumnSchema:
+    if not keeps_missing:
+        refuse_missing(column)
+    if column.missing.all():
+        raise ValueError(
+            f"column {column.name!r}: expected values, found only missing ones; leave it out"
+        )
+    with worded_for_python():
+        return schema_of(column.known(), spec)
 
 
-def column_names(X: Any) -> list[str]:  # noqa: N803
-    """What formulas call the columns; those without a name are called as in a file."""
-    names = enumerate(map(str, X.columns), start=1)
-    return [name if name.strip() else f"column_{at}" for at, name in names]
+def columns_of(X: Any, schemas: Sequence[ColumnSchema]) -> list[Column]:  # noqa: N803
+    """What a formula sees of the columns that it was fitted on."""
+    reading = Reading(len(X))
+    columns = []
+    for schema in schemas:
+        column = values_of(X, schema)
+        if not schema.keeps_missing:
+            refuse_missing(column)
+        columns += schema.columns(column, reading)
+    if reading.problems:
+        raise ValueError("; ".join(reading.problems))
+    return columns
+
+
+def refuse_missing(column: RawColumn) -> None:
+    if column.missing.any():
+        raise ValueError(
+            f"expected no missing values, found NaN in column {column.name!r}; missing='keep' lets "
+            "no comparison hold there"
+        )
+
+
+def values_of(X: Any, schema: ColumnSchema) -> RawColumn:  # noqa: N803
+    """The values of a column in a frame, by its name, or in an array, by its place."""
+    if not is_frame(X):
+        if schema.place is None:
+            raise ValueError(f"expected a DataFrame with a column {schema.name!r}, found an array")
+        return _column(X, schema.name, schema.place)
+    names = names_of(X)
+    if schema.name not in names:
+        raise ValueError(f"expected a column {schema.name!r}, found: {listed(names)}")
+    return _column(X, schema.name, names.index(schema.name))
+
+
+def _column(X: Any, name: str, at: int) -> RawColumn:  # noqa: N803
+    with worded_for_python():
+        return column_of(name, X, at) if is_frame(X) else of_values(name, X[:, at])
 
 
 def refuse_table(X: Any) -> None:  # noqa: N803
     """What scikit-learn would convert in silence, or has no message for."""
     if not is_frame(X):
         refuse_arrays(X=X)
-        refuse_inexact(X)
+        _refuse_inexact(X)
         return
-    for name, count in Counter(column_names(X)).items():
+    for name, count in Counter(names_of(X)).items():
         if count > 1:
             raise ValueError(
                 f"expected each column once, found {count} columns that are called {name!r}; "
                 "rename or drop the others"
             )
-
-
-def check_frame(X: Any, keeps_missing: bool, used: set[str] | None = None) -> None:  # noqa: N803
-    """Raise for missing and infinite values in the used columns, or in all of them."""
     if min(X.shape) == 0:
         what = "feature(s)" if X.shape[1] == 0 else "sample(s)"
         raise ValueError(
             f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required."
         )
-    names = {at: n for at, n in enumerate(column_names(X)) if used is None or n in used}
-    holes = [name for at, name in names.items() if _has_missing(name, X.iloc[:, at])]
-    if holes and not keeps_missing:
-        raise ValueError(
-            f"expected no missing values, found NaN in column {holes[0]!r}; missing='keep' lets "
-            "no comparison hold there"
-        )
-    for at, name in names.items():
-        kind = X.dtypes.iloc[at]
-        if getattr(kind, "kind", "") == "f" and np.isinf(_floats(X.iloc[:, at])).any():
-            raise ValueError(f"expected finite numbers, found infinity in column {name!r}")
 
 
-def _has_missing(name: str, series: Any) -> bool:
+def _refuse_inexact(table: Any) -> None:
+    """Of an array with a column for each feature, before it becomes one of floats."""
     try:
-        return bool(series.isna().any())
-    except ArithmeticError:  # a signaling NaN, with which pandas cannot compare
-        refuse_values(name, series)
-        raise
-
-
-def _floats(series: Any) -> Any:
-    return series.astype("float64").to_numpy()
+        cells = np.asarray(table if isinstance(table, (np.ndarray, list, tuple)) else [])
+    except ValueError:  # no table at all, which scikit-learn has words for
+        return
+    if cells.ndim != 2 or cells.dtype == np.float64 or cells.dtype.kind in "US":
+        return
+    for number in range(cells.shape[1]):
+        with worded_for_python():
+            refuse_rounding(of_values(f"x{number}", cells[:, number]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsm_hpc.data.columns import Column, same_name
+from fsm_hpc.data.frames import is_frame
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.proposition import Proposition
 from fsm_hpc.models.explanation import Facts
-from fsm_hpc.models.frames import as_frame, check_frame, is_frame, refuse_table
+from fsm_hpc.models.frames import columns_of, refuse_table, schemas_of, values_of
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.refused import refuse_target
-from fsm_hpc.models.source import Reading, Source, is_missing
-from fsm_hpc.models.table import sources_of, values_of
 from fsm_hpc.models.weighing import RowWeights, row_weights
 
 TARGET = "y"  # the name of a target without one
@@ -50,18 +49,18 @@ def fitted_columns(
     estimator: Any,
     X: Any,  # noqa: N803
     weights: RowWeights,
-) -> tuple[list[Column], list[Source]]:
+) -> tuple[list[Column], list[ColumnSchema]]:
     """The one-hot columns of the rows that count, and how each column of `X` is read."""
     keeps_missing = estimator.missing == "keep"
     refuse_table(X)
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
-        check_frame(X, keeps_missing)
     else:
         X = _checked_array(estimator, X, keeps_missing, reset=True)  # noqa: N806
     X = X if weights.keeps_all else _safe_indexing(X, weights.kept)  # noqa: N806
-    sources = sources_of(X, keeps_missing, estimator.feature_types)
-    columns = [c for c in _columns(X, sources) if not c.is_gap or c.values.any()]
+    sources = schemas_of(X, keeps_missing, estimator.feature_types)
+    columns = columns_of(X, sources)
+    columns = [c for c in columns if not c.is_missing_indicator or c.values.any()]
     twins = same_name(columns)
     if twins is not None:
         raise ValueError(f"two columns or categories are called {twins[0].name!r}; rename one")
@@ -70,27 +69,23 @@ def fitted_columns(
 
 def used_columns(estimator: Any, X: Any, model: Model) -> dict[str, Any]:  # noqa: N803
     """The one-hot columns that the rules use; a DataFrame may lack all others."""
-    X = as_frame(X)  # noqa: N806
     refuse_table(X)
-    if is_frame(X):
-        check_frame(X, model.keeps_missing, {source.name for source in model.sources})
-    else:
+    if not is_frame(X):
         is_known = hasattr(estimator, "n_features_in_")  # a loaded rule knows its own columns
         X = _checked_array(estimator, X, model.keeps_missing, None if not is_known else False)  # noqa: N806
-    return {c.name: c.values for c in _columns(X, model.sources)}
+    return {c.name: c.values for c in columns_of(X, model.sources)}
 
 
 def row_facts(estimator: Any, row: Any, model: Model) -> tuple[dict[str, Any], Facts]:
     """The one-hot columns of a single row, and what it says about a proposition's column."""
-    frame = as_frame(row)
-    values = {s.name: values_of(frame, s)[0] for s in model.sources}
+    values = {s.name: values_of(row, s) for s in model.sources}
 
     def facts(proposition: Proposition) -> str:
         source = next(s for s in model.sources if proposition.column in (s.name, *s.names))
-        value = values[source.name]
-        return f"{source.name} {'is missing' if is_missing(value) else f'= {value}'}"
+        value = values[source.name].first_texts(1)
+        return f"{source.name} {f'= {value[0]}' if value else 'is missing'}"
 
-    return used_columns(estimator, frame, model), facts
+    return used_columns(estimator, row, model), facts
 
 
 def name_of(y: Any) -> str:
@@ -110,14 +105,6 @@ def _checked_array(
     if reset is None:
         return np.asarray(check_array(X, **options))
     return np.asarray(validate_data(estimator, X, reset=reset, **options))
-
-
-def _columns(X: Any, sources: Iterable[Source]) -> list[Column]:  # noqa: N803
-    reading = Reading(len(X))
-    columns = [c for s in sources for c in s.columns(values_of(X, s), reading)]
-    if reading.problems:
-        raise ValueError("; ".join(reading.problems))
-    return columns
 
 
 def _warn_about_column_vector() -> None:

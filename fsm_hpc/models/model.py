@@ -11,13 +11,13 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.frames import of_values
+from fsm_hpc.data.kinds import ColumnSchema, Reading
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.formula import Formula, Truth, missing_name
+from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import legacy
 from fsm_hpc.models.notes import Note, NoteKind
-from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.constraints import of_named
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
@@ -113,7 +113,7 @@ class Model:
     otherwise: Class
     # of every class (columns) among the fitted rows with a prediction (rows), as in `classes`
     class_shares: tuple[tuple[Share, ...], ...]
-    sources: tuple[Source, ...]  # the columns that the rules read
+    sources: tuple[ColumnSchema, ...]  # the columns that the rules read
     method: str
     rows: Count  # that it was fitted on
     errors: Count  # each with the weight of its row
@@ -182,12 +182,7 @@ class Model:
     @property
     def phrases(self) -> dict[str, tuple[str, str]]:
         """How its Boolean columns are said in words."""
-        known = {s.name: (s.name, "true") for s in self.sources if s.kind is RawKind.BOOLEAN}
-        for source in self.sources:
-            known |= {f"{source.name}_{c}": (source.name, c) for c in source.categories}
-            if source.keeps_missing:
-                known[missing_name(source.name)] = (source.name, "missing")
-        return known
+        return {name: said for s in self.sources for name, said in s.phrases.items()}
 
     def condition(self, rule: Rule) -> str:
         """`age is at least 40`."""
@@ -209,7 +204,9 @@ class Model:
             names = ", ".join(map(repr, missing))
             raise UserError(f"expected the columns {names}, which are not there; found: {found}")
         reading = Reading(rows)
-        columns = [c for s in self.sources for c in s.columns(table[s.name], reading)]
+        values = [of_values(s.name, table[s.name]) for s in self.sources]
+        pairs = zip(self.sources, values, strict=True)
+        columns = [c for schema, column in pairs for c in schema.columns(column, reading)]
         if reading.problems:
             raise UserError("; ".join(reading.problems))
         return self.choose({c.name: c.values for c in columns}), reading

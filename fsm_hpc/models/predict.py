@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.data import cleaner, convention, reader, store
 from fsm_hpc.data.dataset import missing_texts
-from fsm_hpc.data.decimal_sign import DecimalSign
-from fsm_hpc.data.kinds import RawKind
-from fsm_hpc.data.reader import RawTable
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.raw import RawColumn, RawTable, text_array
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.model import Model
 from fsm_hpc.system import files
 from fsm_hpc.system.numbers import counted
 
-Cells = dict[str, list[str | None]]  # column -> its cells, None where there is no value
-COLUMNS = ("prediction", "share")
+COLUMNS = ("prediction", "training_precision")
 STANDARD = "-"  # standard input, or output
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """The table's columns and the answers, with what its user should know."""
+    """The table with the answers as its last columns, and what its user should know."""
 
-    header: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
+    table: Any  # of Arrow
     notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        return [tuple(row.values()) for row in self.table.to_pylist()]
 
 
 def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
@@ -41,62 +40,81 @@ def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
     taken = [name for name in COLUMNS if name in raw.columns]
     if taken:
         raise UserError(f"{place}: it has a column {taken[0]!r} already; rename or remove it")
-    values, read_as_missing = _values(model, raw, spec)
-    chosen, reading = model.read(values, raw.rows)
-    answers = model.answers(chosen).tolist()
-    shares = [f"{share:.4f}" for share in model.shares_of(chosen).tolist()]
-    for row in reading.gaps.nonzero()[0].tolist():
-        answers[row], shares[row] = "", ""
-    notes = list(reading.notes)
-    if reading.gaps.any():
-        notes.append(f"no prediction for {int(reading.gaps.sum())} of {counted(raw.rows, 'row')}")
-    cells = zip(*raw.columns.values(), answers, shares, strict=True)
-    return Predicted((*raw.columns, *COLUMNS), list(cells), (*raw.notes, *read_as_missing, *notes))
+    columns = _columns(model, raw, spec)
+    chosen, reading = model.read(columns, raw.rows)
+    notes = [*raw.notes, *missing_texts(raw, columns), *reading.notes]
+    if reading.missing.any():
+        count = int(reading.missing.sum())
+        notes.append(f"no prediction for {count} of {counted(raw.rows, 'row')}")
+    return Predicted(_with_answers(raw, model, chosen, reading.missing), tuple(notes))
 
 
-def _values(model: Model, raw: RawTable, spec: DatasetSpec) -> tuple[Cells, Iterable[str]]:
-    """The cells that the rule reads, numbers as Python writes them, and texts read as missing."""
-    numeric = {s.name for s in model.sources if s.kind is RawKind.NUMERIC} - set(raw.typed)
-    sign = convention.find(raw, numeric & raw.columns.keys(), spec)
-    needed = {source.name for source in model.sources}
-    missing = cleaner.gaps(raw, needed, _as_fitted(model, spec), sign)
-    table: Cells = {}
-    for name, cells in raw.columns.items():
-        way = sign if name in numeric else None
-        texts = {cell: _pointed(cell, way) for cell in set(cells)} if name in needed else {}
-        gaps = missing[name].tolist() if name in needed else []
-        table[name] = [None if gap else texts[cell] for cell, gap in zip(cells, gaps, strict=False)]
-    return table, missing_texts(raw, missing)
-
-
-def _pointed(cell: str | None, sign: DecimalSign | None) -> str | None:
-    if cell is None or sign is None or not sign.reads(cell):
-        return cell
-    return sign.pointed(cell)
-
-
-def _as_fitted(model: Model, spec: DatasetSpec) -> DatasetSpec:
-    """What counts as missing: as in this table, and as in the fitted one."""
-    return replace(
+def _columns(model: Model, raw: RawTable, spec: DatasetSpec) -> Mapping[str, RawColumn]:
+    """The columns that the rule reads, with cells that mean "missing" as missing ones."""
+    needed = [source.name for source in model.sources if source.name in raw.columns]
+    numeric = tuple(s.name for s in model.sources if s.kind is KindName.NUMERIC)
+    categorical = tuple(s.name for s in model.sources if s.kind is KindName.CATEGORICAL)
+    fitted = replace(
         spec,
         missing_values=(*spec.missing_values, *model.reading.get("missing_values", ())),
         zero_is_missing=tuple(model.reading.get("zero_is_missing", ())),
-        categorical=tuple(s.name for s in model.sources if s.kind is RawKind.CATEGORICAL),
+        numeric=numeric,
+        categorical=categorical,
     )
+    sign = convention.find(raw, [name for name in numeric if name in needed], fitted)
+    columns = [raw.columns[name] for name in needed]
+    signed = [c if c.is_typed else replace(c, sign=sign) for c in columns]
+    return {column.name: cleaner.with_missing(column, fitted) for column in signed}
+
+
+def _with_answers(raw: RawTable, model: Model, chosen: Any, missing: Any) -> Any:
+    """The columns of the table, as Arrow has them, and the answers."""
+    import pyarrow
+
+    table = raw.native
+    if table is None:
+        columns = {name: _as_arrow(column) for name, column in raw.columns.items()}
+        table = pyarrow.table(columns)
+    answers = model.answers(chosen)
+    answers[missing] = None
+    shares = model.shares_of(chosen).round(4)
+    types = {type(answer) for answer in answers[~missing]}
+    if types <= {str} or len(types) > 1:
+        given = text_array([None if answer is None else str(answer) for answer in answers])
+    else:
+        given = pyarrow.array(answers)
+    table = table.append_column(COLUMNS[0], [given])
+    return table.append_column(COLUMNS[1], [pyarrow.array(shares, mask=missing)])
+
+
+def _as_arrow(column: RawColumn) -> Any:
+    import pyarrow
+
+    if column.codes is None:
+        return pyarrow.array(column.values, mask=column.missing)
+    codes = pyarrow.array(column.codes, mask=column.missing)
+    return pyarrow.DictionaryArray.from_arrays(codes, column.values).cast(pyarrow.string())
 
 
 def write(predicted: Predicted, place: str, say: Callable[[str], None]) -> None:
     """As CSV, or as Parquet where the file is called so."""
-    if place.endswith(".parquet"):
-        _write_parquet(predicted, Path(place))
-    elif place == STANDARD:
+    import pyarrow.parquet
+
+    path = Path(place)
+    if place == STANDARD:
         _write_csv(predicted, sys.stdout)
+    elif place.endswith(".parquet"):
+        with files.naming(path):
+            pyarrow.parquet.write_table(predicted.table, path)
     else:
-        path = Path(place)
         with files.naming(path), path.open("w", encoding="utf-8", newline="") as stream:
             _write_csv(predicted, stream)
     for note in predicted.notes:
         say(note)
+
+
+def _write_csv(predicted: Predicted, stream: Any) -> None:
+    predicted.table.to_pandas().to_csv(stream, index=False, lineterminator="\n")
 
 
 def _read(place: str, spec: DatasetSpec) -> RawTable:
@@ -108,25 +126,3 @@ def _read(place: str, spec: DatasetSpec) -> RawTable:
     else:
         content = store.read_bytes(path)
     return reader.read(content, path, spec)
-
-
-def _write_csv(predicted: Predicted, stream: io.TextIOBase | Any) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(predicted.header)
-    writer.writerows(predicted.rows)
-
-
-def _write_parquet(predicted: Predicted, path: Path) -> None:
-    import pandas as pd
-
-    columns = dict(zip(predicted.header, zip(*predicted.rows, strict=True), strict=True))
-    answers = [None if answer == "" else answer for answer in columns["prediction"]]
-    frame = pd.DataFrame(columns | {"prediction": answers})
-    frame["share"] = pd.to_numeric(frame["share"])
-    try:
-        with files.naming(path):
-            frame.to_parquet(path, index=False)
-    except ImportError:
-        raise UserError(
-            f"{path}: Parquet needs pyarrow; install fsm_hpc[parquet], or write CSV"
-        ) from None

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import date, time, timedelta
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
-_OTHERS = (bytes, bytearray, complex, np.complexfloating)
+from fsm_hpc.data.errors import worded_for_python
+from fsm_hpc.data.frames import TIMES, refuse_values
+
 _KINDS = {"M": "dates or times", "m": "dates or times", "S": "bytes"}
 _EXPECTED = "expected numbers, text or true/false, found"
 _ADVICE = "leave it out, or write it as a number or as text"
-
-
-def refuse_values(name: str, values: Iterable[Any]) -> None:
-    """Raise for a column that holds something else, with the first value of that kind."""
-    for value in values:
-        kind = _kind(value)
-        if kind is not None:
-            raise ValueError(f"column {name!r}: {_EXPECTED} {kind} ({value!r}); {_ADVICE}")
 
 
 def refuse_arrays(**tables: Any) -> None:
@@ -44,7 +34,8 @@ def refuse_array(what: str, table: Any) -> None:
         raise ValueError(f"{what}: {_EXPECTED} {_KINDS[kind]} ({table.dtype}); {_ADVICE}")
     if kind == "O" and isinstance(table, np.ndarray) and table.ndim == 2:
         for number in range(table.shape[1]):
-            refuse_values(f"x{number}", table[:, number].tolist())
+            with worded_for_python():
+                refuse_values(f"x{number}", table[:, number].tolist(), TIMES)
 
 
 def refuse_target(y: Any, sample_weight: Any) -> None:
@@ -73,14 +64,3 @@ def _refuse_classes(y: Any) -> None:
         raise ValueError(
             f"y: expected classes of one kind, found text and {kinds[0]}; make all text"
         )
-
-
-def _kind(value: Any) -> str | None:
-    if isinstance(value, _TIMES) or type(value).__name__ == "Period":
-        return None if value != value else "dates or times"  # NaT is a missing value
-    if isinstance(value, _OTHERS):
-        return "bytes" if isinstance(value, (bytes, bytearray)) else "complex numbers"
-    if isinstance(value, (list, tuple, dict, set, frozenset, np.ndarray)):
-        return "lists"
-    is_signaling = isinstance(value, Decimal) and value.is_snan()
-    return "a signaling NaN, which nothing can be compared with" if is_signaling else None

@@ -13,7 +13,6 @@ from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import combine, inputs, learn, notes, parameters
 from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.fitted import FitResult
-from fsm_hpc.models.frames import as_frame
 from fsm_hpc.models.learn import SearchResult
 from fsm_hpc.models.splitting import Pair, pairs_of
 from fsm_hpc.models.weighing import RowWeights
@@ -37,7 +36,6 @@ def search(
 ) -> FitResult:
     """The model of an estimator's parameters for these rows."""
     parameters.check(estimator)
-    X = as_frame(X)  # noqa: N806
     classes, labels, weights = inputs.classes_of(estimator, X, y, sample_weight)
     columns, sources = inputs.fitted_columns(estimator, X, weights)
     named = classes.tolist()

@@ -171,7 +171,7 @@ def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
 
 def _of_source(name: str, dataset: Dataset) -> Column:
     """Some category of a column, to say which one a row has."""
-    return next(c for c in dataset.columns if c.source == name and not c.is_gap)
+    return next(c for c in dataset.columns if c.source == name and not c.is_missing_indicator)
 
 
 def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
@@ -179,13 +179,16 @@ def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
     named = (c for c in dataset.columns if c.name == proposition.column)
     column = next(named, None) or _of_source(proposition.column, dataset)
     source = column.source or column.name
-    gaps = (c.values[row] for c in dataset.columns if c.is_gap and c.source == source)
+    gaps = (c.values[row] for c in dataset.columns if c.is_missing_indicator and c.source == source)
     if next(gaps, False):
         return f"{source} is missing"
     if column.kind is Kind.NUMERIC:
-        return f"{column.name} = {number(float(column.values[row]))}"
+        return f"{column.name} = {number(column.threshold(column.values[row]))}"
     if column.source is None or column.category is None:
         return f"{column.name} = {word(bool(column.values[row]))}"
     holding = (c for c in dataset.columns if c.source == column.source and bool(c.values[row]))
+    if column.is_threshold:
+        *_, highest = (None, *holding)
+        return f"{column.source} is {highest.category if highest else 'the lowest category'}"
     found = next(holding, None)
     return f"{column.source} = {found.category if found else 'none of its categories'}"

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from fsm_hpc.data.columns import Column, Kind
-from fsm_hpc.formulas.formula import Formula, Relation
+from fsm_hpc.formulas.formula import Formula, Proposition, Relation
+from fsm_hpc.formulas.truth_table import replaced
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.system import files
 
@@ -27,7 +28,7 @@ def claim_of(problem: Problem, formula: Formula, bound: int) -> dict[str, Any]:
         "language": problem.language.value,
         "constraints": problem.constraints.text if problem.constraints.binds else "",
         "bound": bound,
-        "formula": str(formula),
+        "formula": str(replaced(formula, Proposition.with_numbers)),
         "errors": problem.errors(formula),
         "columns": [*_fixed(problem), *_numeric(problem, formula)],
         "labels": problem.labels.astype(int).tolist(),

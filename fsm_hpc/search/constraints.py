@@ -149,7 +149,7 @@ class Constraints:
 
     def _directed(self, key: str, column: Column) -> str | None:
         """The name by which a list has it; where its value is missing there is no direction."""
-        own = (column.name,) if column.is_gap else (column.name, column.source)
+        own = (column.name,) if column.is_missing_indicator else (column.name, column.source)
         return next((name for name in getattr(self, key) if name in own), None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,6 +50,7 @@ class NumericFeature:
     between: Truth | None = None
     asked: Asked = PLAIN  # what the constraints ask of it
     support: int = 0  # rows that each of its propositions has to hold on, and fail on
+    threshold: Callable[[float], float] = float  # how a cut is written
 
     @staticmethod
     def of(
@@ -81,6 +82,7 @@ class NumericFeature:
             between if is_needed else None,
             constraints.asked_of(column),
             support,
+            column.threshold,
         )
         return made if not support or next(made.literals, None) else None
 
@@ -124,9 +126,10 @@ class NumericFeature:
     def proposition(self, low: int, high: int | None = None) -> Proposition:
         """The proposition with its cut at rank `low`, or its interval from `low` to `high`."""
         if self.method is Method.PIVOT:
-            return Proposition.at_least(self.column, self.cuts[low])
+            return Proposition.at_least(self.column, self.threshold(self.cuts[low]))
         top = len(self.cuts) - 1 if high is None else high
-        return Proposition.within(self.column, self.cuts[low], self.cuts[top])
+        ends = (self.threshold(self.cuts[end]) for end in (low, top))
+        return Proposition.within(self.column, *ends)
 
 
 def _has_support(cuts: NDArray[Any], values: NDArray[Any], rows: int, support: int) -> Truth:

@@ -135,7 +135,8 @@ class Problem:
         for column in self.columns:
             if column.kind is Kind.BOOLEAN:
                 source = column.source
-                group = ALONE if source is None else groups.setdefault(source, len(groups))
+                is_alone = source is None or column.is_threshold
+                group = ALONE if is_alone else groups.setdefault(str(source), len(groups))
                 holds = column.values.astype(bool)
                 asked = self.constraints.asked_of(column)
                 features.append(BooleanFeature(column.proposition, holds, group, asked))
@@ -144,7 +145,7 @@ class Problem:
                 if known.any():
                     counts = None if self.counts is None else self.counts.counts[known]
                     middle = median(column.values[known], counts)
-                    proposition = Proposition.above(column.name, middle)
+                    proposition = Proposition.above(column.name, column.threshold(middle))
                     holds, asked = (
                         proposition.evaluate(self.table),
                         self.constraints.asked_of(column),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import Any
 
@@ -45,8 +45,8 @@ def _moved(problem: Problem, formula: Formula, chosen: Chosen) -> Formula:
             return p
         low = _number(_gap_below(values, p.low), chosen, p.low)
         if p.relation is Relation.AT_LEAST:
-            return replace(p, low=low)
-        return replace(p, low=low, high=_number(_gap_above(values, p.high), chosen, p.high))
+            return p.moved(low=low)
+        return p.moved(low=low, high=_number(_gap_above(values, p.high), chosen, p.high))
 
     return replaced(formula, again)
 
@@ -150,10 +150,10 @@ def _multiples(step: Decimal, low: float, high: float) -> Iterator[Decimal]:
 
 def _rounder(problem: Problem, formula: Formula, p: Proposition, most: int) -> Formula:
     """With the roundest ends of one proposition that keep the errors within the most allowed."""
-    lows = _with_ends(lambda number: replace(p, low=number), p.low)
+    lows = _with_ends(lambda number: p.moved(low=number), p.low)
     formula, moved = _first_within(problem, formula, p, lows, most)
     if p.relation is Relation.WITHIN:
-        highs = _with_ends(lambda number: replace(moved, high=number), p.high)
+        highs = _with_ends(lambda number: moved.moved(high=number), p.high)
         formula, _ = _first_within(problem, formula, moved, highs, most)
     return formula
 

@@ -169,7 +169,7 @@ def convert(kind: type[T], saved: Any, name: str, derived: Collection[str] | Non
 
 
 def _refuse_unknown(name: str, saved: Any, value: Any, derived: Collection[str]) -> None:
-    for place in _unknown(saved, msgspec.to_builtins(value)):
+    for place in _unknown(saved, msgspec.to_builtins(value, enc_hook=float)):
         if place not in derived:
             raise UnreadableError(
                 f"{name} is invalid at $.{place}: expected only fields that this version knows"

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from fsm_hpc.cli import usage
 from fsm_hpc.data import reader
 from fsm_hpc.data.dataset import from_table, load
+from fsm_hpc.data.errors import setting
 from fsm_hpc.data.store import decompress
-from fsm_hpc.data.text_column import setting
 from fsm_hpc.errors import UserError
 from tests.support.bad_tables import BAD_TABLES, GOOD, BadTable
 from tests.support.tables import spec_of
@@ -107,7 +107,7 @@ def test_every_column_of_a_wrong_kind_in_parquet_is_told(tmp_path: Path) -> None
     with pytest.raises(UserError, match=r"2 problems\n  column 'x': .*\n  column 'z': .*") as told:
         load(spec, None)
     assert "dataset.drop=[x]" in str(told.value)
-    assert load(replace(spec, drop=("x", "z")), None).kinds[0][0] == "w"
+    assert load(replace(spec, drop=("x", "z")), None).schemas[0].name == "w"
 
 
 def test_a_slip_in_a_list_is_not_told_as_a_problem_of_the_column_that_was_meant(

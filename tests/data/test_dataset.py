@@ -13,7 +13,7 @@ import pytest
 
 from fsm_hpc.data.columns import Kind
 from fsm_hpc.data.dataset import Dataset, load
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.study.compose import expand
 from fsm_hpc.system.files import shipped_data_dir
 from tests.support.tables import MORE_NAMES, NAMES, SHIPPED, shared_file, spec_of
@@ -83,8 +83,8 @@ def _table(name: str) -> Dataset:
 @pytest.mark.parametrize("name", [*NAMES, *MORE_NAMES])
 def test_a_table_has_the_rows_columns_and_class_balance_that_its_page_says(name: str) -> None:
     table = _table(name)
-    kinds = [kind for _, kind in table.kinds]
-    counted = [kinds.count(kind) for kind in RawKind]
+    kinds = [schema.kind for schema in table.schemas]
+    counted = [kinds.count(KindName(kind)) for kind in ("numeric", "boolean", "categorical")]
     found = (table.rows, int(table.labels.sum()), table.dropped_rows, *counted, len(table.columns))
     assert found == (FACTS | MORE)[name]
 

@@ -18,7 +18,6 @@ from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.models.predict import predict
-from fsm_hpc.models.source import of_dataset
 from tests.support.rules import make_model
 from tests.support.tables import own_table
 
@@ -134,7 +133,7 @@ def test_a_workbook_that_would_fill_memory_is_refused(
 
 def test_a_rule_is_applied_to_a_workbook(tmp_path: Path) -> None:
     rule = Atom(Proposition("job_cook"))
-    model = make_model(rule, list(of_dataset(own_table(tmp_path, TEXT), {"job_cook"})))
+    model = make_model(rule, own_table(tmp_path, TEXT).schemas_of({"job_cook"}))
     (tmp_path / "new.xlsx").write_bytes(_workbook(ROWS))
     rows = predict(model, str(tmp_path / "new.xlsx"), DatasetSpec("new", "")).rows
     assert [row[-2] for row in rows] == ["yes", "no", "yes", "no"]

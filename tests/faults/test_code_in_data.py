@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.formula import Atom, Proposition, Relation
 from fsm_hpc.models import card
 from fsm_hpc.models.exporters import FORMATS, export
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.source import Source
 from fsm_hpc.study.files import StudyPaths
 from tests.faults import ledger
 from tests.faults.ledger import EscapedError, RanError, WrongError
@@ -207,7 +207,7 @@ def test_a_name_on_a_page_is_text(here: Path, name: str) -> None:
 
 def rule_of(name: str) -> Model:
     """A rule with one column, which is called so, as are its target and one of its classes."""
-    source = Source(name, RawKind.NUMERIC)
+    source = ColumnSchema(name, KindName.NUMERIC)
     model = make_model(
         Atom(Proposition(name, Relation.AT_LEAST, 1.0)), [source], classes=("no", name)
     )

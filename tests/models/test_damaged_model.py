@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model
 from fsm_hpc.models.exporters import FORMATS
 from fsm_hpc.models.model import Model, Rule
-from fsm_hpc.models.source import Source
 from tests.faults import ledger
 from tests.faults.ledger import EscapedError
 from tests.support.command_line import said
@@ -24,9 +24,9 @@ RULE = Model(
     rules=(Rule(parse("age >= 40 and not job_services or member"), "yes", 6, 3, True, 0.8),),
     otherwise="no",
     sources=(
-        Source("age", RawKind.NUMERIC),
-        Source("job", RawKind.CATEGORICAL, ("services", "other")),
-        Source("member", RawKind.BOOLEAN, (), ("y",), ("n",)),
+        ColumnSchema("age", KindName.NUMERIC),
+        ColumnSchema("job", KindName.CATEGORICAL, ("services", "other")),
+        ColumnSchema("member", KindName.BOOLEAN, (), ("y",), ("n",)),
     ),
     class_shares=((0.75, 0.25), (0.2, 0.8)),
     method="pivot",

@@ -19,16 +19,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.frames import of_values
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema, Reading
+from fsm_hpc.data.kinds.texts import TRUE
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import exporters
 from fsm_hpc.models.exporters import FORMATS, export
-from fsm_hpc.models.exporters.conditions import TRUE
 from fsm_hpc.models.exporters.excel import export_excel
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.source import Reading, Source
 from fsm_hpc.search.method import Method
 from tests.support.latex import compile_latex, needs_latex
 from tests.support.rules import (
@@ -110,7 +111,7 @@ def test_predict_says_what_the_formula_says(case: Case) -> None:
         return
     truth, reading = case.model.read(case.table, len(case.expected))
     assert case.model.answers(truth).tolist() == case.expected
-    assert not reading.gaps.any()
+    assert not reading.missing.any()
 
 
 def _is_stored_otherwise(case: Case) -> bool:
@@ -161,9 +162,9 @@ def test_every_language_has_its_module() -> None:
 
 def _example() -> Model:
     sources = (
-        Source("age", RawKind.NUMERIC),
-        Source("job", RawKind.CATEGORICAL, ("admin", "services")),
-        Source("smokes", RawKind.BOOLEAN, (), ("yes",), ("no",)),
+        ColumnSchema("age", KindName.NUMERIC),
+        ColumnSchema("job", KindName.CATEGORICAL, ("admin", "services")),
+        ColumnSchema("smokes", KindName.BOOLEAN, (), ("yes",), ("no",)),
     )
     return make_model(parse("job_services or age >= 40.5 and not smokes"), sources)
 
@@ -251,21 +252,21 @@ def test_a_formula_about_no_column_of_the_model_is_refused(language: str, formul
 
 @pytest.mark.parametrize("word", [*TRUE, *map(str.upper, TRUE)])
 def test_the_words_for_true_are_those_of_predictions(word: str) -> None:
-    (column,) = Source("x", RawKind.BOOLEAN).columns([word], Reading(1))
+    (column,) = ColumnSchema("x", KindName.BOOLEAN).columns(of_values("x", [word]), Reading(1))
     assert column.values.tolist() == [True]
 
 
 def test_one_hot_names_are_not_cut_at_a_guess() -> None:
     sources = (
-        Source("a", RawKind.CATEGORICAL, ("b_c", "x")),
-        Source("a_b", RawKind.CATEGORICAL, ("x", "d_e")),
+        ColumnSchema("a", KindName.CATEGORICAL, ("b_c", "x")),
+        ColumnSchema("a_b", KindName.CATEGORICAL, ("x", "d_e")),
     )
     model = make_model(parse("a_b_c or a_b_d_e"), sources)
     assert "\"a\" = 'b_c' OR \"a_b\" = 'd_e'" in export(model, "sql")
 
 
 def test_sqlite_does_not_take_a_column_called_true_for_a_class() -> None:
-    model = make_model(parse("age >= 40"), [Source("age", RawKind.NUMERIC)], (False, True))
+    model = make_model(parse("age >= 40"), [ColumnSchema("age", KindName.NUMERIC)], (False, True))
     with sqlite3.connect(":memory:") as database:
         table = "(SELECT 50 AS age, 'other' AS \"TRUE\")"
         found = database.execute(f"SELECT {export(model, 'sql')} FROM {table}").fetchall()
@@ -277,7 +278,7 @@ def test_sqlite_does_not_take_a_column_called_true_for_a_class() -> None:
 
 @needs_office
 def test_a_sheet_gives_no_answer_without_a_value(tmp_path: Path) -> None:
-    model = make_model(parse("age >= -40.5"), [Source("age", RawKind.NUMERIC)])
+    model = make_model(parse("age >= -40.5"), [ColumnSchema("age", KindName.NUMERIC)])
     formulas = [export_excel(model, ["age"], row) for row in range(2, 5)]
     sheet = _compute(tmp_path, [["age", "", "-41", "0"], ["y", *formulas]], [False, False])
     assert [row[1] for row in sheet[1:]] == ["", "no", "yes"]
@@ -286,7 +287,7 @@ def test_a_sheet_gives_no_answer_without_a_value(tmp_path: Path) -> None:
 @needs_office
 def test_a_sheet_compares_texts_as_they_are(tmp_path: Path) -> None:
     cells = [" ", " a", "a", "a ", "\ta", "A", "two  spaces", "two spaces", ""]
-    sources = [Source("x", RawKind.CATEGORICAL, tuple(cells), keeps_missing=True)]
+    sources = [ColumnSchema("x", KindName.CATEGORICAL, tuple(cells), keeps_missing=True)]
     columns = [["x", *cells]]
     for category in cells:
         model = make_model(Atom(Proposition(f"x_{category}")), sources)
@@ -342,7 +343,7 @@ def test_a_sheet_without_the_column_is_refused() -> None:
 
 
 def test_letters_go_on_after_z() -> None:
-    model = make_model(parse("age > 1"), [Source("age", RawKind.NUMERIC)])
+    model = make_model(parse("age > 1"), [ColumnSchema("age", KindName.NUMERIC)])
     for at, letters in ((25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA")):
         assert f"({letters}7)" in export_excel(model, [*[""] * at, "age"], row=7)
 
@@ -477,9 +478,9 @@ def _holds(tree: dict[str, Any], model: Model, row: dict[str, Any]) -> bool:
 def _is_in(value: Any, words: Sequence[Any], model: Model, column: str) -> bool:
     """As the model reads it: 1 and 1.0 are the category 1, true is what a Boolean column says."""
     source = next(source for source in model.sources if source.name == column)
-    if source.kind is RawKind.BOOLEAN and (words == [True] or isinstance(value, bool)):
+    if source.kind is KindName.BOOLEAN and (words == [True] or isinstance(value, bool)):
         return str(value).lower() in TRUE
-    if source.kind is RawKind.BOOLEAN and str(value) in ("0", "1") and "0" not in words:
+    if source.kind is KindName.BOOLEAN and str(value) in ("0", "1") and "0" not in words:
         is_word = str(value) in (*source.true_values, *source.false_values)
         return str(value) in words if is_word else value == 1
     if isinstance(value, float) and not math.isnan(value):

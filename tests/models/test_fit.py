@@ -183,9 +183,9 @@ def test_predictions_follow_the_columns_of_the_table(
     assert main(["predict", str(table.parent / "rule" / "model.json"), str(table)]) == 0
     told = pd.read_csv(io.StringIO(capsys.readouterr().out))
     source = pd.read_csv(table)
-    assert told.columns.tolist() == [*source.columns, "prediction", "share"]
+    assert told.columns.tolist() == [*source.columns, "prediction", "training_precision"]
     assert (told["prediction"] == told["label"]).sum() == ROWS - rule.errors
-    assert set(told["share"].round(4)) <= {round(share, 4) for share in rule.shares}
+    assert set(told["training_precision"].round(4)) <= {round(share, 4) for share in rule.shares}
 
 
 def test_predictions_go_to_a_file_and_come_from_parquet(table: Path) -> None:
@@ -213,14 +213,14 @@ def test_decimal_commas_are_read_as_in_the_table_that_was_fitted(
 
 
 def _rule() -> Model:
-    from fsm_hpc.data.kinds import RawKind
+    from fsm_hpc.data.kind_name import KindName
+    from fsm_hpc.data.kinds import ColumnSchema
     from fsm_hpc.formulas.parser import parse
-    from fsm_hpc.models.source import Source
 
     sources = (
-        Source("age", RawKind.NUMERIC),
-        Source("job", RawKind.CATEGORICAL, ("clerk", "cook")),
-        Source("member", RawKind.BOOLEAN, (), ("yes",), ("no",)),
+        ColumnSchema("age", KindName.NUMERIC),
+        ColumnSchema("job", KindName.CATEGORICAL, ("clerk", "cook")),
+        ColumnSchema("member", KindName.BOOLEAN, (), ("yes",), ("no",)),
     )
     formula = parse("age >= 40 and (job_cook or member)")
     return make_model(formula, sources)
@@ -256,7 +256,7 @@ def test_unknown_categories_and_gaps_are_told_once() -> None:
     table = {"age": ["50", None, "60"], "job": ["smith", "cook", "smith"], "member": ["no"] * 3}
     chosen, reading = _rule().read(table, 3)
     assert chosen.tolist() == [0, 0, 0]
-    assert reading.gaps.tolist() == [False, True, False]
+    assert reading.missing.tolist() == [False, True, False]
     assert len(reading.notes) == 2
     assert "'smith' was not there when the rule was fitted" in " ".join(reading.notes)
 
@@ -345,10 +345,16 @@ def test_a_table_of_the_one_column_that_is_needed_is_enough(
 
 
 def test_gaps_are_empty_in_parquet_whatever_the_classes_are(tmp_path: Path) -> None:
+    from fsm_hpc.data.kind_name import KindName
+    from fsm_hpc.data.kinds import ColumnSchema
+    from fsm_hpc.data.spec import DatasetSpec
+    from fsm_hpc.formulas.parser import parse
     from fsm_hpc.models import predict
+    from tests.support.rules import make_model
 
-    rows: list[tuple[Any, ...]] = [("5", 0, "0.9"), ("", "", "")]
-    told = predict.Predicted(("x", "prediction", "share"), rows, ())
+    rule = make_model(parse("age >= 3"), [ColumnSchema("age", KindName.NUMERIC)], (0, 1))
+    pd.DataFrame({"age": [5.0, None]}).to_parquet(tmp_path / "new.parquet")
+    told = predict.predict(rule, f"{tmp_path}/new.parquet", DatasetSpec("new", ""))
     predict.write(told, f"{tmp_path}/told.parquet", print)
     assert pd.read_parquet(tmp_path / "told.parquet")["prediction"].isna().tolist() == [False, True]
 
@@ -362,7 +368,7 @@ def test_numbers_of_parquet_have_no_decimal_sign(tmp_path: Path) -> None:
     rule = _rule()
     spec = compose(["dataset=csv", "method=pivot", "dataset.decimal=comma"]).dataset
     raw = predict._read(str(tmp_path / "new.parquet"), spec)
-    assert predict._values(rule, raw, spec)[0]["age"] == ["50.125", "30.5"]
+    assert predict._columns(rule, raw, spec)["age"].values.tolist() == [50.125, 30.5]
 
 
 def test_a_row_of_another_table_is_explained_by_the_classes_of_the_rule(

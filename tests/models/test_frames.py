@@ -14,9 +14,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from fsm_hpc import FormulaClassifier
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.models.table import sources_of
+from fsm_hpc.models.frames import schemas_of
 
 Y = [0, 0, 1, 1] * 3
 DAY = datetime.date(2026, 1, 31)
@@ -43,8 +43,8 @@ TRUTHS = [
 
 @pytest.mark.parametrize(("values", "kind"), TRUTHS)
 def test_truth_values_of_any_dtype_are_boolean(values: list[Any], kind: str) -> None:
-    (source,) = sources_of(_frame(values, kind), keeps_missing=True)
-    assert source.kind is RawKind.BOOLEAN
+    (source,) = schemas_of(_frame(values, kind), keeps_missing=True)
+    assert source.kind is KindName.BOOLEAN
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_truth_values_of_any_dtype_are_boolean(values: list[Any], kind: str) -> 
     ],
 )
 def test_a_column_of_categories_stays_one_whatever_they_are(values: Any, kind: Any) -> None:
-    (source,) = sources_of(_frame(values, kind), keeps_missing=True)
-    assert source.kind is RawKind.CATEGORICAL
+    (source,) = schemas_of(_frame(values, kind), keeps_missing=True)
+    assert source.kind is KindName.CATEGORICAL
     assert source.categories == tuple(sorted({str(value) for value in values if value is not None}))
 
 
@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "complex": (_frame([1j, 2, 3, 4]), "column 'x': .* complex numbers"),
     "some complex": (_frame([1j, "a", 3, 4], object), "column 'x': .* complex numbers"),
     "sNaN": (_frame([Decimal("sNaN"), *map(Decimal, (1, 2, 3))], object), "'x': .* signaling NaN"),
-    "inf": (_frame([Decimal("Infinity"), 1, 2, 3], object), "'x': expected a finite number"),
+    "inf": (_frame([Decimal("Infinity"), 1, 2, 3], object), "'x': expected finite numbers"),
     "a mask": (np.ma.masked_less(np.arange(12.0).reshape(12, 1), 3), "X: .* masked values"),
     "days": (np.arange(12).astype("M8[D]").reshape(12, 1), "X: .* dates or times"),
     "seconds": (np.arange(12).astype("m8[s]").reshape(12, 1), "X: .* dates or times"),

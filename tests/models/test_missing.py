@@ -16,12 +16,12 @@ from fsm_hpc.cli.main import main
 from fsm_hpc.data.dataset import Dataset, load
 from fsm_hpc.data.fold_kind import Folding
 from fsm_hpc.data.folds import fold_rows
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models.source import Source
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from tests.support.rules import make_model
@@ -49,7 +49,8 @@ def test_rows_with_missing_values_stay_but_those_without_a_class(tmp_path: Path)
     assert values["job is missing"] == [False, False, True, False, False]
     assert values["smokes"] == [True, False, False, False, False]
     assert values["smokes is missing"] == [False, False, True, False, True]
-    assert kept.truth_words["smokes"] == (("yes",), ("no",))
+    (smokes,) = kept.schemas_of({"smokes"})
+    assert (smokes.true_values, smokes.false_values) == (("yes",), ("no",))
 
 
 def test_a_table_without_gaps_is_the_same_however_they_are_taken(tmp_path: Path) -> None:
@@ -177,9 +178,11 @@ def test_it_reads_back(text: str) -> None:
 
 
 def test_words_do_not_call_a_missing_value_small() -> None:
-    model = make_model(parse("not x >= 3"), [Source("x", RawKind.NUMERIC, keeps_missing=True)])
+    model = make_model(
+        parse("not x >= 3"), [ColumnSchema("x", KindName.NUMERIC, keeps_missing=True)]
+    )
     assert model.words == "Predict y = yes when x is not at least 3; otherwise y = no."
-    plain = make_model(parse("not x >= 3"), [Source("x", RawKind.NUMERIC)])
+    plain = make_model(parse("not x >= 3"), [ColumnSchema("x", KindName.NUMERIC)])
     assert plain.words == "Predict y = yes when x is below 3; otherwise y = no."
 
 

@@ -15,14 +15,14 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.exporters import export
 from fsm_hpc.models.exporters.dialects import DIALECTS, dialect_called
 from fsm_hpc.models.model import Model, save
-from fsm_hpc.models.source import Source
 from tests.models.test_exporters import CASES, _double, _example
 from tests.support.command_line import run_verb
 from tests.support.mariadb import connected, mariadb, needs_mariadb
@@ -79,13 +79,18 @@ def test_sqlglot_finds_the_same_columns_and_texts(case: Case, dialect: str) -> N
     assert {column.name for column in tree.find_all(exp.Column)} == names
 
 
-@pytest.mark.parametrize("kind", RawKind)
-def test_a_rule_that_needs_a_value_gives_no_answer_without_one(kind: RawKind) -> None:
-    source = Source("age", kind, ("x", "") if kind is RawKind.CATEGORICAL else ())
-    formula = {RawKind.NUMERIC: "age >= -1", RawKind.CATEGORICAL: "age_x", RawKind.BOOLEAN: "age"}
+@pytest.mark.parametrize("kind", KindName)
+def test_a_rule_that_needs_a_value_gives_no_answer_without_one(kind: KindName) -> None:
+    source = ColumnSchema("age", kind, ("", "x") if KindName.BOOLEAN is not kind else ())
+    formula = {
+        KindName.NUMERIC: "age >= -1",
+        KindName.CATEGORICAL: "age_x",
+        KindName.BOOLEAN: "age",
+        KindName.ORDERED: "`age >= x`",
+    }
     for text in (formula[kind], f"not {formula[kind]}"):
         model = make_model(parse(text), [source])
-        assert model.read({"age": [None]}, 1)[1].gaps.all()
+        assert model.read({"age": [None]}, 1)[1].missing.all()
         with sqlite3.connect(":memory:") as database:
             query = f"SELECT {export(model, 'sql')} FROM (SELECT NULL AS age)"
             assert database.execute(query).fetchall() == [(None,)]
@@ -102,7 +107,7 @@ def test_mariadb_compares_texts_as_they_are(kind: str, database: Any) -> None:
     cursor = database.cursor()
     cursor.execute(f"CREATE OR REPLACE TABLE t (number INT, x {kind})")
     cursor.executemany("INSERT INTO t VALUES (%s, %s)", list(enumerate(texts)))
-    source = Source("x", RawKind.CATEGORICAL, categories, keeps_missing=True)
+    source = ColumnSchema("x", KindName.CATEGORICAL, categories, keeps_missing=True)
     for category in categories:
         model = make_model(Atom(Proposition(f"x_{category}")), [source])
         cursor.execute(f"SELECT {export(model, 'sql', 'mysql')} FROM t ORDER BY number")
@@ -141,7 +146,7 @@ def test_sqlglot_reads_the_category_back(category: str, dialect: str) -> None:
 def test_bigquery_names_the_column_that_it_cannot_have() -> None:
     for name in ('a"b', "a`b", "back\\slash", "a.b", "two\nlines", "x" * 301, "(x)", "a;b"):
         model = make_model(
-            parse(f"`{name.replace('`', '``')}` >= 1"), [Source(name, RawKind.NUMERIC)]
+            parse(f"`{name.replace('`', '``')}` >= 1"), [ColumnSchema(name, KindName.NUMERIC)]
         )
         with pytest.raises(
             UserError, match=r"dialect bigquery: column .*rename the column"
@@ -149,7 +154,9 @@ def test_bigquery_names_the_column_that_it_cannot_have() -> None:
             export(model, "sql", "bigquery")
         assert repr(name) in str(told.value)
     assert "`Größe in €`".replace(" in €", "") in export(
-        make_model(parse("`Größe` >= 1"), [Source("Größe", RawKind.NUMERIC)]), "sql", "bigquery"
+        make_model(parse("`Größe` >= 1"), [ColumnSchema("Größe", KindName.NUMERIC)]),
+        "sql",
+        "bigquery",
     )
 
 
@@ -193,7 +200,7 @@ def test_the_command_writes_the_dialect_that_it_is_given(
 
 
 def _rule_of_category(category: str, categories: Sequence[str] = ()) -> Model:
-    source = Source("x", RawKind.CATEGORICAL, tuple(categories) or (category, "other"))
+    source = ColumnSchema("x", KindName.CATEGORICAL, tuple(categories) or (category, "other"))
     return make_model(Atom(Proposition(f"x_{category}")), [source])
 
 

@@ -15,14 +15,14 @@ import pandas as pd
 import pytest
 
 from fsm_hpc import FormulaClassifier
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.exporters import export
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.predict import predict
-from fsm_hpc.models.source import Source
 from tests.support.rules import make_model
 
 TEXTS = ("", " ", " a", "a", "a ", "\ta", "A")
@@ -31,7 +31,7 @@ WORDS = DatasetSpec("new rows", "", usual_missing_values=("NA", "?"))
 
 
 def _rule(category: str) -> Model:
-    source = Source("x", RawKind.CATEGORICAL, TEXTS, keeps_missing=True)
+    source = ColumnSchema("x", KindName.CATEGORICAL, TEXTS, keeps_missing=True)
     return make_model(Atom(Proposition(f"x_{category}")), [source])
 
 
@@ -90,11 +90,11 @@ def test_cells_of_csv_are_stripped_and_empty_ones_are_missing(tmp_path: Path) ->
 def test_missing_numbers_are_found_in_new_rows_as_they_were_in_fitted_ones(tmp_path: Path) -> None:
     path = tmp_path / "new.csv"
     path.write_text("x,z\n-999,1\n-999.0,1\n5,0\n5,0.00\n5,1\n")
-    sources = [Source(name, RawKind.NUMERIC) for name in ("x", "z")]
+    sources = [ColumnSchema(name, KindName.NUMERIC) for name in ("x", "z")]
     rule = make_model(Atom(Proposition.at_least("x", 1)), sources)
     rule.reading.update(missing_values=["-999"], zero_is_missing=["z"])
     rows = predict(rule, str(path), WORDS).rows
-    assert [row[2] for row in rows] == ["", "", "", "", "yes"]
+    assert [row[2] for row in rows] == [None, None, None, None, "yes"]
 
 
 @pytest.mark.parametrize("words", [(), ("yes", "no"), ("ja", "nein")])
@@ -102,7 +102,7 @@ def test_missing_numbers_are_found_in_new_rows_as_they_were_in_fitted_ones(tmp_p
 def test_truth_values_may_be_stored_as_exported_rules_take_them(
     words: tuple[str, ...], truths: list[Any]
 ) -> None:
-    source = Source("x", RawKind.BOOLEAN, (), words[:1], words[1:])
+    source = ColumnSchema("x", KindName.BOOLEAN, (), words[:1], words[1:])
     rule = make_model(Atom(Proposition("x")), [source])
     truth, _ = rule.read({"x": np.array(truths)}, 2)
     names: dict[str, Any] = {}
@@ -128,7 +128,7 @@ STORED: list[tuple[tuple[str, ...], list[Any]]] = [
 def test_categories_may_be_stored_as_exported_rules_take_them(
     categories: tuple[str, ...], cells: list[Any]
 ) -> None:
-    source = Source("x", RawKind.CATEGORICAL, categories)
+    source = ColumnSchema("x", KindName.CATEGORICAL, categories)
     rule = make_model(Atom(Proposition(f"x_{categories[0]}")), [source])
     truth, _ = rule.read({"x": np.array(cells, dtype=object)}, 2)
     names: dict[str, Any] = {}
@@ -137,7 +137,7 @@ def test_categories_may_be_stored_as_exported_rules_take_them(
 
 
 def test_predict_names_the_texts_that_it_read_as_missing(tmp_path: Path) -> None:
-    rule = make_model(parse("x >= 2"), [Source("x", RawKind.NUMERIC)])
+    rule = make_model(parse("x >= 2"), [ColumnSchema("x", KindName.NUMERIC)])
     (tmp_path / "new.csv").write_text("x,z\n1,NA\nNA,1\n?,1\nNA,1\n,1\n3,1\n")
     notes = predict(rule, str(tmp_path / "new.csv"), WORDS).notes
     assert "read as missing: 'NA' in x (2), '?' in x (1)" in notes[0]

@@ -21,8 +21,8 @@ from fsm_hpc import FormulaClassifier
 from fsm_hpc.formulas.formula import Atom, Formula, Not
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import fit
+from fsm_hpc.models.frames import schemas_of
 from fsm_hpc.models.notes import FrontEnd
-from fsm_hpc.models.table import sources_of
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
@@ -148,9 +148,9 @@ def test_preparation_and_all_classes_share_one_time_limit(
 
     def slowly(*arguments: Any) -> Any:
         spender.now += 10.0
-        return sources_of(*arguments)
+        return schemas_of(*arguments)
 
-    monkeypatch.setattr("fsm_hpc.models.inputs.sources_of", slowly)
+    monkeypatch.setattr("fsm_hpc.models.inputs.schemas_of", slowly)
     monkeypatch.setattr(clock, "monotonic", lambda: spender.now)
     columns, _ = table()
     made = FormulaClassifier(solver=spender, time_limit_s=60.0, length=3)

@@ -45,7 +45,7 @@ def test_every_command_of_the_tutorial_does_what_it_says(tmp_path: Path) -> None
     assert "Predict output = 1 when " in fit
     assert (tmp_path / "my_rule" / "model.html").is_file()
     answers = (tmp_path / "answers.csv").read_text().splitlines()
-    assert answers[0].endswith(",output,prediction,share")
+    assert answers[0].endswith(",output,prediction,training_precision")
     assert len(answers) == len(table.splitlines())
     assert "Row 5 (one of those it was fitted on)" in explain
     assert sql.startswith("CASE WHEN ")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.fuzz import failures
-from fsm_hpc.data.columns import Column, Kind, gap
+from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.checking import checked
 from fsm_hpc.search.method import Method
@@ -56,5 +56,5 @@ def _numbers_with_missing_values() -> list[Column]:
     columns = []
     for name, numbers in values.items():
         array = np.array(numbers, dtype=float)
-        columns += [Column(name, Kind.NUMERIC, array), gap(name, np.isnan(array))]
+        columns += [Column(name, Kind.NUMERIC, array), missing_indicator(name, np.isnan(array))]
     return columns

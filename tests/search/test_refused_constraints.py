@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsm_hpc.data.columns import Column, Kind, gap, one_hot
+from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
@@ -37,7 +37,10 @@ COLUMNS = (
     Column("pay", Kind.NUMERIC, RNG.integers(0, 9, ROWS).astype(float)),
     Column("owns", Kind.BOOLEAN, RNG.random(ROWS) < 0.4),
     Column("flat", Kind.BOOLEAN, np.zeros(ROWS, bool)),
-    *one_hot("job", ["admin", "student", "other"], JOBS),
+    *(
+        Column(f"job_{job}", Kind.BOOLEAN, np.equal(JOBS, job), "job", job)
+        for job in ("admin", "student", "other")
+    ),
 )
 LABELS = (COLUMNS[0].values > 35) ^ (RNG.random(ROWS) < 0.2)
 
@@ -106,7 +109,7 @@ def test_a_column_of_the_table_is_all_of_its_categories() -> None:
 
 
 def test_where_a_value_is_missing_has_no_direction_but_belongs_to_the_column() -> None:
-    columns = (*COLUMNS, gap("age", RNG.random(ROWS) < 0.2))
+    columns = (*COLUMNS, missing_indicator("age", RNG.random(ROWS) < 0.2))
     hole = Problem.build(
         columns,
         LABELS,

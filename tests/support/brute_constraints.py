@@ -145,8 +145,10 @@ def _kept(wanted: Constraints, columns: tuple[Column, ...]) -> tuple[Column, ...
 
 def _column(problem: Problem, proposition: Proposition) -> Column:
     for column in problem.columns:
-        if column.is_gap == (proposition.relation is MISSING) and proposition.column in (
-            column.source if column.is_gap else column.name,
+        if column.is_missing_indicator == (
+            proposition.relation is MISSING
+        ) and proposition.column in (
+            column.source if column.is_missing_indicator else column.name,
         ):
             return column
     raise AssertionError(proposition)

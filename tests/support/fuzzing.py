@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 
-from fsm_hpc.data.columns import Column, Kind, gap
+from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.checking import checked
@@ -193,11 +193,11 @@ def _columns(
         replace(c, values=np.where(missing, n, c.values))
         for c, n in zip(columns, lost, strict=True)
     ]
-    return [*kept, gap(name, missing)]
+    return [*kept, missing_indicator(name, missing)]
 
 
 def _constraints(rng: np.random.Generator, columns: list[Column], rows: int) -> dict[str, Any]:
-    names = [c.name for c in columns if not c.is_gap]
+    names = [c.name for c in columns if not c.is_missing_indicator]
     wanted: dict[str, Any] = {}
     for key in ("require", "forbid", "increasing", "decreasing"):
         if rng.random() < 0.3:

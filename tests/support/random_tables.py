@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from fsm_hpc.data.columns import Column, Kind, gap
+from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
@@ -71,7 +71,10 @@ def with_holes(
         return columns
     lost = [np.nan if c.kind is Kind.NUMERIC else False for c in columns]
     kept = zip(columns, lost, strict=True)
-    return [*(replace(c, values=np.where(holes, n, c.values)) for c, n in kept), gap(name, holes)]
+    return [
+        *(replace(c, values=np.where(holes, n, c.values)) for c, n in kept),
+        missing_indicator(name, holes),
+    ]
 
 
 def random_problem(

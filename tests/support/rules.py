@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from fsm_hpc.data.dataset import load
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, missing_name
 from fsm_hpc.models.model import Model, Rule
-from fsm_hpc.models.source import Source, of_dataset
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
@@ -74,7 +74,7 @@ class Case:
 
 
 def make_model(
-    formula: Formula, sources: Sequence[Source], classes: tuple[Any, Any] = ("no", "yes")
+    formula: Formula, sources: Sequence[ColumnSchema], classes: tuple[Any, Any] = ("no", "yes")
 ) -> Model:
     return Model(
         target="y",
@@ -100,16 +100,17 @@ def shipped_case(name: str, method: Method, is_text: bool, length: int = 5) -> C
     assert outcome.formula is not None
     used = {proposition.column for proposition in outcome.formula.propositions()}
     classes = (dataset.negative, dataset.positive)
-    model = make_model(outcome.formula, list(of_dataset(dataset, used)), classes)
+    model = make_model(outcome.formula, dataset.schemas_of(used), classes)
     truth = outcome.formula.evaluate(problem.table)
     table: dict[str, list[Any]] = {}
+    schemas = {schema.name: schema for schema in dataset.schemas}
     for column in dataset.columns:
         values = column.values.tolist()
         if column.category is not None:
             cells = table.setdefault(str(column.source), [""] * dataset.rows)
             cells[:] = [column.category if v else c for v, c in zip(values, cells, strict=True)]
-        elif dataset.truth_words.get(column.name, ((), ()))[0]:
-            true, false = dataset.truth_words[column.name]
+        elif schemas[column.name].true_values:
+            true, false = schemas[column.name].true_values, schemas[column.name].false_values
             table[column.name] = [true[0] if value else false[0] for value in values]
         else:
             table[column.name] = values
@@ -165,7 +166,7 @@ GUESSED = ("01", "2.50", "1e5", "True", "false", "x")
 
 def guessed_case(word: str) -> Case:
     """A category that a sheet takes for something else when it opens a CSV."""
-    source = Source("code", RawKind.CATEGORICAL, GUESSED)
+    source = ColumnSchema("code", KindName.CATEGORICAL, GUESSED)
     model = make_model(Atom(Proposition(f"code_{word}")), [source])
     answers = ["yes" if category == word else "no" for category in GUESSED]
     return Case(f"guessed-{word}", model, {"code": list(GUESSED)}, answers, frozenset({"code"}))
@@ -177,7 +178,7 @@ class _Maker:
     def __init__(self, rng: random.Random, has_more: bool = False) -> None:
         self.rng = rng
         self.has_more = has_more
-        self.sources: list[Source] = []
+        self.sources: list[ColumnSchema] = []
         self.stored: dict[str, list[Any]] = {}
         self.truths: dict[str, Any] = {}
         self.columns_of: dict[str, set[str]] = {}
@@ -203,7 +204,7 @@ class _Maker:
             )
         )
         values = [make() for _ in range(ROWS)]
-        self._keep(Source(name, RawKind.NUMERIC), self._maybe_text(values), {name: values})
+        self._keep(ColumnSchema(name, KindName.NUMERIC), self._maybe_text(values), {name: values})
 
     def boolean(self, name: str) -> None:
         true, false = self.rng.choice(TRUTHS)
@@ -215,7 +216,7 @@ class _Maker:
             cells = truth if how == "truths" else [int(value) for value in truth]
         elif all(word.isdecimal() for word in (*true, *false)) and true:
             cells = self._numbers_or_text(cells)
-        self._keep(Source(name, RawKind.BOOLEAN, (), true, false), cells, {name: truth})
+        self._keep(ColumnSchema(name, KindName.BOOLEAN, (), true, false), cells, {name: truth})
 
     def categorical(self, name: str) -> None:
         rng = self.rng
@@ -227,7 +228,7 @@ class _Maker:
         if seen.keys() & self.truths.keys():
             return  # the loader refuses such a table
         cells = self._numbers_or_text(values) if is_coded else values
-        self._keep(Source(name, RawKind.CATEGORICAL, tuple(categories)), cells, seen)
+        self._keep(ColumnSchema(name, KindName.CATEGORICAL, tuple(categories)), cells, seen)
 
     def lose_values(self) -> None:
         """Some cells of most columns, but for the first row, by which databases tell its type."""
@@ -279,7 +280,7 @@ class _Maker:
             return Proposition.within(column, low, high)
         return self.rng.choice((Proposition.above, Proposition.at_least))(column, low)
 
-    def _keep(self, source: Source, cells: list[Any], seen: dict[str, Any]) -> None:
+    def _keep(self, source: ColumnSchema, cells: list[Any], seen: dict[str, Any]) -> None:
         self.sources.append(source)
         self.stored[source.name] = cells
         self.columns_of[source.name] = set(seen)

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
-    """Write the table's columns, and `prediction` and `share` after them."""
+    """Write the table's columns, and `prediction` and `training_precision` after them."""
     from fsm_hpc.models import model, predict
     from fsm_hpc.study import keys
     from fsm_hpc.study.compose import compose_any

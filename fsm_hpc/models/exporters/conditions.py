@@ -3,64 +3,41 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from fsm_hpc.data.kinds import RawKind
+from fsm_hpc.data.kinds import KINDS
+from fsm_hpc.data.kinds.base import Words as Words
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
 from fsm_hpc.models.model import Model, Rule
-from fsm_hpc.models.source import Source, stored
 
 T = TypeVar("T")
-TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")  # where the file's words are not known
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A cell says one of these: a category, or a Boolean column's words for true."""
-
-    source: Source
-    said: tuple[str, ...]  # as in the file; none where the column held truth values
-
-    @property
-    def column(self) -> str:
-        return self.source.name
-
-    @property
-    def is_truth(self) -> bool:
-        return self.source.kind is RawKind.BOOLEAN
-
-    @property
-    def ignores_case(self) -> bool:
-        return not self.said
-
-    @property
-    def others(self) -> tuple[str, ...]:
-        """What else the column says."""
-        known = (*self.source.categories, *self.source.true_values, *self.source.false_values)
-        return tuple(word for word in known if word not in self.said)
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """The words, and what becomes of them where 1 is stored as a number, yes as true."""
-        more = [spelling for word in self.said for spelling in stored(word)]
-        if self.is_truth:
-            more += ["true", "1", "1.0"] if self.said else TRUE
-        taken = {spelling for word in self.others for spelling in (word, *stored(word))}
-        return tuple(dict.fromkeys((*self.said, *(word for word in more if word not in taken))))
 
 
 class Writer(ABC, Generic[T]):
     """How a language writes the parts of a condition."""
 
+    language = ""  # that kinds of columns may know
+
     @abstractmethod
     def number(self, proposition: Proposition) -> T: ...
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> T:
+        """A cell, as an expression, against one or two literals."""
+        raise UserError(f"{proposition} cannot be written in this format; choose another one")
+
+    def cell(self, column: str) -> str:
+        """The cell of a column, as kinds refer to it."""
+        return column
+
+    def text(self, value: str) -> str:
+        """A literal of text."""
+        return value
 
     @abstractmethod
     def words(self, words: Words) -> T: ...
@@ -145,22 +122,15 @@ class Infix(Writer[str]):
 
 def write(model: Model, formula: Formula, writer: Writer[T]) -> T:
     """The condition that a formula over the columns of the model states."""
-    words = dict(_words(model))
-    numbers = {source.name for source in model.sources if source.kind is RawKind.NUMERIC}
-
-    keeping = {source.name for source in model.sources if source.keeps_missing}
-    known = {Relation.HOLDS: words.keys(), Relation.MISSING: keeping}
 
     def leaf(proposition: Proposition) -> T:
-        name, relation = proposition.column, proposition.relation
-        if name not in known.get(relation, numbers):
+        schema = next((s for s in model.sources if s.has(proposition)), None)
+        if schema is None:
             raise UserError(f"{str(proposition)!r} is about no column that the model names")
-        if relation is Relation.MISSING:
-            return writer.missing(name)
-        is_word = relation is Relation.HOLDS
-        cell = words[name].column if is_word else name
-        part = writer.words(words[name]) if is_word else writer.number(proposition)
-        return writer.present(cell, part) if cell in keeping else part
+        if proposition.relation is Relation.MISSING:
+            return writer.missing(schema.name)
+        part = schema.condition(proposition, writer)
+        return writer.present(schema.name, part) if schema.keeps_missing else part
 
     def written(formula: Formula) -> T:
         if isinstance(formula, Atom):
@@ -170,6 +140,12 @@ def write(model: Model, formula: Formula, writer: Writer[T]) -> T:
     return written(formula)
 
 
+def helpers(model: Model, language: str) -> str:
+    """What exported code calls to read columns of kinds that the language does not know."""
+    known = {KINDS[schema.kind].helpers(language, schema.keeps_missing) for schema in model.sources}
+    return "".join(sorted(known))
+
+
 def plain(value: Any) -> Any:
     """A class as Python's own text, number or truth value."""
     return value.item() if isinstance(value, np.generic) else value
@@ -177,13 +153,3 @@ def plain(value: Any) -> Any:
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _words(model: Model) -> Iterator[tuple[str, Words]]:
-    """By the name that the formula knows it by, the words that a cell has to say."""
-    for source in model.sources:
-        if source.kind is RawKind.BOOLEAN:
-            yield source.name, Words(source, source.true_values)
-        elif source.kind is RawKind.CATEGORICAL:
-            for name, category in zip(source.one_hot_names, source.categories, strict=True):
-                yield name, Words(source, (category,))

@@ -51,26 +51,34 @@ def export_excel(model: Model, header: Sequence[str], row: int = FIRST_ROW) -> s
 
 @dataclass(frozen=True, slots=True)
 class _Excel(Writer[str]):
+    language = "excel"
     header: Sequence[str]
     row: int
 
     def number(self, proposition: Proposition) -> str:
-        cell = self._cell(proposition.column)
+        cell = self.cell(proposition.column)
         # a text is above every number, and VALUE would take 1.5 for a date in some countries
         found = f'IF(ISNUMBER({cell}),{cell},NUMBERVALUE({cell},"."," "))'
         low, high = text.number(proposition.low), text.number(proposition.high)
+        return self.compare(found, proposition, (low, high))
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
+        low, high = literals
         if proposition.relation is Relation.WITHIN:
-            return f"AND({found}>={low},{found}<={high})"
-        return f"{found}{proposition.relation.value}{low}"
+            return f"AND({cell}>={low},{cell}<={high})"
+        return f"{cell}{proposition.relation.value}{low}"
+
+    def text(self, value: str) -> str:
+        return _literal(value)
 
     def missing(self, column: str) -> str:
-        return f"ISBLANK({self._cell(column)})"
+        return f"ISBLANK({self.cell(column)})"
 
     def present(self, column: str, part: str) -> str:
         return f"IF({self.missing(column)},FALSE,{part})"
 
     def words(self, words: Words) -> str:
-        cell = self._cell(words.column)
+        cell = self.cell(words.column)
         shown = f"LOWER({cell})" if words.ignores_case else cell
         # a sheet shows 1.0 as 1
         texts = [w for w in words.spellings if w in words.said or not w.endswith(".0")]
@@ -97,7 +105,7 @@ class _Excel(Writer[str]):
     def threshold(self, count: int, parts: Sequence[str]) -> str:
         return f"({'+'.join(f'IF({part},1,0)' for part in parts)}>={count})"
 
-    def _cell(self, column: str) -> str:
+    def cell(self, column: str) -> str:
         if column not in self.header:
             found = ", ".join(map(str, self.header[:20]))
             raise UserError(f"expected the column {column!r} in the sheet; its columns: {found}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, helpers, one_line, plain
 from fsm_hpc.models.model import Model
 
 _RULE = """\
@@ -97,13 +97,20 @@ def export(model: Model) -> str:
     parts = (_NUMBER, _TEXT, _CELL)
     if model.keeps_missing:
         parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
-    helpers = parts[0] * ("number(" in condition) + parts[1] * ("text(" in condition) + parts[2]
-    return (rule + helpers + _MODULE).rstrip("\n")
+    called = parts[0] * ("number(" in condition) + parts[1] * ("text(" in condition) + parts[2]
+    return (rule + helpers(model, _JavaScript.language) + called + _MODULE).rstrip("\n")
 
 
 class _JavaScript(Infix):
+    language = "javascript"
     not_, and_, or_ = "!", " && ", " || "
     differs = " !== "
+
+    def cell(self, column: str) -> str:
+        return _literal(column)
+
+    def text(self, value: str) -> str:
+        return _literal(value)
 
     def threshold(self, count: int, parts: Sequence[str]) -> str:
         return f"([{', '.join(parts)}].filter(Boolean).length >= {count})"
@@ -111,6 +118,10 @@ class _JavaScript(Infix):
     def number(self, proposition: Proposition) -> str:
         cell = f"number({_literal(proposition.column)})"
         low, high = text.number(proposition.low), text.number(proposition.high)
+        return self.compare(cell, proposition, (low, high))
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
+        low, high = literals
         if proposition.relation is Relation.WITHIN:
             return f"({cell} >= {low} && {cell} <= {high})"
         return f"{cell} {proposition.relation.value} {low}"

@@ -33,11 +33,20 @@ def export(model: Model) -> str:
 
 
 class _Json(Writer[Tree]):
+    language = "json"
+
     def number(self, proposition: Proposition) -> Tree:
-        low, high = (json.loads(text.number(cut)) for cut in (proposition.low, proposition.high))
+        low, high = text.number(proposition.low), text.number(proposition.high)
+        return self.compare(proposition.column, proposition, (low, high))
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> Tree:
+        low, high = map(json.loads, literals)
         if proposition.relation is Relation.WITHIN:
-            return {"column": proposition.column, "between": [low, high]}
-        return {"column": proposition.column, proposition.relation.value: low}
+            return {"column": cell, "between": [low, high]}
+        return {"column": cell, proposition.relation.value: low}
+
+    def text(self, value: str) -> str:
+        return json.dumps(value)
 
     def missing(self, column: str) -> Tree:
         return {"column": column, "is missing": True}

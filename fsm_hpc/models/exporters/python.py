@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.text import number
-from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, helpers, one_line, plain
 from fsm_hpc.models.model import Model
 
 _RULE = """\
@@ -86,17 +86,28 @@ def export(model: Model) -> str:
     parts = (_NUMBER, _TEXT, _CELL)
     if model.keeps_missing:
         parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
-    helpers = parts[0] * ("_number(" in condition) + parts[1] * ("_text(" in condition) + parts[2]
-    return (rule + helpers).rstrip("\n")
+    called = parts[0] * ("_number(" in condition) + parts[1] * ("_text(" in condition) + parts[2]
+    return (rule + helpers(model, _Python.language) + called).rstrip("\n")
 
 
 class _Python(Infix):
+    language = "python"
+
+    def cell(self, column: str) -> str:
+        return repr(column)
+
+    def text(self, value: str) -> str:
+        return repr(value)
+
     def threshold(self, count: int, parts: Sequence[str]) -> str:
         return f"(sum([{', '.join(parts)}]) >= {count})"
 
     def number(self, proposition: Proposition) -> str:
         cell = f"_number(row, {proposition.column!r})"
-        low, high = number(proposition.low), number(proposition.high)
+        return self.compare(cell, proposition, (number(proposition.low), number(proposition.high)))
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
+        low, high = literals
         if proposition.relation is Relation.WITHIN:
             return f"{low} <= {cell} <= {high}"
         return f"{cell} {proposition.relation.value} {low}"

@@ -52,6 +52,7 @@ def answers(model: Model, dialect: str = DialectName.ANSI.value) -> list[str]:
 
 
 class _Sql(Infix):
+    language = "sql"
     not_, and_, or_ = "NOT ", " AND ", " OR "
     differs = " <> "
 
@@ -65,9 +66,19 @@ class _Sql(Infix):
     def number(self, proposition: Proposition) -> str:
         cell = self.dialect.double(proposition.column)
         low, high = map(self.dialect.number, (proposition.low, proposition.high))
+        return self.compare(cell, proposition, (low, high))
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
+        low, high = literals
         if proposition.relation is Relation.WITHIN:
             return f"{cell} BETWEEN {low} AND {high}"
         return f"{cell} {proposition.relation.value} {low}"
+
+    def cell(self, column: str) -> str:
+        return self.dialect.cell_text(column)
+
+    def text(self, value: str) -> str:
+        return self.dialect.text(value)
 
     def missing(self, column: str) -> str:
         return f"{self.dialect.column(column)} IS NULL"

@@ -11,7 +11,7 @@ import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Proposition
 from fsm_hpc.formulas.text import number, quote
-from fsm_hpc.models import combine, source
+from fsm_hpc.models import combine
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.exporters import sql
@@ -91,7 +91,7 @@ def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
     low = Proposition.within(name, _LOW, _HIGH) if is_interval else Proposition.at_least(name, _LOW)
     return said | {
         "kind": "interval" if is_interval else "pivot",
-        "cuts": [number(float(cut)) for cut in column.numeric.cuts],
+        "cuts": [number(column.numeric.threshold(cut)) for cut in column.numeric.cuts],
         "sql": _sql(low, model).replace(number(_LOW), "{low}").replace(number(_HIGH), "{high}"),
     }
 
@@ -121,7 +121,7 @@ def _model(rule: FittedRule, used: set[str]) -> Model:
     covered = coverage(rule.formula.evaluate(rule.problem.table), rule.problem.labels, None)
     one = Rule(rule.formula, yes, rule.bound, rule.errors, False, covered.precision or 0.0)
     labels = rule.problem.labels.astype(np.int64)
-    sources = tuple(source.of_dataset(rule.dataset, used | _columns_of(rule)))
+    sources = rule.dataset.schemas_of(used | _columns_of(rule))
     note = Note.of(NoteKind.CHOSEN, text="chosen among the alternatives of a rule, by hand")
     fitted = [ClassRule(one, rule.problem, (note,))]
     settings = {"data": rule.dataset.digest}

@@ -1,0 +1,244 @@
+"""Read CSV of any dialect: with Arrow where it is regular, else record by record."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.compute
+import pyarrow.csv
+
+from fsm_hpc.data import limits
+from fsm_hpc.data.errors import ErrorCollector
+from fsm_hpc.data.raw import RawColumn, text_column, used_only
+from fsm_hpc.data.spec import DatasetSpec
+from fsm_hpc.errors import UserError
+from fsm_hpc.system.numbers import counted
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
+_SAMPLE_ROWS = 100
+_SHOWN_LINES = 5
+_QUOTED_DECIMALS = re.compile(r'(?:^|(?<=[,\r\n]))[ \t]*"\s*[-+\u2212]?\d*[.,]\d[\d.,]*\s*"')
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """Header and columns of stripped text."""
+
+    header: list[str]
+    columns: list[RawColumn]
+    has_other_rows: bool  # which do not fit the header
+    notes: tuple[str, ...]
+    may_have_commas: bool  # whether a cell can hold a decimal comma
+
+
+def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> CsvTable:
+    text, notes = _decode(content, path, spec.encoding, errors)
+    if spec.separator not in ("auto", *SEPARATORS):
+        known = ", ".join(["auto", *SEPARATORS])
+        found = spec.separator
+        errors.add(f"dataset.separator: expected one of {known}, found {found!r}")
+    announced = re.match(r"sep=(.)\r?\n", text)  # a first line that Excel writes
+    if announced is not None:
+        text = text[announced.end() :]
+    stated = SEPARATORS.get(spec.separator) or (announced[1] if announced else None)
+    separator = stated or _sniff(text)
+    table = _regular(text, separator) or _records(text, separator, path, errors)
+    has_commas = separator != "," or ('"' in text and bool(_QUOTED_DECIMALS.search(text)))
+    return CsvTable(*table, notes, has_commas)
+
+
+def _decode(
+    content: bytes, path: Path, encoding: str, errors: ErrorCollector
+) -> tuple[str, tuple[str, ...]]:
+    if encoding == "auto":
+        if content[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            encoding = "utf-32"
+        elif content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            encoding = "utf-16"
+        elif b"\0" in content[:4096]:
+            raise UserError(
+                f"{path}: expected CSV, Parquet or Excel, found bytes that are no text; "
+                "if it is text of an encoding without a mark, name that with dataset.encoding=NAME"
+            )
+        else:
+            try:
+                return content.decode("utf-8-sig"), ()
+            except UnicodeDecodeError:
+                note = "not UTF-8, so read as Windows-1252; another one: dataset.encoding=NAME"
+                return content.decode("cp1252", errors="replace"), (note,)
+    try:
+        return content.decode(encoding).removeprefix("\ufeff"), ()
+    except LookupError:
+        errors.add(f"dataset.encoding: there is no encoding {encoding!r}")
+        return _decode(content, path, "auto", errors)
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}: expected {encoding} text, found other bytes at position {error.start}; "
+            "name the right one with dataset.encoding=NAME"
+        ) from error
+
+
+def _sniff(text: str) -> str:
+    """The separator that cuts the first rows into the same number of cells, as many as it can."""
+    sample = text[:200_000]
+    widths = {separator: _width(sample, separator) for separator in SEPARATORS.values()}
+    best = max(",;\t|", key=lambda separator: widths[separator])
+    return " " if widths[best] < 2 <= widths[" "] else best
+
+
+def _width(sample: str, separator: str) -> float:
+    lines = csv.reader(io.StringIO(sample), delimiter=separator, skipinitialspace=True)
+    widths = []
+    try:
+        for record in lines:
+            if record:
+                widths.append(len(record))
+            if len(widths) > _SAMPLE_ROWS:
+                break
+    except csv.Error:
+        return 0
+    if not widths:
+        return 0
+    agreeing = sum(width == widths[0] for width in widths) / len(widths)
+    if separator == " ":  # words in a text are no columns: every row has to agree
+        return widths[0] if agreeing == 1 and len(widths) > 1 else 1
+    return widths[0] * agreeing
+
+
+# ---------------------------------------------------------------------------- a regular file
+
+
+def _regular(text: str, separator: str) -> tuple[list[str], list[RawColumn], bool] | None:
+    """The table of a file in which every row has the header's width; None for any other file."""
+    if separator == " " or not _has_plain_quotes(text, separator):
+        return None
+    line_end = re.search(r"[\r\n]+", text)
+    header_line = text[: line_end.start()] if line_end else text
+    if not header_line.strip() or line_end is None or header_line.count('"') % 2:
+        return None
+    if len(header_line) > limits.MOST_CELL:
+        return None
+    header = next(csv.reader([header_line], delimiter=separator, skipinitialspace=True))
+    names = [str(at) for at in range(len(header))]
+    body = text[line_end.end() :].encode("utf-8", "surrogatepass")
+    if len(header) < 2 or not body.strip():
+        return None
+    kind = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    try:
+        table = pyarrow.csv.read_csv(
+            pyarrow.BufferReader(body),
+            pyarrow.csv.ReadOptions(column_names=names, block_size=2**24),
+            pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values='"' in text),
+            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
+        )
+    except pyarrow.ArrowInvalid:
+        return None
+    columns = [_encoded(name, table.column(name)) for name in names]
+    is_endless = any(map(_has_endless_cell, columns))
+    return None if is_endless else ([cell.strip() for cell in header], columns, False)
+
+
+def _has_plain_quotes(text: str, separator: str) -> bool:
+    """Whether every quote belongs to a cell that is quoted from its first to its last character."""
+    if '"' not in text:
+        return True
+    cell = re.compile(
+        rf'(?:(?<=[{re.escape(separator)}\r\n])|^)"(?:[^"]|"")*"(?=[{re.escape(separator)}\r\n]|$)'
+    )
+    return '"' not in cell.sub("", text)
+
+
+def _has_endless_cell(column: RawColumn) -> bool:
+    longest = pyarrow.compute.max(pyarrow.compute.binary_length(column.values)).as_py()
+    return (longest or 0) > limits.MOST_CELL
+
+
+def _encoded(name: str, chunks: Any) -> RawColumn:
+    """A column of stripped texts, each once."""
+    column = chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0)
+    column = column.combine_chunks() if hasattr(column, "num_chunks") else column
+    codes = np.asarray(column.indices).astype(np.int32, copy=False)
+    texts = pyarrow.compute.utf8_trim_whitespace(column.dictionary)
+    if not texts.equals(column.dictionary):
+        different = texts.dictionary_encode()
+        codes = np.asarray(different.indices)[codes].astype(np.int32)
+        texts = different.dictionary
+    return used_only(RawColumn(name, texts, codes < 0, codes, is_typed=False))
+
+
+# ------------------------------------------------------------------------------- any other file
+
+
+def _records(
+    text: str, separator: str, path: Path, errors: ErrorCollector
+) -> tuple[list[str], list[RawColumn], bool]:
+    """The header and the rows of the same width; other rows are reported by their lines."""
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
+    )
+    records: list[list[str]] = []
+    numbers: list[int] = []
+    misfits: list[tuple[int, list[str]]] = []  # line, cells
+    damage = None
+    try:
+        for record in reader:
+            if not record or (len(record) == 1 and not record[0].strip() and records):
+                continue
+            if records and len(record) != len(records[0]):
+                misfits.append((reader.line_num, record))
+                continue
+            numbers.append(len(records) + len(misfits))
+            records.append([cell.strip() for cell in record])
+    except csv.Error as error:
+        damage = _damage(error, path, reader.line_num)
+    if misfits:
+        errors.add(_wrong_width(path, records[0], misfits, separator))
+    if damage is not None:
+        raise damage
+    if not records:
+        raise UserError(f"{path}: expected a table with a header line, found an empty file")
+    if len(misfits) >= len(records):  # too few rows fit to say more of them
+        records, numbers = records[:1], numbers[:1]
+    header, *rows = records
+    columns = [text_column(str(at), (row[at] for row in rows)) for at in range(len(header))]
+    columns = [
+        replace(column, row_numbers=np.array(numbers[1:], dtype=np.int64)) for column in columns
+    ]
+    return header, columns, bool(misfits)
+
+
+def _damage(error: csv.Error, path: Path, line: int) -> UserError:
+    if "field limit" in str(error):
+        return limits.cell_too_long(path, f"line {line}")
+    return UserError(
+        f"{path}: line {line} cannot be read as CSV ({error}); expected quotes in pairs, with a "
+        'quote inside a quoted cell written as ""'
+    )
+
+
+def _wrong_width(
+    path: Path, header: Sequence[str], misfits: Sequence[tuple[int, list[str]]], separator: str
+) -> str:
+    name = next(word for word, sign in (*SEPARATORS.items(), (separator,) * 2) if sign == separator)
+    (line, record), *others = misfits
+    last = (
+        f"column {header[len(record) - 1]!r} is the last"
+        if len(record) < len(header)
+        else f"cell {record[len(header)]!r} is one too many"
+    )
+    shown = ", ".join(str(line) for line, _ in others[:_SHOWN_LINES])
+    more = ", ..." if len(others) > _SHOWN_LINES else ""
+    likewise = f"; so it is in {len(others)} more: line {shown}{more}" if others else ""
+    return (
+        f"{path}: expected {counted(len(header), 'cell')} in line {line} as in the header, found "
+        f"{len(record)} ({last}); cells were cut at each {name}: quote cells that hold one, or set "
+        f"dataset.separator{likewise}"
+    )
