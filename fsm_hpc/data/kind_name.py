@@ -12,3 +12,4 @@ class KindName(Enum):
     BOOLEAN = "boolean"
     CATEGORICAL = "categorical"
     ORDERED = "ordered"
+    DATE = "date"

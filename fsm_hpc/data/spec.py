@@ -46,6 +46,7 @@ class DatasetSpec:
     categorical: tuple[str, ...] = ()
     # column -> its categories from low to high
     ordered: dict[str, tuple[str, ...]] = field(default_factory=CategoryOrders)
+    date: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     group: str | None = setting(
         None,

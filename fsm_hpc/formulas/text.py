@@ -27,7 +27,8 @@ class Threshold(float):
         return self.written()
 
 
-LITERALS: dict[str, str] = {}  # pattern of a threshold that is no number -> module:class
+# pattern of a threshold that is no number -> module:class
+LITERALS = {r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?)?": "fsm_hpc.data.kinds.date:Day"}
 
 
 def threshold(text: str) -> float:

@@ -49,11 +49,11 @@ def test_a_bad_table_is_refused_in_one_line(table: BadTable, tmp_path: Path) -> 
 
 
 WRONG_IN_MANY_WAYS = """id;born;born;price;size;job;note;y
-1;2024-01-31;1;1.234;3,5;cook;;a
-2;2024-02-01;2;950;4.5;vet;;b
-3;2024-02-02;3;12.500;many;vet;;c
-4;2024-02-03;4;12.500;2;vet;;c
-5;2024-02-03;4;12.500;2;vet;c
+1;31.01.2024;1;1.234;3,5;cook;;a
+2;01.02.2024;2;950;4.5;vet;;b
+3;02.02.2024;3;12.500;many;vet;;c
+4;03.02.2024;4;12.500;2;vet;;c
+5;03.02.2024;4;12.500;2;vet;c
 """
 
 
@@ -113,7 +113,7 @@ def test_every_column_of_a_wrong_kind_in_parquet_is_told(tmp_path: Path) -> None
 def test_a_slip_in_a_list_is_not_told_as_a_problem_of_the_column_that_was_meant(
     tmp_path: Path,
 ) -> None:
-    text = "born,x,y\n2024-01-31,1,a\n2024-02-01,2,b\n"
+    text = "born,x,y\n31.01.2024,1,a\n01.02.2024,2,b\n"
     (told,) = _refused(tmp_path, text, "dataset.drop=[brn]")
     assert "did you mean 'born'?" in told
 

@@ -98,7 +98,7 @@ def test_cells_of_text_are_read_as_those_of_csv(tmp_path: Path) -> None:
         ([], "found an empty workbook"),
         ([["x", "y"]], "expected rows below the header, found none"),
         ([["x", "x", "y"], [1, 2, 0], [2, 3, 1]], "expected each column once, found 'x' twice"),
-        ([["x", "y"], [datetime.datetime(2026, 1, 1), 0]], "'2026-01-01 00:00:00'"),
+        ([["x", "y"], [datetime.datetime(2026, 1, 1, 9, 30), 0]], "found '2026-01-01T09:30:00"),
         ([["x", "y"], [datetime.timedelta(1), 0]], "dates or times"),
     ],
 )

@@ -6,6 +6,7 @@ from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds.base import KINDS, ColumnKind, ColumnSchema, Reading
 from fsm_hpc.data.kinds.boolean import Boolean
 from fsm_hpc.data.kinds.categorical import Categorical
+from fsm_hpc.data.kinds.date import Date
 from fsm_hpc.data.kinds.numeric import Numeric
 from fsm_hpc.data.kinds.ordered import Ordered
 from fsm_hpc.data.raw import RawColumn
@@ -14,7 +15,7 @@ from fsm_hpc.data.spec import DatasetSpec
 __all__ = ["KINDS", "ColumnSchema", "Reading", "schema_of"]
 
 # in the order in which they are tried on a column that nobody gives a kind
-for _kind in (Boolean(), Numeric(), Ordered(), Categorical()):
+for _kind in (Boolean(), Numeric(), Date(), Ordered(), Categorical()):
     KINDS[_kind.name] = _kind
 
 
