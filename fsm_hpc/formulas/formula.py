@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from fsm_hpc.formulas.proposition import Phrases as Phrases
 from fsm_hpc.formulas.proposition import Proposition as Proposition
@@ -22,7 +22,10 @@ class Formula(ABC):
     """An immutable formula; `size` counts propositions and connectives."""
 
     __slots__ = ()
-    binding: ClassVar[int]  # the higher, the tighter: xor < or < and < not < proposition
+    binding: ClassVar[int] = -1  # the higher, the tighter: xor < or < and < not < proposition
+    name: ClassVar[str] = ""  # of the connective, in grammars and answer set programs
+    signs: ClassVar[tuple[str, str]] = ("", "")  # of the connective in text and in LaTeX
+    commutes: ClassVar[bool] = False  # whether the order of its parts says nothing
 
     @property
     @abstractmethod
@@ -39,6 +42,15 @@ class Formula(ABC):
     @abstractmethod
     def over(self, parts: Sequence[Formula]) -> Formula:
         """The same connective over other parts."""
+
+    @property
+    def label(self) -> str:
+        """The connective with its number, where it has one."""
+        return self.name
+
+    def write(self, writer: Writing, parts: Sequence[Any]) -> Any:
+        """The formula in another language, from parts that are written already."""
+        raise TypeError(f"{type(self).__name__} is no connective that can be written")
 
     def evaluate(self, table: Table) -> Truth:
         """Its truth on every row of the table."""
@@ -94,18 +106,26 @@ class Style:
     """How propositions and connectives are written."""
 
     proposition: Callable[[Proposition], str]
-    negation: str
-    conjunction: str
-    disjunction: str
-    exclusion: str
-    equivalence: str
-    implication: str
-    threshold: str  # with a number in it
+    is_latex: bool = False
+
+    def sign(self, formula: Formula) -> str:
+        return formula.signs[self.is_latex]
 
 
-_TEXT = Style(str, "not ", " and ", " or ", " xor ", " iff ", " implies ", "at least {} of ")
-_SIGNS = (r"\neg ", r" \land ", r" \lor ", r" \oplus ", r" \leftrightarrow ", r" \rightarrow ")
-_LATEX = Style(str, *_SIGNS, threshold=r"{{\geq}}{} \textrm{{ of }} ")
+_TEXT = Style(str)
+_LATEX = Style(str, is_latex=True)
+
+
+class Writing(Protocol):
+    """What another language has to write connectives with."""
+
+    def negation(self, part: Any) -> Any: ...
+    def conjunction(self, parts: Sequence[Any]) -> Any: ...
+    def disjunction(self, parts: Sequence[Any]) -> Any: ...
+    def exclusion(self, left: Any, right: Any) -> Any: ...
+    def equivalence(self, left: Any, right: Any) -> Any: ...
+    def implication(self, left: Any, right: Any) -> Any: ...
+    def threshold(self, count: int, parts: Sequence[Any]) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -154,6 +174,8 @@ class Not(Formula):
 
     part: Formula
     binding: ClassVar[int] = 2
+    name: ClassVar[str] = "not"
+    signs: ClassVar[tuple[str, str]] = ("not ", r"\neg ")
 
     @property
     def size(self) -> int:
@@ -169,11 +191,14 @@ class Not(Formula):
     def over(self, parts: Sequence[Formula]) -> Formula:
         return Not(parts[0])
 
+    def write(self, writer: Writing, parts: Sequence[Any]) -> Any:
+        return writer.negation(parts[0])
+
     def canonical(self) -> Formula:
         return Not(self.part.canonical())
 
     def _render(self, style: Style) -> str:
-        return style.negation + bracketed(self.part, self.binding, style)
+        return style.sign(self) + bracketed(self.part, self.binding, style)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
         return self.part._phrase(phrases, nested, not is_true)
@@ -184,6 +209,7 @@ class Chain(Formula):
     """Two or more parts joined by one connective; nested chains of the same kind are flattened."""
 
     parts: tuple[Formula, ...]
+    commutes: ClassVar[bool] = True
 
     def __init__(self, *parts: Formula) -> None:
         flat = tuple(q for p in parts for q in (p.parts if type(p) is type(self) else (p,)))
@@ -201,8 +227,9 @@ class Chain(Formula):
     def canonical(self) -> Formula:
         return type(self)(*in_order(part.canonical() for part in self.parts))
 
-    def _joined(self, connective: str, style: Style) -> str:
-        return connective.join(bracketed(part, self.binding + 1, style) for part in self.parts)
+    def _render(self, style: Style) -> str:
+        binding = _least_binding(self)
+        return style.sign(self).join(bracketed(part, binding, style) for part in self.parts)
 
     def _listed(self, phrases: Phrases, quantifiers: tuple[str, str], last: str) -> str:
         """`both a and b`, `all of (a, b and c)`: a list that cannot be misread inside another."""
@@ -217,12 +244,14 @@ class And(Chain):
     """True where every part is."""
 
     binding: ClassVar[int] = 1
+    name: ClassVar[str] = "and"
+    signs: ClassVar[tuple[str, str]] = (" and ", r" \land ")
 
     def joined(self, truths: Sequence[Any]) -> Any:
         return reduce(operator.and_, truths)
 
-    def _render(self, style: Style) -> str:
-        return self._joined(style.conjunction, style)
+    def write(self, writer: Writing, parts: Sequence[Any]) -> Any:
+        return writer.conjunction(parts)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
         if not is_true:
@@ -237,12 +266,14 @@ class Or(Chain):
     """True where some part is."""
 
     binding: ClassVar[int] = 0
+    name: ClassVar[str] = "or"
+    signs: ClassVar[tuple[str, str]] = (" or ", r" \lor ")
 
     def joined(self, truths: Sequence[Any]) -> Any:
         return reduce(operator.or_, truths)
 
-    def _render(self, style: Style) -> str:
-        return self._joined(style.disjunction, style)
+    def write(self, writer: Writing, parts: Sequence[Any]) -> Any:
+        return writer.disjunction(parts)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
         if not is_true:
@@ -251,6 +282,42 @@ class Or(Chain):
         if nested:
             return self._listed(phrases, ("either", "at least one of"), "or")
         return " or ".join(part._phrase(phrases, nested=True) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pair(Formula):
+    """Two parts, the left one and the right one; brackets around each that is a connective."""
+
+    left: Formula
+    right: Formula
+
+    @property
+    def size(self) -> int:
+        return self.left.size + 1 + self.right.size
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.left, self.right)
+
+    def over(self, parts: Sequence[Formula]) -> Formula:
+        return type(self)(*parts)
+
+    def canonical(self) -> Formula:
+        parts = [part.canonical() for part in self.parts]
+        return type(self)(*(in_order(parts) if self.commutes else parts))
+
+    def _render(self, style: Style) -> str:
+        return style.sign(self).join(bracketed(p, _least_binding(self), style) for p in self.parts)
+
+
+def _least_binding(formula: Formula) -> int:
+    """What its parts bind at least without brackets; xor and or are never read without them."""
+    return formula.binding + 1 if formula.binding >= Or.binding else Not.binding
+
+
+def in_list(parts: Iterable[Formula], phrases: Phrases) -> str:
+    """Parts in words, in brackets."""
+    return f"({', '.join(part._phrase(phrases, nested=True) for part in parts)})"
 
 
 def in_order(parts: Iterable[Formula]) -> list[Formula]:

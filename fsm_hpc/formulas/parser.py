@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from fsm_hpc.errors import shortened
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.connectives import INFIX, AtLeast
+from fsm_hpc.formulas.formula import And, Atom, Chain, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.text import KEYWORDS, LITERALS, threshold
 from fsm_hpc.system import serialization
 
@@ -59,16 +59,16 @@ class _Parser:
             at = match.end()
 
     def _whole(self) -> Formula:
-        """A chain of `xor`, or one `iff` or `implies`: to mix them takes brackets."""
+        """A chain of `xor`, or one `iff`, `implies` and so on: to mix them takes brackets."""
         first = self._disjunction()
-        if self._says("iff") or self._says("implies"):
-            kind = Iff if self._next() == "iff" else Implies
-            return kind(first, self._disjunction())
+        word = next((name for name in INFIX if self._says(name)), None)
+        if word is None:
+            return first
         parts = [first]
-        while self._says("xor"):
+        while self._says(word) and (len(parts) < 2 or issubclass(INFIX[word], Chain)):
             self._at += 1
             parts.append(self._disjunction())
-        return first if len(parts) == 1 else Xor(*parts)
+        return INFIX[word](*parts)
 
     def _threshold(self) -> Formula:
         """`at least 2 of (a, b, not c)`."""

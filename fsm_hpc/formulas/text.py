@@ -7,7 +7,8 @@ from importlib import import_module
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w./+-]*")
 KEYWORDS = {"and", "or", "not"}
-JOINING = {"xor", "iff", "implies"}  # names where a column stands: version 0.1 did not know them
+# words between two formulas, by formulas/connectives/: names where a column stands
+JOINING: set[str] = set()
 
 
 def quote(name: str) -> str:

@@ -15,6 +15,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.median import median
 from fsm_hpc.formulas.formula import Formula, Proposition, Relation, Truth
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.formulas.smallest import NAMES, largest_size
 from fsm_hpc.search.constraints import FREE, Constraints
 from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.distinct_rows import DistinctRows, merge
@@ -204,7 +205,10 @@ class Problem:
         # one proposition of each numeric column, all categories of another, and `is missing`
         of_a_column = Counter(feature.asked.origin for feature in features)
         count = sum(sorted(of_a_column.values())[-most:])
-        return self.language.largest(count) or self.language.largest_of_few(count)
+        is_few = 1 <= count <= len(NAMES)
+        return self.language.largest(count) or (
+            largest_size(self.language, count) if is_few else None
+        )
 
     @cached_property
     def shortest(self) -> Formula:

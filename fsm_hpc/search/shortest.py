@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.connectives import AtLeast, Implies
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.connectives import CONNECTIVES, LISTS
+from fsm_hpc.formulas.formula import Atom, Formula, Proposition
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.formulas.read_once import Skeleton, smallest_with
 from fsm_hpc.search.constraints import Asked, Constraints
 from fsm_hpc.search.features import BooleanFeature, NumericFeature
 
 if TYPE_CHECKING:
     from fsm_hpc.search.problem import Problem
 
-_CHAINS = (Language.DNF, Language.CNF, Language.CONJUNCTION, Language.DISJUNCTION)
+# propositions up to which those without a direction may stand anywhere; of more they stand where
+# rising ones may, which costs nothing in any language that has `and` or `or`
+MOST_UNDIRECTED = 12
 
 
 class NoFormulaError(UserError):
@@ -62,7 +65,7 @@ def shortest(
     """A formula over as few of these propositions as the constraints allow.
 
     Each occurs once. One that may only make the formula false needs a negation above it; how many
-    symbols that takes depends on the language, see `_joined`.
+    symbols that takes follows from the table of the language.
     """
     choices = list(_choices(booleans, numerics))
     if not choices and not constraints.support:
@@ -135,25 +138,20 @@ def _different(covers: Iterable[tuple[_Choice, ...]]) -> Iterator[tuple[_Choice,
 
 
 def _joined(language: Language, choices: Sequence[_Choice]) -> Formula:
-    """One formula of the language that depends on each, in the direction that it may.
+    """One formula of the language that depends on each, in the direction that it may."""
+    by_sign = {sign: [c for c in choices if c.asked.sign == sign] for sign in (1, -1, 0)}
+    if len(choices) > MOST_UNDIRECTED:
+        by_sign = {1: by_sign[1] + by_sign[0], -1: by_sign[-1], 0: []}
+    counts = tuple(map(len, by_sign.values()))
+    left = {sign: iter(some) for sign, some in by_sign.items()}
+    return _filled(smallest_with(language, counts), left)
 
-    No smaller one does: n propositions take 2n - 1 symbols, and n + 1 in `at_least`; one falling
-    proposition takes a negation, or an implication that ends in one which is not, and the negation
-    of an `or` serves all of them where connectives may be nested.
-    """
-    literals = [Not(Atom(c.proposition)) if c.is_falling else Atom(c.proposition) for c in choices]
-    if len(literals) == 1:
-        return literals[0]
-    if language is Language.AT_LEAST:
-        return AtLeast(len(literals), *literals)
-    if language in _CHAINS:
-        return (Or if language is Language.DISJUNCTION else And)(*literals)
-    rising = [Atom(c.proposition) for c in choices if not c.is_falling]
-    falling = [Atom(c.proposition) for c in choices if c.is_falling]
-    if not falling:
-        return And(*rising)
-    below: Formula = falling[0] if len(falling) == 1 else Or(*falling)
-    if not rising:
-        return Not(below)
-    above: Formula = rising[0] if len(rising) == 1 else Or(*rising)
-    return Implies(below, above) if language is Language.IMPLIES else And(above, Not(below))
+
+def _filled(skeleton: Skeleton, left: dict[int, Iterator[_Choice]]) -> Formula:
+    """The formula with the next proposition of each direction in its place."""
+    if isinstance(skeleton, int):
+        return Atom(next(left[skeleton]).proposition)
+    name, *parts = skeleton
+    made: Any = CONNECTIVES[name]
+    number = (len(parts),) if name in LISTS else ()
+    return cast(Formula, made(*number, *(_filled(part, left) for part in parts)))

@@ -15,7 +15,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.clingo.parts import CONSTRAINTS, HYPOTHESIS
+from fsm_hpc.search.solvers.clingo.parts import CONSTRAINTS, HYPOTHESIS, NESTED
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Job, Message, solve
 from fsm_hpc.search.solvers.names import Encoding
@@ -72,6 +72,7 @@ def test_every_part_is_included_somewhere(part: Path) -> None:
     included = {name for entry in ENTRIES for name in re.findall(r'"(.+)"', read(entry))}
     of_languages = {n for some in HYPOTHESIS.values() for names in some.values() for n in names}
     included |= {f"hypothesis/{name}.lp" for name in of_languages}
+    included |= {f"hypothesis/{name}.lp" for name in NESTED}
     included |= {f"{name}.lp" for names in CONSTRAINTS.values() for name in names}
     assert str(part.relative_to(encodings_dir())) in included
 

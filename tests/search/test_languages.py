@@ -26,7 +26,7 @@ from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.native import Native, engine_choice
 from fsm_hpc.search.solvers.native.decoder import build
-from fsm_hpc.search.solvers.native.typed_functions import functions_of
+from fsm_hpc.search.solvers.native.functions import functions
 from fsm_hpc.search.stop_reason import StopReason
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import problems, problems_with_cuts
@@ -169,7 +169,7 @@ def test_the_functions_of_a_size_are_those_of_formulas_of_that_size(language: La
     table = dict(zip("abc", bits, strict=True))
     atoms = {name: parse(name) for name in table}
     for size in range(1, 7):
-        for f in functions_of(size, language):
+        for f in functions(size, language):
             if f.variables <= 3:
                 made = build(f.tree, list(atoms.values()))  # type: ignore[arg-type]
                 assert language.has(made)
@@ -180,7 +180,7 @@ def test_the_functions_of_a_size_are_those_of_formulas_of_that_size(language: La
 
 @pytest.mark.parametrize("size", range(1, 16))
 def test_conjunctions_and_disjunctions_mirror_each_other(size: int) -> None:
-    both = [functions_of(size, one) for one in (Language.CONJUNCTION, Language.DISJUNCTION)]
+    both = [functions(size, one) for one in (Language.CONJUNCTION, Language.DISJUNCTION)]
     assert [len(some) for some in both] == [len(both[0])] * 2
 
 

@@ -11,6 +11,7 @@ from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.formulas.smallest import largest_size
 from fsm_hpc.search.checking import WrongOutcomeError, checked
 from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.cuts import CutRule, Cuts
@@ -24,7 +25,7 @@ from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.native import Native
-from fsm_hpc.search.solvers.native.typed_functions import functions_of
+from fsm_hpc.search.solvers.native.functions import functions
 from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.search.solvers.portfolio import Portfolio
 from fsm_hpc.search.stop_reason import StopReason
@@ -194,12 +195,10 @@ def test_alternatives_are_refused_by_name() -> None:
 @pytest.mark.parametrize("language", Language, ids=lambda language: language.value)
 def test_the_last_function_of_few_propositions_is_known(language: Language) -> None:
     for count in (1, 2):
-        largest = language.largest_of_few(count)
+        largest = largest_size(language, count)
         if largest is not None:
             sizes = range(1, largest + 4)
-            last = [
-                s for s in sizes if any(f.variables <= count for f in functions_of(s, language))
-            ]
+            last = [s for s in sizes if any(f.variables <= count for f in functions(s, language))]
             assert last[-1] == largest
 
 

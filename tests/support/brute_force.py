@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.formulas.formula import Proposition
+from fsm_hpc.formulas.connectives import CONNECTIVES
+from fsm_hpc.formulas.formula import Atom, Proposition
+from fsm_hpc.formulas.grammar import FORMULA, PROPOSITION, Production
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.features import NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-
-Join = Callable[[int, int, int], int]
-AND: Join = lambda a, b, full: a & b  # noqa: E731
-OR: Join = lambda a, b, full: a | b  # noqa: E731
-CONNECTIVES: dict[Language, list[Join]] = {
-    Language.PAPER: [AND, OR],
-    Language.XOR: [AND, OR, lambda a, b, full: a ^ b, lambda a, b, full: full ^ a ^ b],
-    Language.IMPLIES: [AND, OR, lambda a, b, full: (full ^ a) | b],
-}
-LAYERS = {  # the innermost first
-    Language.DNF: [AND, OR],
-    Language.CNF: [OR, AND],
-    Language.CONJUNCTION: [AND],
-    Language.DISJUNCTION: [OR],
-}
 
 
 def fewest_errors(problem: Problem, length: int) -> list[int]:
@@ -75,63 +63,73 @@ def _truths(problem: Problem, propositions: list[Proposition], length: int) -> l
 
 
 def truths(atoms: set[int], rows: int, language: Language, length: int) -> list[set[int]]:
-    """The same over atoms that are given as truth vectors."""
-    full = (1 << rows) - 1
-    literals = [atoms, {full ^ mask for mask in atoms}]
-    if language is Language.AT_LEAST:
-        return _thresholds(literals, rows, length)
-    if language in LAYERS:
-        chains = literals
-        for join in LAYERS[language]:
-            chains = _chains(chains, join, length)
-        return chains
-    return _nested(atoms, full, CONNECTIVES[language], length)
-
-
-def _nested(atoms: set[int], full: int, joins: list[Join], length: int) -> list[set[int]]:
-    """Connectives within each other as one likes."""
-    by_size = [atoms]
-    seen = set(atoms)
-    for size in range(2, length + 1):
-        new = {full ^ mask for mask in by_size[size - 2]}
-        for left in range(1, size - 1):
-            for a in by_size[left - 1]:
-                for b in by_size[size - 2 - left]:
-                    new |= {join(a, b, full) for join in joins}
-        by_size.append(new - seen)
-        seen |= new
-    return by_size
-
-
-def _chains(parts: list[set[int]], join: Join, length: int) -> list[set[int]]:
-    """One part, or several with one connective between them."""
-    by_size: list[set[int]] = []
+    """The same over atoms that are given as truth vectors, from the table of the language."""
+    kinds: dict[str, list[set[int]]] = {kind: [] for kind in language.grammar}
+    kinds[PROPOSITION] = [atoms, *(set() for _ in range(length - 1))]
+    seen: dict[str, set[int]] = {kind: set() for kind in kinds}
     for size in range(1, length + 1):
-        new = set(parts[size - 1]) if size <= len(parts) else set()
-        for left in range(1, size - 1):
-            for a in by_size[left - 1]:
-                for b in parts[size - 2 - left] if size - 1 - left <= len(parts) else ():
-                    new.add(join(a, b, 0))
-        by_size.append(new)
-    return by_size
+        for kind in [*language.grammar][::-1]:  # types that others include come last
+            new: set[int] = set()
+            for one in language.grammar[kind]:
+                if isinstance(one, str):
+                    new |= kinds[one][size - 1]
+                else:
+                    new |= _made(one, kinds, size, rows)
+            kinds[kind].append(new - seen[kind])
+            seen[kind] |= new
+    return kinds[FORMULA]
 
 
-def _thresholds(literals: list[set[int]], rows: int, length: int) -> list[set[int]]:
-    """A literal, or at least k of n: by what the literals cost, how many hold on each row."""
-    by_size: list[set[int]] = [*literals, *(set() for _ in range(length))][:length]
+def _made(one: Production, kinds: dict[str, list[set[int]]], size: int, rows: int) -> set[int]:
+    """What a connective makes of smaller parts."""
+    full = (1 << rows) - 1
+    if one.is_list:
+        return _thresholds(one.connective, kinds[one.parts[0]], size, rows)
+    join = joining(one.connective, len(one.parts))
+    if len(one.parts) == 1:
+        return {join(full, a) for a in kinds[one.parts[0]][size - 2]} if size > 1 else set()
+    left, right = one.parts
+    return {
+        join(full, a, b)
+        for first in range(1, size - 1)
+        for a in kinds[left][first - 1]
+        for b in kinds[right][size - 2 - first]
+    }
+
+
+@cache
+def joining(name: str, count: int) -> Callable[..., int]:
+    """A connective on truth vectors: all cells in which it is true, or all but the others."""
+    made = CONNECTIVES[name](*[Atom(Proposition("p"))] * count)
+    by_value: dict[bool, list[str]] = {False: [], True: []}
+    for values in itertools.product((False, True), repeat=count):
+        signs = (v if value else f"(full ^ {v})" for v, value in zip("ab", values, strict=False))
+        by_value[bool(made.joined(values))].append(" & ".join(signs))
+    is_short = len(by_value[True]) <= len(by_value[False])
+    cells = " | ".join(by_value[is_short]) or "0"
+    text = cells if is_short else f"full ^ ({cells})"
+    found: Callable[..., int] = eval(f"lambda full, a, b=0: {text}")
+    return found
+
+
+def _thresholds(name: str, literals: list[set[int]], size: int, rows: int) -> set[int]:
+    """At least k of n: by what the literals cost, how many hold on each row."""
     listed: list[set[tuple[int, ...]]] = [{(0,) * (rows + 1)}]  # the last entry: how many
-    for cost in range(1, length):
+    for cost in range(1, size):
         longer = set()
-        for own in (1, 2)[:cost]:
+        for own in range(1, cost + 1):
             for mask in literals[own - 1]:
                 more = (*((mask >> row) & 1 for row in range(rows)), 1)
                 for sums in listed[cost - own]:
                     longer.add(tuple(a + b for a, b in zip(sums, more, strict=True)))
         listed.append(longer)
-        for *held, number in (one for one in longer if one[-1] >= 2):
-            for count in range(1, number + 1):
-                by_size[cost].add(sum((some >= count) << row for row, some in enumerate(held)))
-    return by_size
+    assert name == "at_least"
+    return {
+        sum((some >= count) << row for row, some in enumerate(held))
+        for *held, number in listed[size - 1]
+        if number >= 2
+        for count in range(1, number + 1)
+    }
 
 
 def _mask(truth: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:

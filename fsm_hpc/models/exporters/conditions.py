@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from fsm_hpc.data.kinds import KINDS
 from fsm_hpc.data.kinds.base import Words as Words
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation
+from fsm_hpc.formulas.formula import Atom, Formula, Proposition, Relation
 from fsm_hpc.models.model import Model, Rule
 
 T = TypeVar("T")
@@ -78,22 +76,8 @@ class Writer(ABC, Generic[T]):
 
     def joined(self, formula: Formula, parts: Sequence[T]) -> T:
         """A formula whose parts are written already."""
-        match formula:
-            case Not():
-                return self.negation(parts[0])
-            case And():
-                return self.conjunction(parts)
-            case Or():
-                return self.disjunction(parts)
-            case Xor():
-                return reduce(self.exclusion, parts)
-            case Iff():
-                return self.equivalence(*parts)
-            case Implies():
-                return self.implication(*parts)
-            case AtLeast():
-                return self.threshold(formula.count, parts)
-        raise TypeError(f"{type(formula).__name__} is no connective that can be written")
+        made: T = formula.write(self, parts)
+        return made
 
 
 class Infix(Writer[str]):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Xor
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.formulas.smallest import NAMES, smallest_formulas
+from fsm_hpc.formulas.truth_table import replaced
 from fsm_hpc.search.features import BELOW, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -18,6 +19,8 @@ from fsm_hpc.search.weights import as_given
 
 Worth = NDArray[Any]  # of each row: what it weighs where its label is true, else minus that
 SIMPLE_SIZE = 4  # of `p or not p`
+FALSE, TRUE = 0b00, 0b11  # truth tables of one proposition
+BOTH, EITHER = 0b1000, 0b1110  # and of two
 LITERAL_SIZE = 2  # of `not p`
 
 
@@ -49,13 +52,14 @@ def _negated(problem: Problem, worth: Worth) -> Iterator[Formula]:
 
 def all_constants(problem: Problem, length: int) -> Iterator[Formula]:
     """Formulas of the language that are the same on every row, whatever the columns are."""
-    if problem.features:
-        atom = Atom(next(problem.shortest.propositions()))
-        opposite = (atom, Not(atom))
-        made = (Xor(atom, atom), Iff(atom, atom), And(*opposite), Or(*opposite))
-        for formula in (*made, AtLeast(2, *opposite), AtLeast(1, *opposite)):
-            is_short = formula.size <= length and problem.language.has(formula)
-            if is_short and problem.obeys(formula):
+    if not problem.features:
+        return
+    known = smallest_formulas(problem.language, 1)
+    used = next(problem.shortest.propositions())
+    for truth in (FALSE, TRUE):
+        if truth in known and known[truth].size <= length:
+            formula = replaced(known[truth], lambda _: used)
+            if problem.obeys(formula):
                 yield formula
 
 
@@ -77,17 +81,18 @@ def missing_constants(problem: Problem) -> tuple[Formula, ...]:
         hole = holes.get(numeric.column)
         is_whole = numeric.between is None and hole is not None
         if is_whole and hole and ((numeric.ranks == BELOW) == hole.holds).all():
-            parts = Atom(numeric.proposition(0)), Atom(hole.proposition)
-            made = _joined(problem.language, parts)
-            is_allowed = (problem.language.has(f) and problem.obeys(f) for f in made)
-            return made if all(is_allowed) else ()
+            made = _both_and_either(problem.language, numeric.proposition(0), hole.proposition)
+            return made if made and all(map(problem.obeys, made)) else ()
     return ()
 
 
-def _joined(language: Language, parts: tuple[Atom, Atom]) -> tuple[Formula, Formula]:
-    if language is Language.AT_LEAST:
-        return AtLeast(2, *parts), AtLeast(1, *parts)
-    return And(*parts), Or(*parts)
+def _both_and_either(language: Language, p: Proposition, q: Proposition) -> tuple[Formula, ...]:
+    """`p and q`, `p or q` as the language writes them; none where it lacks one."""
+    known = smallest_formulas(language, 2)
+    named = dict(zip(NAMES, (p, q), strict=True))
+    if BOTH not in known or EITHER not in known:
+        return ()
+    return tuple(replaced(known[t], lambda one: named[one.column]) for t in (BOTH, EITHER))
 
 
 def _best_cut(feature: NumericFeature, worth: Worth) -> Proposition:

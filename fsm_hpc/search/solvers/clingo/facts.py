@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.connectives import CONNECTIVES, AtLeast
+from fsm_hpc.formulas.formula import Atom, Formula, Not, Proposition
 from fsm_hpc.search.features import BELOW, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 
 Sequence = list[str | int]  # a formula in reverse Polish notation: attributes by number
 Cuts = dict[int, tuple[int, int]]  # the ranks that a numeric attribute is cut at
-_JOINS: dict[str, Callable[..., Formula]] = {
-    "and": And,
-    "or": Or,
-    "xor": Xor,
-    "iff": Iff,
-    "implies": Implies,
-}
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,8 @@ class Instance:
                 stack = [AtLeast(int(symbol.split()[1]), *stack)]
             else:
                 right, left = stack.pop(), stack.pop()
-                stack.append(_JOINS[symbol](left, right))
+                join: Any = CONNECTIVES[symbol]
+                stack.append(join(left, right))
         (formula,) = stack
         return formula
 

@@ -74,7 +74,7 @@ class ClingoDl:
         return Job(
             entry=str(parts.entry(problem, self._encoding)),
             parts=tuple(map(str, parts.beside(problem, self._encoding))),
-            facts=instance.facts,
+            facts=f"{instance.facts}\n{parts.connectives(problem, self._encoding)}",
             constants=self._constants(problem, length),
             options=self._options(),
             has_cuts=problem.method is not Method.MEDIAN,

@@ -6,7 +6,7 @@ from fsm_hpc.formulas.formula import Atom
 from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.decoder import build
-from fsm_hpc.search.solvers.native.typed_functions import functions_of
+from fsm_hpc.search.solvers.native.functions import functions
 from fsm_hpc.search.solvers.simple import missing_constants
 
 CONSTANTS_WITH_MISSING = 3  # the size of `p and p is missing`
@@ -20,7 +20,7 @@ def constants_of(problem: Problem, size: int) -> list[Leader]:
     atom = Atom(next(problem.shortest.propositions()))
     return [
         Leader(build(f.tree, [atom]).canonical(), scores[f.table])
-        for f in functions_of(size, problem.language)
+        for f in functions(size, problem.language)
         if f.variables == 0
     ]
 

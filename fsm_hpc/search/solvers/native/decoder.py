@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or
+from fsm_hpc.formulas.connectives import CONNECTIVES
+from fsm_hpc.formulas.formula import Atom, Formula
 from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.solvers.native.functions import Tree
 from fsm_hpc.search.solvers.native.kernels.holes import (
@@ -21,14 +22,6 @@ from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
-CONNECTIVES: dict[str, Callable[..., Formula]] = {
-    "not": Not,
-    "and": And,
-    "or": Or,
-    "xor": Xor,
-    "iff": Iff,
-    "implies": Implies,
-}
 Literal = tuple[int, int, int]  # column, lowest and highest rank
 
 
@@ -158,5 +151,11 @@ def build(tree: Tree, atoms: list[Atom]) -> Formula:
     if isinstance(tree, int):
         return atoms[tree]
     parts = [build(part, atoms) for part in tree[1:]]
-    name, _, count = tree[0].partition(" ")
-    return AtLeast(int(count), *parts) if count else CONNECTIVES[name](*parts)
+    return formula_of(tree[0], parts)
+
+
+def formula_of(label: str, parts: Sequence[Formula]) -> Formula:
+    """A connective by its label, `and` or `at_least 2`, over its parts."""
+    name, *numbers = label.split()
+    made: Any = CONNECTIVES[name]
+    return cast(Formula, made(*map(int, numbers), *parts))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 import random
 from collections.abc import Callable, Iterator
-from functools import cache, reduce
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.formulas.connectives import AtLeast
-from fsm_hpc.formulas.formula import Atom, Formula, Proposition
+from fsm_hpc.formulas.connectives import CONNECTIVES, connectives_of
+from fsm_hpc.formulas.formula import Atom, Chain, Formula, Proposition
+from fsm_hpc.formulas.grammar import Production
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.decoder import CONNECTIVES, Literal, build
+from fsm_hpc.search.solvers.native.decoder import Literal, build, formula_of
 from fsm_hpc.search.solvers.native.kernels.holes import SUFFIX
 from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
 
@@ -21,9 +21,6 @@ from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
 Expression = tuple[Any, ...]
 Path = tuple[int, ...]  # the place of a part: which part of which part, from the outside
 HOLE: Literal = (0, 0, 0)  # a literal that is still to be chosen
-_NAMES = {kind: name for name, kind in CONNECTIVES.items()}
-_JOINING = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
-_BINARY = {Language.XOR: ("and", "or", "xor", "iff"), Language.IMPLIES: ("and", "or", "implies")}
 
 
 def is_leaf(expression: Expression) -> bool:
@@ -38,8 +35,14 @@ def size_of(expression: Expression) -> int:
     """Propositions and connectives."""
     if is_leaf(expression):
         return 1
-    own = len(expression) - 2 if expression[0] in _JOINING else 1
+    own = len(expression) - 2 if is_chain(expression[0]) else 1
     return own + sum(map(size_of, expression[1:]))
+
+
+def is_chain(label: str) -> bool:
+    """Whether a connective joins any number of parts, with one symbol between two of them."""
+    kind = CONNECTIVES.get(label)
+    return kind is not None and issubclass(kind, Chain)
 
 
 def paths(expression: Expression, above: Path = ()) -> list[Path]:
@@ -91,26 +94,32 @@ def truth(
 
 def joined(name: str, truths: list[Any]) -> Any:
     """What a connective makes of the truth of its parts."""
-    if name in _JOINING:
-        return reduce(_JOINING[name], truths)
-    if name == "not":
-        return ~truths[0]
-    if name == "iff":
-        return ~(truths[0] ^ truths[1])
-    if name == "implies":
-        return ~truths[0] | truths[1]
-    return sum(part.astype(int) for part in truths) >= int(name.split()[1])
+    return _example(name, len(truths)).joined([np.asarray(part) for part in truths])
+
+
+@cache
+def _example(label: str, count: int) -> Formula:
+    return formula_of(label, [_ANY] * count)
+
+
+@cache
+def _directions(label: str, count: int) -> tuple[int, ...]:
+    """Of each part 1 where the whole only becomes true with it, -1 where only false, else 0."""
+    cells = np.arange(1 << count)
+    held = _example(label, count).joined([cells >> place & 1 > 0 for place in range(count)])
+    signs = []
+    for place in range(count):
+        pairs = np.asarray(held).reshape(-1, 2, 1 << place)
+        rises, falls = (pairs[:, 1] & ~pairs[:, 0]).any(), (pairs[:, 0] & ~pairs[:, 1]).any()
+        signs.append(int(rises) - int(falls))
+    return tuple(signs)
 
 
 def polarity(expression: Expression, path: Path) -> int:
     """1 where the whole only becomes true with that part, -1 where only false, 0 unknown."""
     sign = 1
     for place in path:
-        name = expression[0]
-        if name in ("xor", "iff"):
-            return 0
-        if name == "not" or (name == "implies" and place == 1):
-            sign = -sign
+        sign *= _directions(expression[0], len(expression) - 1)[place - 1]
         expression = expression[place]
     return sign
 
@@ -127,37 +136,52 @@ def grown(expression: Expression, language: Language) -> Iterator[tuple[Expressi
 def _forms(part: Expression, language: Language) -> Iterator[tuple[Expression, Path]]:
     """A part joined with one more literal in every way that the language may have."""
     news: tuple[tuple[Expression, Path], ...] = ((HOLE, ()), (negated(HOLE), (1,)))
-    if language is Language.AT_LEAST:
-        for new, inner in news:
-            yield from _counted(part, new, inner)
-        return
-    for name in _BINARY.get(language, ("and", "or")):
+    for name in _joining(language):
         for new, inner in news:
             yield (name, part, new), (2, *inner)
-            if name == "implies":
+            if not CONNECTIVES[name].commutes:
                 yield (name, new, part), (1, *inner)
         yield ("not", (name, part, HOLE)), (1, 2)
+    for name in _listing(language):
+        for new, inner in news:
+            yield from _counted(name, part, new, inner)
 
 
-def _counted(part: Expression, new: Expression, inner: Path) -> Iterator[tuple[Expression, Path]]:
+@cache
+def _joining(language: Language) -> tuple[str, ...]:
+    """The connectives of two parts."""
+    counted = ("not", *_listing(language))
+    return tuple(name for name in connectives_of(language.grammar) if name not in counted)
+
+
+@cache
+def _listing(language: Language) -> tuple[str, ...]:
+    """The connectives with a number, over lists."""
+    every = (one for alternatives in language.grammar.values() for one in alternatives)
+    return tuple(one.connective for one in every if isinstance(one, Production) and one.is_list)
+
+
+def _counted(
+    name: str, part: Expression, new: Expression, inner: Path
+) -> Iterator[tuple[Expression, Path]]:
     """At least k of n with one more literal."""
     is_literal = is_leaf(part) or part[0] == "not"
     count = 1 if is_literal else int(part[0].split()[1])
     listed = (part,) if is_literal else part[1:]
     for more in (0, 1):
-        yield (f"at_least {count + more}", *listed, new), (len(listed) + 1, *inner)
+        yield (f"{name} {count + more}", *listed, new), (len(listed) + 1, *inner)
 
 
 def flipped(expression: Expression, language: Language, choice: random.Random) -> Expression:
     """The expression with another connective somewhere, if the language allows it."""
-    names = _BINARY.get(language, ("and", "or"))
+    names = _joining(language)
     inner = [p for p in paths(expression) if part_at(expression, p)[0] in names]
-    if not inner:
+    if not inner or len(names) < 2:
         return expression
     path = choice.choice(inner)
     part = part_at(expression, path)
     name = choice.choice([other for other in names if other != part[0]])
-    if len(part) > 3 and name not in _JOINING:
+    if len(part) > 3 and not is_chain(name):
         return expression
     other = replaced(expression, path, (name, *part[1:]))
     return other if is_of(other, language) else expression
@@ -189,9 +213,7 @@ def expression_of(formula: Formula, table: KernelTable) -> Expression | None:
     parts = [expression_of(part, table) for part in formula.parts]
     if any(part is None for part in parts):
         return None
-    if isinstance(formula, AtLeast):
-        return (f"at_least {formula.count}", *parts)
-    return (_NAMES[type(formula)], *parts)
+    return (formula.label, *parts)
 
 
 def _literal_of(proposition: Proposition, table: KernelTable) -> Expression | None:

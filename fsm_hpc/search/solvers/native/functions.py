@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.formulas.connectives import CONNECTIVES
+from fsm_hpc.formulas.formula import Atom, Formula, Proposition
+from fsm_hpc.formulas.grammar import FORMULA, PROPOSITION, Production
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.solvers.native.lists import shipped
 
 # A tree is a variable's number, or a connective and its parts: ("not", tree), ("and", tree, tree).
 Tree = int | tuple[Any, ...]
 Bits = NDArray[np.bool_]
-Composed = Iterable[tuple[Bits, Tree]]
+Composed = Iterator[tuple[Bits, Tree]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,9 @@ class Function:
     table: int
     tree: Tree
 
+    def to_list(self) -> list[Any]:
+        return [self.variables, f"{self.table:x}", self.tree]
+
     @property
     def bits(self) -> Bits:
         return np.array([self.table >> i & 1 for i in range(1 << self.variables)], dtype=bool)
@@ -37,22 +44,32 @@ class Function:
 
 @cache
 def functions(size: int, language: Language = Language.PAPER) -> tuple[Function, ...]:
-    """The functions whose smallest formula has that size, one for all ways to name variables.
+    """The functions whose smallest formula in the language has that size.
 
-    Of languages whose connectives may be nested freely; `typed_functions.py` knows the others.
+    One for all ways to name variables. Lists that take long to make are shipped.
     """
-    if size == 1:
-        return (Function(1, 0b10, 0),)
-    known = (functions(smaller, language) for smaller in range(1, size))
-    return new_ones(_composed(size, language), known)
+    found = shipped(size, language)
+    if found is None:
+        return listed_functions(size, language)
+    return tuple(Function(v, int(table, 16), tree) for v, table, tree in found["functions"])
 
 
-def new_ones(composed: Composed, known: Iterable[Iterable[Function]]) -> tuple[Function, ...]:
-    """The functions among these that are not known from a smaller size, each once."""
-    smaller = {(f.variables, f.table) for of_a_size in known for f in of_a_size}
+def listed_functions(size: int, language: Language) -> tuple[Function, ...]:
+    """The same from the grammar and all smaller sizes."""
+    return _typed_functions(size, FORMULA, language)
+
+
+@cache
+def _typed_functions(size: int, kind: str, language: Language) -> tuple[Function, ...]:
+    """Those whose smallest formula of one type of the grammar has that size."""
+    if kind == PROPOSITION:
+        return (Function(1, 0b10, 0),) if size == 1 else ()
+    smaller = {
+        (f.variables, f.table) for less in range(1, size) for f in _known(less, kind, language)
+    }
     found: dict[tuple[int, int], Function] = {}
     seen: set[bytes] = set()
-    for bits, tree in composed:
+    for bits, tree in _composed(size, kind, language):
         if bits.tobytes() in seen:
             continue
         seen.add(bits.tobytes())
@@ -62,6 +79,10 @@ def new_ones(composed: Composed, known: Iterable[Iterable[Function]]) -> tuple[F
     return tuple(found[key] for key in sorted(found))
 
 
+def _known(size: int, kind: str, language: Language) -> tuple[Function, ...]:
+    return functions(size, language) if kind == FORMULA else _typed_functions(size, kind, language)
+
+
 def rename(tree: Tree, names: dict[int, int]) -> Tree:
     """The tree with other variables; those that do not matter become variable 0."""
     if isinstance(tree, int):
@@ -69,29 +90,48 @@ def rename(tree: Tree, names: dict[int, int]) -> Tree:
     return (tree[0], *(rename(part, names) for part in tree[1:]))
 
 
-def _composed(size: int, language: Language) -> Iterator[tuple[Bits, Tree]]:
-    """Values and trees of all that one connective makes of smaller functions."""
-    for f in functions(size - 1, language):
-        yield ~f.bits, ("not", f.tree)
-    for left in range(1, (size - 1) // 2 + 1):
-        pairs = itertools.product(functions(left, language), functions(size - 1 - left, language))
-        for f, g in pairs:
+def _composed(size: int, kind: str, language: Language) -> Composed:
+    """Values and trees of all that the grammar makes of smaller functions for this type."""
+    pairs: dict[tuple[str, ...], list[str]] = {}
+    for one in language.grammar[kind]:
+        if isinstance(one, str):
+            yield from ((f.bits, f.tree) for f in _known(size, one, language))
+        elif one.is_list:
+            yield from _listed(size, one)
+        elif len(one.parts) == 1:
+            join = join_of(one.connective)
+            for f in _known(size - 1, one.parts[0], language) if size > 1 else ():
+                yield join(f.bits), (one.connective, f.tree)
+        else:
+            pairs.setdefault(one.parts, []).append(one.connective)
+    for (left, right), names in pairs.items():
+        yield from _of_pairs(size, left, right, names, language)
+
+
+def _of_pairs(size: int, left: str, right: str, names: list[str], language: Language) -> Composed:
+    """What connectives make of two functions; those of one type are taken in one order only."""
+    joins = [(name, join_of(name), CONNECTIVES[name].commutes) for name in names]
+    is_alike = left == right
+    for first in range(1, (size - 1) // 2 + 1 if is_alike else size - 1):
+        rest = _known(size - 1 - first, right, language)
+        for f, g in itertools.product(_known(first, left, language), rest):
             for a, b, parts in joined(f, g):
-                yield a & b, ("and", *parts)
-                yield a | b, ("or", *parts)
-                yield from _more(a, b, parts, language)
+                for name, join, commutes in joins:
+                    yield join(a, b), (name, *parts)
+                    if is_alike and not commutes:
+                        yield join(b, a), (name, *parts[::-1])
 
 
-def _more(
-    a: Bits, b: Bits, parts: tuple[Tree, Tree], language: Language
-) -> Iterator[tuple[Bits, Tree]]:
-    """What connectives beyond the paper's make of two functions."""
-    if language is Language.XOR:
-        yield a ^ b, ("xor", *parts)
-        yield ~(a ^ b), ("iff", *parts)
-    elif language is Language.IMPLIES:
-        yield ~a | b, ("implies", *parts)
-        yield a | ~b, ("implies", *parts[::-1])
+@cache
+def join_of(name: str) -> Callable[..., Any]:
+    """What a connective makes of the truth of one or two parts."""
+    made = _example(name)
+    return lambda *truths: np.asarray(made.joined(truths))
+
+
+def _example(name: str) -> Formula:
+    atoms = [Atom(Proposition(column)) for column in "pq"]
+    return CONNECTIVES[name](*atoms[: 1 if name == "not" else 2])
 
 
 def joined(f: Function, g: Function) -> Iterator[tuple[Bits, Bits, tuple[Tree, Tree]]]:
@@ -122,32 +162,92 @@ def _spread(bits: Bits, names: dict[int, int], count: int) -> Bits:
     return bits[source]
 
 
-@cache
-def _permuted(variables: int) -> NDArray[np.int64]:
-    """Row p: where each entry of a table comes from when its variables are permuted by p."""
-    index = np.arange(1 << variables)
-    rows = []
-    for order in itertools.permutations(range(variables)):
-        source = np.zeros_like(index)
-        for mine, name in enumerate(order):
-            source |= (index >> name & 1) << mine
-        rows.append(source)
-    return np.array(rows)
-
-
 def _canonical(bits: Bits) -> tuple[int, int, dict[int, int]]:
     """Variables that matter, the least table that naming them can give, and those names."""
-    count = len(bits).bit_length() - 1
-    matter = []
-    for v in range(count):
-        pairs = bits.reshape(-1, 2, 1 << v)
-        if (pairs[:, 0] != pairs[:, 1]).any():
-            matter.append(v)
+    matter = [v for v in range(len(bits).bit_length() - 1) if _matters(bits, v)]
     index = np.arange(1 << len(matter))
     source = sum(((index >> i & 1) << v for i, v in enumerate(matter)), np.zeros_like(index))
     core = bits[source]
-    tables = np.packbits(core[_permuted(len(matter))], axis=1, bitorder="little")
+    orders = _orders(_classes(core, len(matter)))
+    tables = np.packbits(core[_permuted(orders)], axis=1, bitorder="little")
     best = int(np.lexsort(tables.T)[0])  # the last byte counts most
     number = int.from_bytes(tables[best].tobytes(), "little")
-    order = next(itertools.islice(itertools.permutations(range(len(matter))), best, None))
-    return len(matter), number, {v: order[i] for i, v in enumerate(matter)}
+    return len(matter), number, {v: orders[best][i] for i, v in enumerate(matter)}
+
+
+def _matters(bits: Bits, variable: int) -> bool:
+    pairs = bits.reshape(-1, 2, 1 << variable)
+    return bool((pairs[:, 0] != pairs[:, 1]).any())
+
+
+def _classes(bits: Bits, variables: int) -> tuple[int, ...]:
+    """Of each variable the first one that it can be exchanged with."""
+    index = np.arange(len(bits))
+    first = list(range(variables))
+    for b, a in itertools.combinations(range(variables - 1, -1, -1), 2):
+        other = (index >> a ^ index >> b) & 1
+        if np.array_equal(bits, bits[index ^ (other << a | other << b)]):
+            first[b] = a
+    return tuple(first)
+
+
+@cache
+def _orders(classes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """All ways to name variables, those of one class in one order only, the first ways first."""
+    found: list[tuple[int, ...]] = [()]
+    for variable, first in enumerate(classes):
+        before = [v for v in range(variable) if classes[v] == first]
+        least = before[-1] if before else None
+        found = [
+            (*names, name)
+            for names in found
+            for name in range(len(classes))
+            if name not in names and (least is None or name > names[least])
+        ]
+    return tuple(found)
+
+
+@cache
+def _permuted(orders: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
+    """Row p: where each entry of a table comes from when its variables are named by p."""
+    names = np.array(orders, np.int64).reshape(len(orders), -1)
+    index = np.arange(1 << names.shape[1])
+    source = np.zeros((len(names), len(index)), np.int64)
+    for mine, name in enumerate(names.T):
+        source |= (index >> name[:, None] & 1) << mine
+    return source
+
+
+# ------------------------------------------------------------------------------ lists of literals
+
+
+def _listed(size: int, production: Production) -> Composed:
+    """A connective with a number over a list of literals: a variable may be listed repeatedly."""
+    kind: Any = CONNECTIVES[production.connective]
+    for weights in _weights(size - 1, size):
+        total = sum(map(abs, weights))
+        listed: list[Tree] = [
+            v if weight > 0 else ("not", v)
+            for v, weight in enumerate(weights)
+            for _ in range(abs(weight))
+        ]
+        truth = np.arange(1 << len(weights))[:, None] >> np.arange(len(weights)) & 1
+        held = [(truth[:, v] > 0) ^ (w < 0) for v, w in enumerate(weights) for _ in range(abs(w))]
+        for count in range(1, total + 1) if total > 1 else ():
+            made = kind(count, *[Atom(Proposition("p"))] * total)
+            yield np.asarray(made.joined(held)), (made.label, *listed)
+    if size == 4:  # a literal and its own negation
+        for count in (1, 2):
+            made = kind(count, *[Atom(Proposition("p"))] * 2)
+            truth_of_p = np.array([False, True])
+            yield np.asarray(made.joined([truth_of_p, ~truth_of_p])), (made.label, 0, ("not", 0))
+
+
+def _weights(cost: int, most: int) -> Iterator[tuple[int, ...]]:
+    """How often each variable is listed, the negated ones below zero, in falling order."""
+    if cost == 0:
+        yield ()
+    for weight in range(min(most, cost), -(cost // 2) - 1, -1):
+        if weight:
+            own = weight if weight > 0 else -2 * weight
+            yield from ((weight, *rest) for rest in _weights(cost - own, weight))

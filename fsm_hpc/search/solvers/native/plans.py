@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.functions import Function, Tree, rename
+from fsm_hpc.search.solvers.native.functions import Function, Tree, functions, rename
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, FALSE, HOLE, TRUE
-from fsm_hpc.search.solvers.native.typed_functions import functions_of
+from fsm_hpc.search.solvers.native.lists import shipped
 
 # Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
 PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
@@ -38,6 +39,11 @@ class Plan:
     after: tuple[int, ...]
     partner: int = -1
 
+    def to_list(self) -> list[Any]:
+        states = "".join(map(str, self.states))
+        fillings = [[f, self.cross.get(f, -1), tree] for f, tree in self.trees.items()]
+        return [self.boxed, self.hole, states, fillings, self.after, self.partner]
+
     def relaxed(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """The best state for a positive and for a negative row, by what is known of each variable.
 
@@ -53,6 +59,13 @@ class Plan:
         return np.ascontiguousarray(positive), np.ascontiguousarray(negative)
 
 
+def _from_list(saved: tuple[Any, ...]) -> Plan:
+    boxed, hole, states, fillings, after, partner = saved
+    trees = {f: tree for f, _, tree in fillings}
+    cross = {f: mates for f, mates, _ in fillings}
+    return Plan(boxed, hole, tuple(map(int, states)), trees, cross, after, partner)
+
+
 def _best(states: set[int], wanted: int, unwanted: int) -> int:
     if wanted in states or {HOLE, ANTIHOLE} <= states:
         return wanted
@@ -65,8 +78,16 @@ def plans(size: int, wide_pairs: bool, language: Language = Language.PAPER) -> t
 
     `wide_pairs`: some pairs of columns cannot be asked as a pair hole, and one is boxed instead.
     """
+    found = shipped(size, language)
+    if found is None:
+        return listed_plans(functions(size, language), wide_pairs)
+    return tuple(map(_from_list, found["wide plans" if wide_pairs else "plans"]))
+
+
+def listed_plans(listed: Iterable[Function], wide_pairs: bool) -> tuple[Plan, ...]:
+    """Plans that reach these functions."""
     merged: dict[tuple[int, tuple[int, ...], int], Plan] = {}
-    for function in functions_of(size, language):
+    for function in listed:
         if function.variables == 0:
             continue
         for plan in _plans_of(function, wide_pairs):

@@ -1,0 +1,35 @@
+"""Write the shipped lists of functions and plans: python -m scripts.build_lists"""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.solvers.native.functions import functions, listed_functions
+from fsm_hpc.search.solvers.native.lists import FOLDER, SHIPPED, path_of, shipped
+from fsm_hpc.search.solvers.native.plans import listed_plans
+
+
+def content_of(size: int, language: Language) -> bytes:
+    """The file of a size; the same lists give the same bytes."""
+    listed = listed_functions(size, language)
+    made = {
+        "functions": [one.to_list() for one in listed],
+        "plans": [one.to_list() for one in listed_plans(listed, False)],
+        "wide plans": [one.to_list() for one in listed_plans(listed, True)],
+    }
+    return gzip.compress(json.dumps(made, separators=(",", ":")).encode(), mtime=0)
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for language, sizes in SHIPPED.items():
+        for size in sizes:
+            path_of(size, language).write_bytes(content_of(size, language))
+            shipped.cache_clear()
+            functions.cache_clear()
+
+
+if __name__ == "__main__":
+    main()
