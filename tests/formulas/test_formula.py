@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.connectives import INFIX, AtLeast, Xor
+from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Pair, Proposition
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import escape_latex, number
@@ -36,8 +36,7 @@ FORMULAS: st.SearchStrategy[Formula] = st.recursive(
         st.lists(part, min_size=2, max_size=4).map(lambda parts: And(*parts)),
         st.lists(part, min_size=2, max_size=4).map(lambda parts: Or(*parts)),
         st.lists(part, min_size=2, max_size=4).map(lambda parts: Xor(*parts)),
-        st.builds(Iff, part, part),
-        st.builds(Implies, part, part),
+        *(st.builds(kind, part, part) for kind in INFIX.values() if issubclass(kind, Pair)),
         st.lists(part, min_size=2, max_size=4).flatmap(
             lambda parts: st.builds(lambda k: AtLeast(k, *parts), st.integers(1, len(parts)))
         ),
@@ -160,6 +159,10 @@ def test_renaming_columns_changes_nothing_else(formula: Formula) -> None:
     assert {p.column for p in longer.propositions()} == {f"{name}!" for name in names}
 
 
+SHIPPED = {
+    *(Language.PAPER, Language.XOR, Language.IMPLIES, Language.DNF, Language.CNF),
+    *(Language.CONJUNCTION, Language.DISJUNCTION, Language.AT_LEAST),
+}
 LANGUAGES = {
     "a": set(Language),
     "not a": set(Language),
@@ -181,7 +184,8 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("text", LANGUAGES)
 def test_a_language_has_the_formulas_that_are_made_as_it_says(text: str) -> None:
-    assert {language for language in Language if language.has(parse(text))} == LANGUAGES[text]
+    found = {language for language in SHIPPED if language.has(parse(text))}
+    assert found == LANGUAGES[text] & SHIPPED
 
 
 def test_latex_without_letters_writes_the_names_out_escaped() -> None:
@@ -261,4 +265,5 @@ def _connectives(formula: Formula) -> int:
 
 def _reversed(formula: Formula) -> Formula:
     parts = [_reversed(part) for part in formula.parts]
-    return formula.over(parts if isinstance(formula, Implies) else parts[::-1])
+    is_ordered = isinstance(formula, Pair) and not formula.commutes
+    return formula.over(parts if is_ordered else parts[::-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -92,6 +93,44 @@ def native_equals_brute_force(kinds: tuple[str, ...], count: int) -> None:
 @by_case
 def test_native_equals_brute_force(kinds: tuple[str, ...]) -> None:
     native_equals_brute_force(kinds, 6)
+
+
+def in_language(case: Case, language: Language) -> Case:
+    bound, free = (replace(one, language=language) for one in (case.bound, case.free))
+    return Case(bound, free, case.wished)
+
+
+cases = st.sampled_from(CASES).flatmap(lambda kinds: constrained(kinds, is_plain=False))
+by_language = pytest.mark.parametrize("language", Language, ids=lambda one: one.value)
+by_encoding = pytest.mark.parametrize("encoding", Encoding, ids=lambda one: one.value)
+
+
+@by_language
+@pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_native_equals_brute_force_in_every_language(language: Language, count: int) -> None:
+    @examples(count)
+    @given(case=cases)
+    def equal(case: Case) -> None:
+        assert_best(Native(), in_language(case, language), LONGEST)
+
+    equal()
+
+
+@by_language
+@by_encoding
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_clingo_dl_equals_brute_force_in_every_language(
+    language: Language, encoding: Encoding, count: int
+) -> None:
+    made = ClingoDl(encoding=encoding)
+
+    @examples(count)
+    @given(case=cases)
+    def equal(case: Case) -> None:
+        assert_best(made, in_language(case, language), 5)
+
+    equal()
+    made.close()
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import numpy as np
 from fsm_hpc.data.dataset import load
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import ColumnSchema
-from fsm_hpc.formulas.connectives import AtLeast, Iff, Implies, Xor
+from fsm_hpc.formulas.connectives import INFIX, AtLeast
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, missing_name
 from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.search.method import Method
@@ -263,7 +263,7 @@ class _Maker:
             )
         else:
             left = self.rng.randint(1, parts - 1)
-            kinds = (And, Or, Xor, Iff, Implies) if self.has_more else (And, Or)
+            kinds = (And, Or, *INFIX.values()) if self.has_more else (And, Or)
             joined = self.rng.choice(kinds)(self.formula(left), self.formula(parts - left))
         return Not(joined) if self.rng.random() < 0.2 else joined
 
