@@ -22,7 +22,7 @@ import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
-from benchmarks.cost import HERE, checked_out
+from benchmarks.long_searches import HERE, checked_out
 from benchmarks.trial_slurm import ROOT, Bench, answers, bench
 
 WORDS = ("dataset=hepatitis", "method=pivot", "fold=0,1,2,3,4,5", "solver=native")

@@ -2,13 +2,15 @@
 
     python -m benchmarks.solvers ratios     both solvers on eight instances
     python -m benchmarks.solvers reach      the largest bound proved on every table, by method
-    python -m benchmarks.solvers long       processor time of six instances that take seconds
+    python -m benchmarks.solvers long       processor time of long searches; with --against also
+                                            that of another checkout, in turns, and of trees
     python -m benchmarks.solvers trees      native's bounds beside ConTree's optimal trees
     python -m benchmarks.solvers scaling    time against rows, columns, bound, threads, as figures
 
 `ratios` and the threads of `scaling` are wall time and want an idle machine; all else is processor
 time, which other work on the machine changes little. Every measurement is kept in `--out` as soon
-as it is made; the same command goes on from there. `trees` wants `pip install pycontree`.
+as it is made; the same command goes on from there. `trees` and `long` measure
+pycontree, pytrees-rs and pystreed where they are installed.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from benchmarks import long_searches
 from benchmarks.encodings import problem_of
 from benchmarks.notebook import Notebook, Results
 from fsm_hpc.search.problem import Problem
@@ -45,14 +48,6 @@ DATASETS = (
     *("heart_disease", "hepatitis", "student_dropout"),
 )
 METHODS = ("median", "pivot", "interval")
-LONG = (
-    ("bank", "pivot", 7),
-    ("bank", "interval", 6),
-    ("german_credit", "pivot", 8),
-    ("student_dropout", "pivot", 6),
-    ("student_dropout", "interval", 5),
-    ("heart_disease", "pivot", 9),
-)
 STEPS = ("ratios", "reach", "long", "trees", "scaling")
 REACH_S = (120.0, 600.0)  # of processor time: what two cores do in one minute and in five
 TREES_AT = ("bank", "student_dropout", "german_credit", "heart_disease")
@@ -202,17 +197,19 @@ def _load_kernels(threads: int) -> None:
 # ----------------------------------------------------------------------------------------- long
 
 
-def long(notebook: Notebook) -> None:
+def long(notebook: Notebook, against: str | None, rounds: int, chosen: Sequence[str]) -> None:
     """All bounds up to the last one: what a change to the kernels is held against."""
+    if against is not None:
+        long_searches.compare(against, rounds, chosen)
+        long_searches.beside(chosen)
+        return
     _load_kernels(1)
     print("processor seconds for all bounds up to this one, one thread, fold 0 training part")
-    for dataset, method, length in LONG:
-        name = f"{dataset} {method} {length}"
-        found = notebook.once(
-            f"long {name}", partial(reached, dataset, method, 1, math.inf, length)
-        )
-        last = found["bounds"][-1]
-        print(f"{name:26} {last['seconds']:8.2f}   {last['errors']} errors", flush=True)
+    for one in long_searches.INSTANCES:
+        if one.dataset in chosen and one.slack is None:
+            measure = partial(reached, one.dataset, one.method, 1, math.inf, one.last)
+            last = notebook.once(f"long {one.name}", measure)["bounds"][-1]
+            print(f"{one.name:26} {last['seconds']:8.2f}   {last['errors']} errors", flush=True)
 
 
 # ---------------------------------------------------------------------------------------- trees
@@ -256,6 +253,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="for ratios; else one")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds per measurement")
     parser.add_argument("--datasets", nargs="*", default=DATASETS)
+    parser.add_argument("--against", help="for long: a revision, or the folder of a checkout")
+    parser.add_argument("--rounds", type=int, default=3, help="for long --against")
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/solvers.json"))
     parser.add_argument("--figures", type=Path, default=Path("docs/figures"))
     args = parser.parse_args()
@@ -266,7 +265,7 @@ def main() -> None:
     if "reach" in steps:
         reach(notebook, args.datasets, args.limit)
     if "long" in steps:
-        long(notebook)
+        long(notebook, args.against, args.rounds, args.datasets)
     if "trees" in steps:
         trees(notebook)
     if "scaling" in steps:

@@ -13,14 +13,14 @@ from fsm_hpc.search.solvers.native.table import KernelTable
 
 MOST_LITERALS = 1 << 14  # of intervals between given cuts, which are listed one by one
 COMPARED = 5  # columns of a formula whose cost is predicted: those of size 9
-SET_COST = 0.08  # microseconds of a set of so many literals, and of a set of columns in boxes:
-BOXES_COST = 2.5  # the latter times a factor for each numeric column, which grows with its literals
+SET_COST = 0.04  # microseconds of a set of so many literals, and of a set of columns in boxes:
+BOXES_COST = 2.0  # the latter times a factor for each numeric column, which grows with its literals
 NUMERIC_FACTOR, NUMERIC_POWER = 2.0, 0.3
 
 
 def choose_engine(table: KernelTable) -> Engine:
     """Cells where all literals are fixed, or few enough; boxes where a column has many cuts."""
-    if table.wants_bits:
+    if table.has_rows_between_ends:
         _refuse_too_many(table)
         return CellEngine(table)
     if all(column.kind == POINT for column in table.columns):

@@ -198,9 +198,9 @@ class KernelTable:
     def is_strict(self) -> bool:
         """Whether boxes may not take a literal that holds nowhere for an answer, see `localise`.
 
-        Intervals are then answered end by end, and those between given cuts kept as bits.
+        Intervals are then answered end by end, and those between given cuts are listed one by one.
         """
-        return not self.has_constants and not self.wants_bits
+        return not self.has_constants and not self.has_rows_between_ends
 
     @property
     def _widest(self) -> int:
@@ -208,7 +208,7 @@ class KernelTable:
         return 0 if self.is_strict else WIDE_PAIR
 
     @cached_property
-    def wants_bits(self) -> bool:
+    def has_rows_between_ends(self) -> bool:
         """Whether rows lie between the ends of intervals, which boxes cannot represent."""
         return any(c.step > 1 for c in self.columns)
 

@@ -10,7 +10,7 @@ Array = NDArray[Any]
 
 
 class Bounds(NamedTuple):
-    """What constraints ask of each column, or of each literal where these are kept as bits."""
+    """What constraints ask of each column, or of each literal where these are listed."""
 
     is_any: bool  # else nothing of the rest is looked at
     signs: Array  # 1: functions that only become true with it, -1: only false
