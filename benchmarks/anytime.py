@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if not chosen.against:
         parser.error("expected --against REVISION")
-    from benchmarks.cost import checked_out
+    from benchmarks.long_searches import checked_out
     from benchmarks.notebook import Notebook
 
     notebook = Notebook(chosen.out)
