@@ -19,6 +19,9 @@ from scripts.run_tests import parallel
 
 ROOT = Path(__file__).parents[1]
 LOGS = ROOT / "build" / "test-full"
+# tests of compiled code, where every index is held against the length of its array
+KERNEL_TESTS = ("tests/search/test_native.py", "tests/search/test_local_search.py")
+CHECKED_BOUNDS = (("NUMBA_BOUNDSCHECK", "1"), ("NUMBA_CACHE_DIR", str(LOGS / "kernels")))
 NO_TESTS = 5  # pytest's exit code where a folder has none of these
 
 
@@ -29,6 +32,7 @@ class Part:
     name: str
     module: str
     options: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
 
     def log(self, folder: Path) -> Path:
         return folder / f"{self.name}.txt"
@@ -46,7 +50,8 @@ def parts(seed: int) -> list[Part]:
         for name in folders
     ]
     slurm = Part("slurm", "pytest", ("-m", "slurm", *fresh, "-p", "no:xdist"))
-    return [*tests, slurm, Part("pythons", "scripts.other_pythons")]
+    checked = Part("bounds", "pytest", ("-m", "not slow", *fresh, *KERNEL_TESTS), CHECKED_BOUNDS)
+    return [*tests, checked, slurm, Part("pythons", "scripts.other_pythons")]
 
 
 def main() -> int:
@@ -73,7 +78,7 @@ def _run(part: Part, folder: Path) -> bool:
     started = time.monotonic()
     with part.log(folder).open("w", encoding="utf-8") as log:
         command = [sys.executable, "-m", part.module, *part.options]
-        environment = {**os.environ, "HYPOTHESIS_PROFILE": "full"}
+        environment = {**os.environ, "HYPOTHESIS_PROFILE": "full", **dict(part.environment)}
         done = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     has_passed = done.returncode in (0, NO_TESTS)
     if has_passed:

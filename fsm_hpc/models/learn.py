@@ -149,7 +149,8 @@ def described(
     reason = "" if length is not None else "interrupted"
     if state.stop_reason is not None:
         reason = state.stop_reason.value
-    forced = (None, StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY)
+    ended = (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY, StopReason.TOO_LARGE)
+    forced = (None, *ended)
     timed_out = length is None and state.stop_reason in forced
     cause = "Ctrl-C" if interrupted else "time limit"
     notes = [*of_rounded_weights(fitted)]

@@ -19,7 +19,11 @@ from fsm_hpc.search.solvers.simple import LITERAL_SIZE, SIMPLE_SIZE, best_simple
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
 
-_FORCED = {End.TIMEOUT: StopReason.TIMEOUT, End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY}
+_FORCED = {
+    End.TIMEOUT: StopReason.TIMEOUT,
+    End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY,
+    End.TOO_LARGE: StopReason.TOO_LARGE,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,3 +15,4 @@ class StopReason(Enum):
     MAX_LENGTH = "max_length"
     TIMEOUT = "timeout"  # the budget is spent: the best finished length is taken
     OUT_OF_MEMORY = "out_of_memory"  # likewise
+    TOO_LARGE = "too_large"  # likewise, where the solver cannot number the formulas of a length

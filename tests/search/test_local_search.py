@@ -19,7 +19,8 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.search.solvers.native import Native, local_search
+from fsm_hpc.search.solvers.native import Native, local_search, solver
+from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.decoder import Literal, holds
 from fsm_hpc.search.solvers.native.expressions import (
     Expression,
@@ -223,3 +224,14 @@ def test_proofs_of_shorter_sizes_are_kept_with_a_longer_formula() -> None:
     assert first.formula.size > first.proved_length > 0
     assert second.proved_length >= first.proved_length
     assert all(incumbent.proved_length >= first.proved_length for incumbent in told)
+
+
+def test_a_size_that_is_too_large_to_be_numbered_is_said_to_be_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(BoxEngine, "most_units", 100)
+    monkeypatch.setattr(solver, "LOCAL_ONLY_S", 0.5)
+    outcome = Native().solve(hard_problem(), 9, Incumbent(), Control())
+    assert outcome.end is End.TOO_LARGE
+    assert "more formulas than can be numbered" in caplog.text
+    assert outcome.proved_length < 9

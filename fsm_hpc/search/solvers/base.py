@@ -22,6 +22,7 @@ class End(Enum):
     TIMEOUT = "timeout"  # the deadline passed
     STOPPED = "stopped"  # someone asked it to stop
     OUT_OF_MEMORY = "out_of_memory"  # it would have grown past its memory limit
+    TOO_LARGE = "too_large"  # a size has more formulas than it can number
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,15 +226,21 @@ class Run:
 
     def _guarded(self, slot: int) -> None:
         try:
-            if self._all_work().units > self._search.engine.most_units:
-                self._despair()
+            self._all_work()
+            if self.is_too_large:
+                self._wait_for_the_end()
             self._advance(slot, math.inf, BUDGET)
         except BaseException as failure:  # raised again by the thread that waits
             self._failures.append(failure)
             self.flag[0] = 1
 
-    def _despair(self) -> None:
-        """More units than can be numbered, let alone searched: wait for the end of the time."""
+    @property
+    def is_too_large(self) -> bool:
+        """Whether there are more units than can be numbered; false until they are listed."""
+        return self._work is not None and self._work.units > self._search.engine.most_units
+
+    def _wait_for_the_end(self) -> None:
+        """Nothing can be proved: the caller ends it, and searches locally until then."""
         while not self.flag[0]:
             time.sleep(LOOK_S)
 

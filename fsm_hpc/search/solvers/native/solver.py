@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -25,9 +26,11 @@ from fsm_hpc.search.solvers.native.table import KernelTable
 from fsm_hpc.search.solvers.native.work import numbering
 
 SMALL = 20_000  # rows that are taken in within milliseconds
+LOCAL_ONLY_S = 60.0  # for the local search where a size is too large, and no time limit is set
 TOLD_EVERY_S = 1.0  # how far a size has come
 MOST_KEPT = 8  # problems that are known at a time
 KEPT_CELLS = 1 << 25  # of their tables, in every thread
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -144,6 +147,11 @@ def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Ou
     return Outcome(formula, errors, bound, proved, end, Native.name, start.frontier)
 
 
+def _is_divisible(run: Run) -> bool:
+    """Whether helpers can take parts of it."""
+    return run.is_listed and not run.is_too_large
+
+
 class _Solve:
     """One call of `solve`."""
 
@@ -166,6 +174,7 @@ class _Solve:
         self._frontier: Frontier | None = None
         self._tell_at = 0.0
         self._pace = Pace()
+        self._give_up_at: float | None = None  # where a size cannot be searched
         if start.formula is not None and start.errors is not None:
             self._take_over(start.formula, start.errors, start.proved_length)
         if start.frontier is not None:
@@ -236,7 +245,7 @@ class _Solve:
         spent_s = self._frontier.seconds if self._frontier else 0.0
         alone_until = time.monotonic() + helpers.head_start_s - spent_s
         is_done = run.wait(
-            lambda: self._watch(run) or (run.is_listed and time.monotonic() >= alone_until)
+            lambda: self._watch(run) or (_is_divisible(run) and time.monotonic() >= alone_until)
         )
         frontier = run.frontier()
         if is_done or self._end is not None or frontier is None:
@@ -247,12 +256,28 @@ class _Solve:
     def _watch(self, run: Run | Spread) -> bool:
         """Tell now and then how far it is; whether to stop."""
         self._search_locally()
+        if isinstance(run, Run) and run.is_too_large:
+            self._give_up_in_time()
         if time.monotonic() >= self._tell_at:
             if self._tell_at > 0.0:
                 self._frontier = run.frontier() or self._frontier
                 self._report(self._best, len(self._known.optima))
             self._tell_at = time.monotonic() + TOLD_EVERY_S
         return self._is_over()
+
+    def _give_up_in_time(self) -> None:
+        """Say that the size is too large; without a time limit end after a minute."""
+        size = len(self._known.optima) + 1
+        if self._give_up_at is None:
+            self._give_up_at = time.monotonic() + LOCAL_ONLY_S
+            log.warning(
+                "size %d has more formulas than can be numbered: nothing longer than %d is "
+                "proved, and only the local search goes on",
+                size,
+                size - 1,
+            )
+        if self._control.deadline is None and time.monotonic() >= self._give_up_at:
+            self._end = self._end or End.TOO_LARGE
 
     def _search_locally(self) -> None:
         """Give the local search its share of the time beside the proof."""
