@@ -90,8 +90,8 @@ def row_facts(estimator: Any, row: Any, model: Model) -> tuple[dict[str, Any], F
 
 def name_of(y: Any) -> str:
     """What the target is called."""
-    is_named = getattr(y, "ndim", 0) == 1 and getattr(y, "name", None) is not None
-    return str(y.name) if is_named else TARGET
+    name = None if hasattr(y, "columns") else getattr(y, "name", None)
+    return TARGET if name is None else str(name)
 
 
 def _checked_array(
