@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.errors import UserError
-from fsm_hpc.models import choice, combine, evaluation, learn, notes
+from fsm_hpc.models import choice, combine, comparison, evaluation, learn, notes
 from fsm_hpc.models import model as model_file
-from fsm_hpc.models.combine import ClassRule
+from fsm_hpc.models.combine import ClassRule, Places
 from fsm_hpc.models.learn import SHARE_OF_SCAN
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.notes import WARNING, Note, NoteKind
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from fsm_hpc.search.solvers.native.parts import Helpers
 
 SHARE_OF_RULE = 0.4  # of the budget that the model itself may take; its folds have the rest
+SHARE_OF_OTHERS = 0.15  # of the budget that other models may take
+LEAST_OF_OTHERS_S = 2.0
 LEAST_OF_CHOICE_S = 10.0  # that a choice may take, however little of the budget is left
 Results = list[list[FoldResult]]  # of each fold, of each class
 
@@ -94,6 +96,7 @@ def fit(
     budget = Budget(config.fit.budget_h * 3600, clock.monotonic() - began)
     search = _Searches(stop, steps, may_write, solver_of, helpers, budget)
     states = search.all_rows(tasks)
+    others = {} if states is None else search.others(tasks)
     results = None if states is None else search.folds(tasks)
     if states is None or results is None:
         return None
@@ -104,7 +107,7 @@ def fit(
     chosen = [search.choose(task, one) for task, one in zip(tasks, fitted, strict=True)]
     if stop.is_set() and config.fit.choose is not RuleChoice.OPTIMUM:
         return None
-    model = describe(config, tasks, chosen, results)
+    model = describe(config, tasks, chosen, results, others)
     return replace(model, provenance=model.provenance | history())
 
 
@@ -142,6 +145,24 @@ class _Searches:
             states.append(state)
         return states
 
+    def others(self, tasks: list[ClassTask]) -> dict[str, Places]:
+        """The predictions of other models for the rows that the folds hold out."""
+        began, task, config = clock.monotonic(), tasks[0], tasks[0].config
+        parts = [task.fold_rows(number) for number in range(config.fit.folds)]
+        end_s = began + max(LEAST_OF_OTHERS_S, SHARE_OF_OTHERS * self.budget.total_s)
+        found = comparison.predictions(
+            task.dataset.table().to_numpy(dtype=float),
+            labels_of(tasks),
+            [(rows.fitted, rows.test) for rows in parts],
+            config.fit.compare.names if parts else (),
+            _class_weight(config),
+            task.dataset.weights,
+            config.seed,
+            lambda: self.stop.is_set() or clock.monotonic() > end_s,
+        )
+        self.budget.spent_s += clock.monotonic() - began
+        return found
+
     def folds(self, tasks: Sequence[ClassTask]) -> Results | None:
         """The results of each fold; None when it was stopped."""
         run = partial(
@@ -176,6 +197,14 @@ class _Searches:
         means = Means(threads(task.config), control, self.helpers)
         mark = Bookmark(task.paths.unfinished_alternatives, self.may_write, self.steps.say)
         return choice.applied(rule, task.config.fit, means, mark)
+
+
+def _class_weight(config: Config) -> Any:
+    """The objective in scikit-learn's terms."""
+    objective = config.objective
+    if objective.name is ObjectiveName.COSTS:
+        return {0: objective.false_positive, 1: objective.false_negative}
+    return "balanced" if objective.name is ObjectiveName.BALANCED else None
 
 
 def _title(tasks: Sequence[ClassTask], at: int) -> str:
@@ -229,12 +258,17 @@ def describe(
     tasks: list[ClassTask],
     fitted: Sequence[ClassRule],
     results: Results,
+    others: dict[str, Places],
 ) -> Model:
     """The model of finished searches, with what their folds tell."""
     dataset, classes, labels = tasks[0].dataset, classes_of(tasks), labels_of(tasks)
     used = {p.column for one in fitted for p in one.rule.formula.propositions()}
     found = evaluation.held_out(tasks, labels, results)
     figures = evaluation.figures(labels, classes, found)
+    if found is not None and others:
+        is_balanced = config.objective.name is ObjectiveName.BALANCED
+        compared = comparison.compare(found.labels, found.predicted, others, is_balanced)
+        figures["comparison"] = asdict(compared)
     model = combine.build(
         dataset.target,
         classes,

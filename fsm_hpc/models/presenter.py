@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import escape_latex
+from fsm_hpc.models.comparison import of_figures
 from fsm_hpc.models.model import Class, Coverage, Model, Rule
 from fsm_hpc.models.notes import FrontEnd, NoteKind
 from fsm_hpc.search.constraints import named_in_words
@@ -112,9 +113,15 @@ def summarize(model: Model, front_end: FrontEnd = FrontEnd.COMMAND) -> Summary:
         notes=tuple((note.text(front_end), note.is_warning) for note in model.notes),
         figures=tuple(_figures(model)),
         majority=percent(model.figures["majority"]) if "majority" in model.figures else "",
-        comparison="",
+        comparison=comparison_in_words(model),
         provenance=tuple(_provenance(model)),
     )
+
+
+def comparison_in_words(model: Model) -> str:
+    """One sentence on the rule and other models; empty where none was evaluated."""
+    comparison = of_figures(model.figures.get("comparison"))
+    return "" if comparison is None else str(comparison)
 
 
 def errors_in_words(errors: int, rows: int, measure: str, weight: int | None) -> str:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 
+from fsm_hpc.baselines.compare import Compare
 from fsm_hpc.data.columns import Column
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.models import combine, inputs, learn, notes, parameters
+from fsm_hpc.models import combine, comparison, inputs, learn, notes, parameters
 from fsm_hpc.models.combine import ClassRule
+from fsm_hpc.models.comparison import Comparison
 from fsm_hpc.models.fitted import FitResult
 from fsm_hpc.models.learn import SearchResult
 from fsm_hpc.models.splitting import Pair, pairs_of
@@ -88,3 +94,25 @@ def _results(
             found = learn.learn(problem, splits, solver, rule, length, limit_s, watch, now)
             results.append(found)
     return results
+
+
+def compare(estimator: Any, X: Any, y: Any, cv: Any, models: str) -> Comparison:  # noqa: N803
+    """Unfitted copies of an estimator and other models on the same folds."""
+    X = as_frame(X)  # noqa: N806
+    classes, labels, weights = inputs.classes_of(estimator, X, y, None)
+    columns, _ = inputs.fitted_columns(clone(estimator), X, weights)
+    table = np.column_stack([column.values.astype(np.float64) for column in columns])
+    pairs = list(check_cv(cv, labels, classifier=True).split(table, labels))
+    predicted = []
+    for fitted, test in pairs:
+        copy = clone(estimator).fit(_safe_indexing(X, fitted), classes[labels[fitted]])
+        answers = copy.predict(_safe_indexing(X, test))
+        predicted.append(np.searchsorted(classes, answers))
+    held_out = np.concatenate([test for _, test in pairs])
+    rule = np.concatenate(predicted)
+    class_weight = estimator.class_weight
+    if isinstance(class_weight, Mapping):
+        class_weight = {at: class_weight.get(one, 1) for at, one in enumerate(classes.tolist())}
+    names = Compare(models).names
+    others = comparison.predictions(table, labels, pairs, names, class_weight)
+    return comparison.compare(labels[held_out], rule, others, class_weight == "balanced")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.baselines.compare import Compare
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -127,7 +128,7 @@ class FitSettings:
 
     folds: int = setting(10, "of the same procedure, to tell what to expect of the rule; 0: none")
     budget_h: float = setting(
-        0.25, "hours for everything together, earlier attempts included", least=0
+        0.05, "hours for everything together, earlier attempts included", least=0
     )
     choose: RuleChoice = setting(
         RuleChoice.OPTIMUM, "which of all formulas within the slack is taken"
@@ -136,6 +137,9 @@ class FitSettings:
         0.01, "share of the fitted rows, or number of errors, that the choice may cost", least=0
     )
     given: str | None = setting(None, "with choose=given: the formula")
+    compare: Compare = setting(
+        Compare.SIMPLE, "other models on the same folds; all: XGBoost as well"
+    )
 
     def __post_init__(self) -> None:
         if self.folds != 0:

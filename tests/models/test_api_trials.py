@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import joblib
+import joblib  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -96,7 +96,7 @@ def test_02_parameters_are_set_and_shown() -> None:
 @pytest.mark.parametrize("name", ["threads", "splits", "plateau", "cuts_n", "cuts_slack"])
 def test_03_parameters_of_version_0_2_are_gone(name: str) -> None:
     with pytest.raises(TypeError, match=name):
-        FormulaClassifier(**{name: 1})
+        FormulaClassifier(**{name: 1})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="Invalid parameter"):
         FormulaClassifier().set_params(**{name: 1})
 
@@ -349,7 +349,7 @@ def test_35_the_rules_are_a_table_of_support_precision_and_recall(
     table = pd.get_dummies(FRAME, columns=["job"])
     held = np.zeros(ROWS, dtype=bool)
     for _, rule in rules.iloc[:-1].iterrows():
-        truth = parse(rule["rule"]).evaluate({n: table[n].to_numpy() for n in table})
+        truth = parse(rule["rule"]).evaluate({str(n): table[n].to_numpy() for n in table})
         mine = labels == rule["prediction"]
         assert rule["support"] == truth.sum()
         assert rule["precision"] == pytest.approx(mine[truth].mean())

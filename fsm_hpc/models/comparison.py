@@ -1,0 +1,188 @@
+"""The rule beside other models on the same held-out rows: who is ahead, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Places = NDArray[np.int64]  # of each row: its class, by its place
+Pair = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to fit on, and rows held out
+_Z = 1.959963984540054  # of a 95 % interval
+_BALANCED = "balanced accuracy"
+
+
+@dataclass(frozen=True)
+class OtherModel:
+    """Another model: its value of the measure, and by how much it is better than the rule."""
+
+    name: str
+    value: float
+    difference: float
+    interval: tuple[float, float]
+
+    @property
+    def is_better(self) -> bool:
+        return self.interval[0] > 0
+
+    @property
+    def is_worse(self) -> bool:
+        return self.interval[1] < 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A measure of the rule and of other models on the same held-out rows."""
+
+    measure: str
+    rule: float
+    models: tuple[OtherModel, ...]
+
+    def __str__(self) -> str:
+        """One sentence about the best of the other models."""
+        best = max(self.models, key=lambda other: other.value)
+        low, high = (100 * end for end in best.interval)
+        points = 100 * best.difference
+        what = "more accurate" if self.measure == "accuracy" else f"ahead in {self.measure}"
+        if best.is_worse:
+            return (
+                f"The rule is {-points:.1f} points {what} than {best.name}, the best of the other "
+                f"models (95 % CI {-high:.1f} to {-low:.1f})."
+            )
+        if best.is_better:
+            name = best.name[0].upper() + best.name[1:]
+            return (
+                f"{name} is {points:.1f} points {what} (95 % CI {low:.1f} to {high:.1f}); a single "
+                "rule may not suit this table."
+            )
+        return (
+            f"No other model is clearly ahead: {best.name} differs from the rule by {points:+.1f} "
+            f"points (95 % CI {low:.1f} to {high:.1f})."
+        )
+
+    __repr__ = __str__
+
+
+def of_figures(saved: Mapping[str, Any] | None) -> Comparison | None:
+    """The comparison that model.json holds, if it has one."""
+    if not saved or not saved.get("models"):
+        return None
+    models = (
+        OtherModel(m["name"], m["value"], m["difference"], tuple(m["interval"]))
+        for m in saved["models"]
+    )
+    return Comparison(saved["measure"], saved["rule"], tuple(models))
+
+
+def compare(
+    labels: Places, rule: Places, others: Mapping[str, Places], is_balanced: bool
+) -> Comparison:
+    """The predictions of a rule and of other models for the same held-out rows."""
+    weights = _weights(labels, is_balanced)
+    correct = (rule == labels).astype(float)
+    models = []
+    for name, predicted in others.items():
+        differences = (predicted == labels) - correct
+        mean = float((weights * differences).sum())
+        half = _Z * _standard_error(differences, labels, weights, is_balanced)
+        value = float((weights * (predicted == labels)).sum())
+        models.append(OtherModel(name, value, mean, (mean - half, mean + half)))
+    measure = _BALANCED if is_balanced else "accuracy"
+    return Comparison(measure, float((weights * correct).sum()), tuple(models))
+
+
+def _weights(labels: Places, is_balanced: bool) -> NDArray[np.float64]:
+    """Of each row, such that all sum to one and, if balanced, each class to the same."""
+    if not is_balanced:
+        return np.full(len(labels), 1 / len(labels))
+    counts = np.bincount(labels)
+    return np.asarray(1 / (np.count_nonzero(counts) * counts[labels]), np.float64)
+
+
+def _standard_error(
+    differences: NDArray[Any], labels: Places, weights: NDArray[np.float64], is_balanced: bool
+) -> float:
+    """Of a paired difference; where classes count alike, each is a sample of its own."""
+    parts = [labels == place for place in np.unique(labels)] if is_balanced else [labels >= 0]
+    variance = sum(
+        float((weights[part] ** 2).sum() * np.var(differences[part], ddof=min(1, part.sum() - 1)))
+        for part in parts
+    )
+    return sqrt(variance)
+
+
+# ------------------------------------------------------------------------------------- the models
+
+
+def predictions(
+    table: NDArray[Any],
+    labels: Places,
+    pairs: Sequence[Pair],
+    names: Sequence[str],
+    class_weight: Any = None,
+    weights: NDArray[np.float64] | None = None,
+    seed: int = 42,
+    is_over: Callable[[], bool] = lambda: False,
+) -> dict[str, Places]:
+    """By model, the predictions for the rows that the pairs hold out, in their order.
+
+    A model that is not through all pairs when `is_over` says so is left out.
+    """
+    found: dict[str, Places] = {}
+    for name in names:
+        parts = []
+        for fitted, test in pairs:
+            if is_over():
+                return found
+            model = _model(name, class_weight, seed)
+            sample = None if weights is None else weights[fitted]
+            parts.append(_predicted(model, table, labels, fitted, test, sample))
+        found[name] = np.concatenate(parts)
+    return found
+
+
+def _predicted(
+    model: Any, table: NDArray[Any], labels: Places, fitted: Any, test: Any, weights: Any
+) -> Places:
+    """XGBoost wants the classes of the fitted rows to be 0, 1, ... without gaps."""
+    known, places = np.unique(labels[fitted], return_inverse=True)
+    if len(known) == 1:
+        return np.full(len(test), known[0])
+    step = getattr(model, "steps", [("", None)])[-1][0]
+    options = {} if weights is None else {f"{step}__sample_weight": weights}
+    model.fit(table[fitted], places, **options)
+    return np.asarray(known[model.predict(table[test])])
+
+
+def _model(name: str, class_weight: Any, seed: int) -> Any:
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    options = {"class_weight": class_weight, "random_state": seed}
+    if name == "XGBoost":
+        return make_pipeline(_xgboost(class_weight, seed))
+    if name == "logistic regression":
+        linear = LogisticRegression(max_iter=1000, **options)
+        return make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), linear)
+    return make_pipeline(DecisionTreeClassifier(max_depth=3, **options))
+
+
+def _xgboost(class_weight: Any, seed: int) -> Any:
+    """With balanced classes by weights of rows, as it has no class_weight."""
+    from sklearn.utils.class_weight import compute_sample_weight
+    from xgboost import XGBClassifier
+
+    class Weighted(XGBClassifier):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: N803
+            own = compute_sample_weight(class_weight, y)
+            given = own if sample_weight is None else own * sample_weight
+            return super().fit(X, y, sample_weight=given)
+
+    return Weighted(random_state=seed, n_jobs=1)
