@@ -43,7 +43,7 @@ from fsm_hpc.system import clock
 if TYPE_CHECKING:
     from fsm_hpc.search.solvers.native.parts import Helpers
 
-SHARE_OF_RULE = 0.4  # of the budget that the model itself may take; its folds have the rest
+SHARE_OF_RULE = 1 / 3  # of the budget that the model itself may take; its folds have the rest
 SHARE_OF_OTHERS = 0.15  # of the budget that other models may take
 LEAST_OF_OTHERS_S = 2.0
 LEAST_OF_CHOICE_S = 10.0  # that a choice may take, however little of the budget is left
@@ -134,7 +134,7 @@ class _Searches:
                 task.splits,
                 task.fitted,
                 self.solver_of(own, self.helpers),
-                limits_of(own, self.stop),
+                limits_of(own, self.stop, gives_up=True),
                 self.steps.watch,
                 self.may_write,
                 self.steps.say,
@@ -173,6 +173,7 @@ class _Searches:
             solver_of=self.solver_of,
             say=self.steps.say,
             helpers=self.helpers,
+            gives_up=True,
         )
         results: Results = []
         count = tasks[0].config.fit.folds

@@ -116,7 +116,7 @@ def learn(
     interrupted = False
     try:
         if length is None:
-            limits = Limits(rule, scan_budget_s=left(SHARE_OF_SCAN), watch=see)
+            limits = Limits(rule, left(SHARE_OF_SCAN), watch=see, gives_up=True)
             for state in scan(splits, solver, ScanState(), limits):
                 see(state)
         for state in finish(fitted, solver, latest[0], _final(rule, left(), see), length):

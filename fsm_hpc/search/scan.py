@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +19,9 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.simple import LITERAL_SIZE, SIMPLE_SIZE, best_simple, worth_of
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
+from fsm_hpc.system.numbers import SPREAD
 
+PACE_S = 1.0  # of searching, before a pace tells how long the rest takes
 _FORCED = {
     End.TIMEOUT: StopReason.TIMEOUT,
     End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY,
@@ -108,6 +111,7 @@ class Limits:
     final_budget_s: float | None = None
     control: Control = field(default_factory=Control)
     watch: Callable[[ScanState], None] = lambda state: None
+    gives_up: bool = False  # on a length that is not expected to end within the budget
 
 
 def scan(
@@ -273,7 +277,8 @@ def _one_length(
         limits.watch(keep(replace(ladder, under_way=attempt), attempt.seconds))
 
     budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
-    after, outcome = _attempt(split.train, solver, before, limits, budget_s, tell)
+    behind = sum(len(one.lengths) == len(ladder.lengths) for one in state.ladders) - 1
+    after, outcome = _attempt(split.train, solver, before, limits, budget_s, tell, behind)
     if not outcome.proved:
         state = keep(replace(ladder, under_way=after), after.seconds)
         return replace(state, stop_reason=_FORCED.get(outcome.end))
@@ -290,8 +295,12 @@ def _attempt(
     limits: Limits,
     budget_s: float | None,
     watch: Callable[[LengthAttempt], None],
+    behind: int = 0,
 ) -> tuple[LengthAttempt, Outcome]:
-    """Solve one length, counting the seconds that earlier attempts at it took."""
+    """Solve one length, counting the seconds that earlier attempts at it took.
+
+    `behind` other splits need the same length, before it counts.
+    """
     started = clock.monotonic()
 
     def attempt(best: Incumbent) -> LengthAttempt:
@@ -299,12 +308,29 @@ def _attempt(
         return replace(before, best=best, seconds=seconds, end=None)
 
     deadline = None if budget_s is None else started + budget_s - before.seconds
-    control = replace(limits.control, deadline=deadline, report=lambda best: watch(attempt(best)))
+    give_up = threading.Event()
+
+    def report(best: Incumbent) -> None:
+        now = attempt(best)
+        watch(now)
+        if limits.gives_up and deadline is not None and _is_hopeless(now, behind, deadline):
+            give_up.set()
+
+    control = replace(limits.control, deadline=deadline, report=report, give_up=give_up)
     watch(attempt(before.best))
     outcome = solver.solve(problem, before.length, before.best, control)
     outcome = replace(outcome, formula=written(problem, outcome.formula))
     outcome = checked(problem, before.length, outcome)
     return replace(attempt(outcome.incumbent), solver=outcome.solver), outcome
+
+
+def _is_hopeless(attempt: LengthAttempt, behind: int, deadline: float) -> bool:
+    """Whether the pace so far says that the length cannot be finished before the deadline."""
+    left_s, frontier = attempt.left_s, attempt.best.frontier
+    if left_s is None or frontier is None or frontier.seconds < PACE_S:
+        return False
+    needed_s = left_s + behind * (frontier.seconds + left_s)
+    return needed_s / SPREAD > deadline - clock.monotonic()
 
 
 def _may_go_on(attempt: LengthAttempt, budget_s: float | None) -> bool:

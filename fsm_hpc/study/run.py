@@ -54,11 +54,13 @@ def run_fold(
     solver_of: SolverOf = configured_solver,
     say: Say = lambda text: None,
     helpers: Helpers | None = None,
+    gives_up: bool = False,
 ) -> FoldResult | None:
     """Run one fold to its end; None when `stop` was set, and the next run goes on from there.
 
     `history` tells what the result's provenance says about the jobs that worked on it; `say` hears
-    of files that were not understood, and where they are kept; `helpers` are its other nodes.
+    of files that were not understood, and where they are kept; `helpers` are its other nodes;
+    `gives_up`: a length that is not expected to end within the budget ends the scan.
     """
     fold = prepare(config)
     done = final_result(fold)
@@ -73,7 +75,8 @@ def run_fold(
         made = _run_baseline(fold, stop, on_trial, say)
     else:
         solver = solver_of(config, helpers)
-        made = _run_formula(fold, solver, stop, watch, may_write, say, helpers)
+        limits = limits_of(config, stop, gives_up)
+        made = _run_formula(fold, solver, limits, watch, may_write, say, helpers)
     if made is None or not may_write():
         return None
     helpers_lost = 0 if helpers is None else helpers.lost
@@ -90,14 +93,13 @@ def run_fold(
 def _run_formula(
     fold: Fold,
     solver: Solver,
-    stop: threading.Event,
+    limits: Limits,
     watch: Watch,
     may_write: MayWrite,
     say: Say,
     helpers: Helpers | None,
 ) -> FoldResult | None:
-    splits = fold.splits
-    limits = limits_of(fold.config, stop)
+    splits, stop = fold.splits, limits.control.stop
     fitted = fold.problem(fold.rows.fitted)
     alternatives.check(fold, fitted)
     state = search_formula(fold.paths.scan, splits, fitted, solver, limits, watch, may_write, say)
@@ -312,11 +314,12 @@ def _sentence(dataset: Dataset, formula: Formula) -> str:
     return f"Predict {yes} when {condition}; otherwise {no}."
 
 
-def limits_of(config: Config, stop: threading.Event) -> Limits:
+def limits_of(config: Config, stop: threading.Event, gives_up: bool = False) -> Limits:
     """When a fold's scan and its final solve end."""
     return Limits(
         rule=StoppingRule(config.scan.patience, config.scan.max_length, config.scan.plateau),
         scan_budget_s=config.scan.budget_h * 3600,
         final_budget_s=config.final.budget_h * 3600,
         control=Control(stop=stop, memory_mb=memory_mb(config)),
+        gives_up=gives_up,
     )

@@ -72,6 +72,7 @@ class Control:
 
     deadline: float | None = None  # on the clock of clock.monotonic()
     stop: threading.Event = field(default_factory=threading.Event)
+    give_up: threading.Event = field(default_factory=threading.Event)  # as if the deadline passed
     memory_mb: float | None = None
     report: Callable[[Incumbent], None] = lambda incumbent: None
 
@@ -79,7 +80,8 @@ class Control:
         """Why the solver has to come back now, or None while it may go on."""
         if self.stop.is_set():
             return End.STOPPED
-        if self.deadline is not None and clock.monotonic() >= self.deadline:
+        is_late = self.deadline is not None and clock.monotonic() >= self.deadline
+        if is_late or self.give_up.is_set():
             return End.TIMEOUT
         if self.memory_mb is not None and (used_mb or resident_mb()) > self.memory_mb:
             return End.OUT_OF_MEMORY
