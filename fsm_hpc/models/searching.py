@@ -98,7 +98,6 @@ def _results(
 
 def compare(estimator: Any, X: Any, y: Any, cv: Any, models: str) -> Comparison:  # noqa: N803
     """Unfitted copies of an estimator and other models on the same folds."""
-    X = as_frame(X)  # noqa: N806
     classes, labels, weights = inputs.classes_of(estimator, X, y, None)
     columns, _ = inputs.fitted_columns(clone(estimator), X, weights)
     table = np.column_stack([column.values.astype(np.float64) for column in columns])

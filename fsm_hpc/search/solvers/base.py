@@ -72,9 +72,9 @@ class Control:
 
     deadline: float | None = None  # on the clock of clock.monotonic()
     stop: threading.Event = field(default_factory=threading.Event)
-    give_up: threading.Event = field(default_factory=threading.Event)  # as if the deadline passed
     memory_mb: float | None = None
     report: Callable[[Incumbent], None] = lambda incumbent: None
+    give_up: threading.Event = field(default_factory=threading.Event)  # as if the deadline passed
 
     def reason_to_end(self, used_mb: float | None = None) -> End | None:
         """Why the solver has to come back now, or None while it may go on."""
