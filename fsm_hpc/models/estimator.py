@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from fsm_hpc.models import inputs, model
+from fsm_hpc.models import inputs, model, searching
+from fsm_hpc.models.comparison import Comparison
 from fsm_hpc.models.fitted import FitResult, FittedAttributes
 from fsm_hpc.models.notes import FrontEnd
-from fsm_hpc.models.searching import search
 from fsm_hpc.search.solvers.base import Solver
 from fsm_hpc.system import clock
 
@@ -206,7 +206,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
         started = clock.monotonic()
         self._forget()
         try:
-            result = search(self, X, y, sample_weight, started)
+            result = searching.search(self, X, y, sample_weight, started)
         except BaseException:
             self._forget()
             raise
@@ -263,6 +263,25 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
             precision = np.maximum(shares[chosen, chosen], np.finfo(float).tiny)
             return np.asarray(np.where(chosen == 1, precision, -precision))
         return np.asarray((shares + np.eye(len(shares)))[chosen])
+
+    def compare(self, X: Any, y: Any, cv: Any = 10, models: str = "simple") -> Comparison:  # noqa: N803
+        """Compare classifiers with these parameters with other models by cross-validation.
+
+        Parameters
+        ----------
+        X : DataFrame, or array of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        cv : int or splitter, default=10
+            Folds on which all models are evaluated.
+        models : {"simple", "all"}, default="simple"
+            "simple" is a tree of depth 3 and logistic regression; "all" adds XGBoost.
+
+        Returns
+        -------
+        Comparison
+            `str` of it says who is ahead, by how much, with a confidence interval.
+        """
+        return searching.compare(self, X, y, cv, models)
 
     def save(self, path: str | Path) -> None:
         """Write model.json, which `load`, `fsm-hpc predict` and `fsm-hpc export` read."""

@@ -20,7 +20,6 @@ from fsm_hpc.search.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fsm_hpc.models.comparison import Comparison
     from fsm_hpc.search.near_optimal.good_set import GoodSet
 
 _KEPT = ("_result", "n_features_in_", "feature_names_in_")
@@ -230,27 +229,6 @@ class FittedAttributes:
         if self.__sklearn_is_fitted__():
             shown["text/latex"] = self._repr_latex_()
         return shown
-
-    def compare(self, X: Any, y: Any, cv: Any = 10, models: str = "simple") -> Comparison:  # noqa: N803
-        """Compare classifiers with these parameters with other models by cross-validation.
-
-        Parameters
-        ----------
-        X : DataFrame, or array of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        cv : int or splitter, default=10
-            Folds on which all models are evaluated.
-        models : {"simple", "all"}, default="simple"
-            "simple" is a tree of depth 3 and logistic regression; "all" adds XGBoost.
-
-        Returns
-        -------
-        Comparison
-            `str` of it says who is ahead, by how much, with a confidence interval.
-        """
-        from fsm_hpc.models.searching import compare
-
-        return compare(self, X, y, cv, models)
 
     # ------------------------------------------------------------------------------ alternatives
 
