@@ -51,6 +51,7 @@ class JobArray:
     name: str  # of its jobs: has a token that no other array has
     members: tuple[tuple[FoldPaths, Submission], ...]
     is_array: bool = True  # several jobs under one id
+    tasks: tuple[int, ...] = ()  # how many members share each job; none said: one has each
 
     @property
     def study(self) -> StudyPaths:
@@ -62,10 +63,21 @@ class JobArray:
         return schedulers.named(self.members[0][1].kind)
 
     def job_ids(self, job_id: str) -> list[str]:
-        """The id of every member."""
-        if not self.is_array:
-            return [job_id]
-        return [f"{job_id}_{number}" for number in range(len(self.members))]
+        """The id of the job of every member."""
+        sizes = self.tasks or (1,) * len(self.members)
+        ids = [f"{job_id}_{number}" if self.is_array else job_id for number in range(len(sizes))]
+        return [one for one, size in zip(ids, sizes, strict=True) for _ in range(size)]
+
+    def task_of(self, job_id: str) -> tuple[tuple[FoldPaths, Submission], ...]:
+        """The members that share the job of this id."""
+        number = job_id.rpartition("_")[2]
+        return self.task(int(number) if self.is_array and number.isdigit() else 0)
+
+    def task(self, number: int) -> tuple[tuple[FoldPaths, Submission], ...]:
+        """The members that share a job."""
+        sizes = self.tasks or (1,) * len(self.members)
+        first = sum(sizes[:number])
+        return self.members[first : first + sizes[number]] if number < len(sizes) else ()
 
 
 def save(array: JobArray) -> None:
@@ -74,7 +86,7 @@ def save(array: JobArray) -> None:
         _MemberRow(_relative(paths.folder, array.output), submission)
         for paths, submission in array.members
     )
-    saved = _SavedArray(array.name, array.is_array, tuple(members))
+    saved = _SavedArray(array.name, array.is_array, tuple(members), array.tasks)
     content = serialization.header(FORMAT) | serialization.plain(saved)
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     if len(text.encode(errors="backslashreplace")) > serialization.MAX_BYTES:
@@ -112,6 +124,7 @@ class _SavedArray:
     name: str
     is_array: bool
     members: tuple[_MemberRow, ...]
+    tasks: tuple[Annotated[int, Meta(ge=1, le=10**6)], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +163,9 @@ def read(output: Path) -> JobArray:
     if saved is None:
         raise UnreadableError(f"{output / FILE} is not there")
     members = tuple((_paths(output, one.folder), one.submission) for one in saved.members)
-    return JobArray(output, saved.name, members, saved.is_array)
+    if saved.tasks and sum(saved.tasks) != len(members):
+        raise UnreadableError(f"{output / FILE}: tasks: expected {len(members)} folds in all")
+    return JobArray(output, saved.name, members, saved.is_array, saved.tasks)
 
 
 def _paths(output: Path, folder: str) -> FoldPaths:
@@ -220,21 +235,21 @@ def understood(output: Path) -> JobArray | None:
         return None
 
 
-def member_here(output: Path) -> Submission | None:
-    """The submission that the job of this process is for; None where the array was withdrawn.
+def members_here(output: Path) -> tuple[tuple[FoldPaths, Submission], ...]:
+    """The folds that the job of this process is for; none where the array was withdrawn.
 
     What cannot be read does not say so: it is an error.
     """
     end_ = _read_state(output)
     if end_ is not None and end_.state is ArrayState.WITHDRAWN:
-        return None
+        return ()
     array = read(output)
-    count = len(array.members)
-    job = array.scheduler.environment() if count else None
+    job = array.scheduler.environment() if array.members else None
     number = job.task if job is not None and array.is_array else 0
-    if number >= count:
-        raise UnreadableError(f"{output / FILE} has {count} folds, and none for task {number}")
-    return array.members[number][1]
+    members = array.task(number) if array.members else ()
+    if not members:
+        raise UnreadableError(f"{output / FILE} has no fold for task {number}")
+    return members
 
 
 @contextmanager

@@ -42,6 +42,7 @@ class Submission:
     cancelled_at: Moment | None = None
     table: str | None = None  # digest of the table that was there
     generation: Count = 0  # of two submissions of a fold the one with the larger number is newer
+    folds_in_job: Annotated[int, Meta(ge=1, le=10**6)] = 1  # that share its job with it
     process: Identity = ""  # of the command that submitted it, which runs a local one
     heartbeat: Annotated[str, Meta(pattern=r"^[^/\0]{0,255}\Z")] = ""  # of version 0.2
 

@@ -42,7 +42,7 @@ FROM_DISK = {
             "signal_delay_s",
         ),
         *("max_parallel", "max_retries", "partition", "account", "qos", "constraint"),
-        *("mail_user", "mail_type", "guess"),
+        *("mail_user", "mail_type", "folds_per_job"),
         "by",  # emptied before: it holds any other setting of the cluster, also what runs code
     },
 }

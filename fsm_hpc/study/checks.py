@@ -49,3 +49,8 @@ def one_name(where: str, name: str) -> None:
     """A name that a module may have."""
     if re.fullmatch(r"[a-z][a-z0-9_]*", name) is None:
         raise UserError(f"{where}: expected a name of small letters, found {name!r}")
+
+
+def number_or_auto(where: str, text: str) -> None:
+    if text != "auto" and re.fullmatch("[1-9][0-9]{0,5}", text) is None:
+        raise UserError(f"{where}: expected a whole number from 1 on, or auto, found {text!r}")

@@ -17,7 +17,7 @@ from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.study.building import plain_values
-from fsm_hpc.study.checks import at_least, one_folder, one_line, one_name, one_word
+from fsm_hpc.study.checks import at_least, number_or_auto, one_folder, one_line, one_name, one_word
 from fsm_hpc.study.cut_settings import CutSettings
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.language_settings import LanguageSettings
@@ -188,10 +188,11 @@ class ClusterSettings:
         None, "null: the Python that submits, at the same path on the nodes"
     )
     by: dict[str, Any] = setting(dict, "other values for some datasets and methods")
-    guess: bool = setting(False, "true: fewer cores and less memory for small tables")
+    folds_per_job: str = setting("1", "auto: short folds share a job; a number: so many do")
 
     def __post_init__(self) -> None:
         one_name("cluster.scheduler", self.scheduler)
+        number_or_auto("cluster.folds_per_job", self.folds_per_job)
         check_least("cluster", self)
         for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type"):
             one_word(f"cluster.{name}", getattr(self, name) or "-")

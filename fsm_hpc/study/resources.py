@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study import hydra
 from fsm_hpc.study.building import build
 from fsm_hpc.study.config import ClusterSettings, Config
 
 START_S = 30  # that a job takes until it searches
 METHODS = tuple(method.value for method in Method)
-KEYS = tuple(
-    f.name for f in fields(ClusterSettings) if f.name not in ("by", "scheduler", "detect", "guess")
-)
+KEYS = tuple(f.name for f in fields(ClusterSettings) if f.name not in ("by", "scheduler", "detect"))
 
 
 def by_dataset_and_method(config: Config) -> Config:
@@ -73,43 +70,3 @@ def hopeless(cluster: ClusterSettings) -> str:
         f"(cluster.signal_delay_s) and takes some {START_S} s to start; a longer "
         "cluster.timeout_h or a shorter cluster.signal_delay_s is needed"
     )
-
-
-# ----------------------------------------------------------------------------------- first guess
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """What a fold of a table probably needs, to begin with."""
-
-    cpus: int
-    mem_gb: float
-
-
-_STEPS = ((10_000, 1, 4.0), (50_000, 2, 8.0), (200_000, 4, 16.0))  # cells -> cores, memory
-_LARGE = (8, 64.0)
-
-
-def guess(config: Config, rows: int, columns: int) -> Guess:
-    """From the cells of the table; clingo-dl writes every row into its program."""
-    cells = rows * columns
-    if config.method.name is Method.MEDIAN:  # one proposition for a column, not one for a cut
-        cells //= 4
-    cpus, mem_gb = next(((c, m) for most, c, m in _STEPS if cells < most), _LARGE)
-    is_native = config.solver.name is SolverName.NATIVE or not config.method.name.finds_formula
-    return Guess(cpus, mem_gb if is_native else 2 * mem_gb)
-
-
-def guessed(config: Config, rows: int, columns: int) -> Config:
-    """The config with the guess where `cluster.guess` asks for it; never with more than it has."""
-    cluster = config.cluster
-    if not cluster.guess:
-        return config
-    found = guess(config, rows, columns)
-    smaller = replace(
-        cluster,
-        guess=False,
-        cpus=min(cluster.cpus, found.cpus),
-        mem_gb=min(cluster.mem_gb, found.mem_gb),
-    )
-    return replace(config, cluster=smaller)

@@ -13,6 +13,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.fingerprint import result_settings
 from fsm_hpc.study.same import Same
 
+GONE = ("guess",)
 RENAMED = {"kind": "scheduler", "sbatch": "options"}  # settings of the cluster in version 0.2
 
 
@@ -37,5 +38,6 @@ def _read_once(written: Same) -> Config:
             holder.setdefault(name, one.info.legacy)
     cluster = values.get("cluster")
     if isinstance(cluster, Mapping):
-        values["cluster"] = {RENAMED.get(name, name): value for name, value in cluster.items()}
+        kept = {name: value for name, value in cluster.items() if name not in GONE}
+        values["cluster"] = {RENAMED.get(name, name): value for name, value in kept.items()}
     return build(Config, values)

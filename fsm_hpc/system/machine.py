@@ -6,6 +6,7 @@ import gc
 import math
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
@@ -75,6 +76,16 @@ def resident_mb(pid: int | str = "self") -> float:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
     except (OSError, IndexError, ValueError):
         return 0.0
+
+
+def data_mb() -> float:
+    """What RLIMIT_DATA counts of this process; 0 where the system does not tell."""
+    try:
+        text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0.0
+    found = re.search(r"^VmData:\s*(\d+) kB", text, re.MULTILINE)
+    return int(found[1]) / 1024 if found else 0.0
 
 
 def peak_rss_mb() -> float:

@@ -16,7 +16,7 @@ from fsm_hpc.cluster.schedulers import slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import evidence, reasons
 from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, ask, judge, report_on
+from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, judge
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.process_identities import identity
@@ -66,7 +66,7 @@ def seen(paths: FoldPaths, word: str = "") -> FoldVerdict:
     """The verdict where a scheduler is asked, and SLURM would say that word."""
     found = evidence.gather(FoldRef(FOLD, paths))
     if found.submission is not None and found.submission.kind == "local":
-        return judge(found, report_on(found, ask([found])))
+        return judge(found, evidence.report_on(found, evidence.ask([found])))
     assert found.job_id is not None
     return judge(found, JobReport({found.job_id: slurm_commands.status(word)} if word else {}))
 

@@ -16,14 +16,13 @@ from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers import local, slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
 from fsm_hpc.cluster.watch.verdict import (
     FoldVerdict,
     Verdict,
-    ask,
     check_code,
     judge,
-    report_on,
 )
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId
@@ -54,7 +53,7 @@ def hints(state: str, reason: str = "") -> JobReport:
 
 def look_at(found: Evidence) -> FoldVerdict:
     """The verdict where the scheduler is asked."""
-    return judge(found, report_on(found, ask([found])))
+    return judge(found, evidence.report_on(found, evidence.ask([found])))
 
 
 def result(**changes: Any) -> FoldResult:

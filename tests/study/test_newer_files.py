@@ -174,7 +174,7 @@ def test_a_job_refuses_a_newer_array_and_does_not_take_it_for_withdrawn(
 ) -> None:
     make_newer(array / name)
     with pytest.raises(NewerFormatError):
-        arrays.member_here(array)
+        arrays.members_here(array)
 
 
 @pytest.mark.parametrize("name", [arrays.FILE, arrays.STATE])

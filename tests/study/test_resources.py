@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import resources
 from fsm_hpc.study.compose import compose, expand
 
 SWEEP = ["dataset=bank,hepatitis", "method=pivot,random_forest", "fold=0", "cluster=slurm"]
@@ -51,15 +48,3 @@ def test_what_is_submitted_has_its_own_values_only() -> None:
 def test_mistakes_are_told(word: str, told: str) -> None:
     with pytest.raises(UserError, match=told):
         cores(word)
-
-
-def test_a_small_table_is_given_less_and_none_more_than_is_stated() -> None:
-    config = compose(["dataset=bank", "method=pivot", "solver=native", "cluster=slurm"])
-    asked = replace(config, cluster=replace(config.cluster, guess=True))
-    sizes = [(129, 17), (683, 60), (4521, 40), (4_000_000, 50)]
-    made = [resources.guessed(asked, *size).cluster for size in sizes]
-    assert [one.cpus for one in made] == [1, 2, 4, 8]
-    assert [one.mem_gb for one in made] == [4.0, 8.0, 16.0, 64.0]
-    few = replace(asked, cluster=replace(asked.cluster, cpus=2))
-    assert resources.guessed(few, *sizes[-1]).cluster.cpus == 2
-    assert resources.guessed(config, 129, 17) == config

@@ -26,7 +26,8 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
 def show_plan(configs: Sequence[Config], as_json: bool) -> int:
     """Show what a submission of these folds would do."""
     from fsm_hpc.cluster import schedulers
-    from fsm_hpc.cluster.submit.plan import decide, expected, lay_out, to_dict
+    from fsm_hpc.cluster.submit.packing import saving
+    from fsm_hpc.cluster.submit.plan import decide, expected, lay_out, site_limits, to_dict
     from fsm_hpc.cluster.watch import show
     from fsm_hpc.system import terminal
 
@@ -44,6 +45,8 @@ def show_plan(configs: Sequence[Config], as_json: bool) -> int:
         console.print(f"{folds} would run here, {at_a_time} at a time")
     elif arrays:
         show.layout(console, arrays, expected(decisions))
+        if text := saving(decisions, site_limits(decisions)):
+            console.print(text, soft_wrap=True)
     else:
         console.print("nothing to submit")
     return 0

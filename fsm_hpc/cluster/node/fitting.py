@@ -82,9 +82,10 @@ class Here(FitSupervisor):
 def work_in_array(output: str) -> str:
     """Fit one submitted rule; this is what submitit calls on a node. Returns how it ended."""
     with arrays.reason_in_output():
-        submission = arrays.member_here(Path(output))
-        if submission is None:
+        members = arrays.members_here(Path(output))
+        if not members:
             print("this job was withdrawn before it began: nothing to do")
             return AttemptEnd.SUPERSEDED.value
+        ((_, submission),) = members
         paths = rule_paths(submission.config_then)
         return begin_attempt(FitSupervisor, submission, paths).value

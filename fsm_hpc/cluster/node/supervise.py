@@ -9,15 +9,16 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.cluster import arrays, attempts, schedulers, submissions
+from fsm_hpc.cluster import attempts, schedulers, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
 from fsm_hpc.cluster.node import cores, nodes
 from fsm_hpc.cluster.node.joblog import Log
+from fsm_hpc.cluster.schedulers.base import Scheduler
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
@@ -46,18 +47,10 @@ def work(submitted: dict[str, Any]) -> str:
     return begin_attempt(Supervisor, submission, fold_paths(submission.config_then)).value
 
 
-def work_in_array(output: str) -> str:
-    """Run the fold of an array that this job is for; this is what a scheduler calls."""
-    with arrays.reason_in_output():
-        submission = arrays.member_here(Path(output))
-        if submission is None:
-            print("this job was withdrawn before it began: nothing to do")
-            return AttemptEnd.SUPERSEDED.value
-        return work(asdict(submission))
-
-
 def begin_attempt(
-    supervisor: type[Supervisor], submission: Submission, paths: FoldPaths
+    supervisor: Callable[[Submission, FoldPaths], Supervisor],
+    submission: Submission,
+    paths: FoldPaths,
 ) -> AttemptEnd:
     """Run what was submitted, unless it was taken over or cancelled before it began."""
     latest = submissions.load(paths)
@@ -215,31 +208,21 @@ class Supervisor:
             self.log("another attempt has taken this fold over; leaving it alone")
             return AttemptEnd.SUPERSEDED
         if self.signal is not signal.SIGUSR2 or self.environment is None:
-            self.finish(
-                AttemptEnd.STOPPED, f"by {self.signal.name if self.signal else 'its parent'}"
-            )
-            if not self.scheduler.ends_with_command:
-                # leaving now would look like success, and a preempted job would not come back
-                _wait_for_the_end(600)
-            return AttemptEnd.STOPPED
-        return self.requeue(config)
-
-    def requeue(self, config: Config) -> AttemptEnd:
+            by = self.signal.name if self.signal else "its parent"
+            return self.leave(config, self.finish(AttemptEnd.STOPPED, f"by {by}"))
         cluster = config.cluster
         ran_s = clock.monotonic() - self.began
         at_limit = ran_s >= cluster.timeout_h * 3600 - cluster.signal_delay_s - 90
-        end = self.finish(
-            AttemptEnd.TIMEOUT if at_limit else AttemptEnd.PREEMPTED, f"after {ran_s:.0f} s"
-        )
-        patience_s = time.monotonic() + cluster.signal_delay_s + 600  # the job is ended before
-        while time.monotonic() < patience_s:
-            if self.scheduler.requeue(self.attempt.job_id):
-                self.log("requeued")
-                if not self.scheduler.ends_with_command:
-                    _wait_for_the_end(60)
-                return end
-            self.log(f"{self.scheduler.title} did not requeue it, trying again")
-            time.sleep(5)
+        end = AttemptEnd.TIMEOUT if at_limit else AttemptEnd.PREEMPTED
+        return self.leave(config, self.finish(end, f"after {ran_s:.0f} s"))
+
+    def leave(self, config: Config, end: AttemptEnd) -> AttemptEnd:
+        """Requeue the job, or wait for its end: leaving now would look like success, and a
+        preempted job would not come back."""
+        if end is not AttemptEnd.STOPPED:
+            requeue_job(self.scheduler, self.attempt.job_id, config, self.log)
+        elif not self.scheduler.ends_with_command:
+            wait_for_the_end(600)
         return end
 
     def finish(self, end: AttemptEnd, message: str = "") -> AttemptEnd:
@@ -339,7 +322,22 @@ class Supervisor:
                 heartbeat.touch(self.paths.attempt)
 
 
-def _wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+def requeue_job(
+    scheduler: Scheduler, job_id: str, config: Config, log: Callable[[str], None]
+) -> None:
+    """Put the job of this process back into the queue, however often that has to be tried."""
+    patience_s = time.monotonic() + config.cluster.signal_delay_s + 600  # the job is ended before
+    while time.monotonic() < patience_s:
+        if scheduler.requeue(job_id):
+            log("requeued")
+            if not scheduler.ends_with_command:
+                wait_for_the_end(60)
+            return
+        log(f"{scheduler.title} did not requeue it, trying again")
+        time.sleep(5)
+
+
+def wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
     """The scheduler is about to kill this process."""
     deadline = clock() + limit_s
     while clock() < deadline:

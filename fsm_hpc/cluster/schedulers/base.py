@@ -112,6 +112,7 @@ class SiteLimits:
 
     max_array_size: int = UNLIMITED
     max_parallel: int = UNLIMITED
+    starts_quickly: bool = False  # a job costs little more than what it runs
 
 
 class Grade(Enum):

@@ -92,7 +92,9 @@ class Local(Scheduler):
         """How many folds of this size the machine holds at a time, and the user wants at most."""
         cores = min(config.cluster.cpus, machine.available_cores())
         held = machine.available_cores() // (config.nodes * cores)
-        return SiteLimits(max_parallel=max(1, min(held, config.cluster.max_parallel)))
+        return SiteLimits(
+            max_parallel=max(1, min(held, config.cluster.max_parallel)), starts_quickly=True
+        )
 
     def submit(self, batch: Batch, before: Callable[[], None] = lambda: None) -> str:
         before()

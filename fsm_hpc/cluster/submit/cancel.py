@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from fsm_hpc.cluster import arrays, schedulers, study_lock, submissions
+from fsm_hpc.cluster import arrays, attempts, schedulers, study_lock, submissions
 from fsm_hpc.cluster.schedulers.base import JobRecord
+from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.cluster.watch import evidence, show
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, look
-from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files, terminal
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
@@ -78,15 +79,43 @@ def _cancel_all(live: Sequence[FoldVerdict]) -> dict[str, str]:
 
     What may not have ended, and why.
     """
-    jobs: dict[str, list[JobRecord]] = {}
+    jobs: dict[str, dict[str, JobRecord]] = {}
     not_cancelled: dict[str, str] = {}
     files.write_each(partial(_mark, one, jobs, not_cancelled) for one in live)
+    going_on = _going_on(live)
     for kind, records in jobs.items():
-        not_cancelled |= schedulers.named(kind).cancel(records)
+        ended = [record for job_id, record in records.items() if job_id not in going_on]
+        not_cancelled |= schedulers.named(kind).cancel(ended)
     return not_cancelled
 
 
-def _mark(one: FoldVerdict, jobs: dict[str, list[JobRecord]], failed: dict[str, str]) -> None:
+def _going_on(live: Sequence[FoldVerdict]) -> set[str]:
+    """Jobs that are shared with folds that go on; those that are cancelled find their marks."""
+    shared: dict[Path, set[str]] = {}
+    for one in live:
+        if one.job and one.job.output and one.submission and one.submission.folds_in_job > 1:
+            shared.setdefault(one.job.output, set()).add(one.job.id)
+    return {
+        job_id
+        for output, ids in shared.items()
+        if (array := arrays.understood(output)) is not None
+        for job_id in ids
+        if not all(_is_over(*member) for member in array.task_of(job_id))
+    }
+
+
+def _is_over(paths: FoldPaths, submission: Submission) -> bool:
+    try:
+        latest, attempt = submissions.load(paths), attempts.load(paths)
+    except NewerFormatError:
+        return True
+    is_own = latest is not None and latest.token == submission.token
+    if latest is not None and (not is_own or latest.cancelled_at is not None):
+        return True
+    return attempt is not None and attempt.token == submission.token and attempt.end is not None
+
+
+def _mark(one: FoldVerdict, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]) -> None:
     ref, submission = one.ref, one.submission
     if submission is None:
         failed[str(ref.id)] = "nothing says which job it is"
@@ -96,4 +125,4 @@ def _mark(one: FoldVerdict, jobs: dict[str, list[JobRecord]], failed: dict[str, 
     except OSError as error:
         failed[str(ref.id)] = f"the wish to cancel cannot be kept: {error}"
     if one.job is not None:
-        jobs.setdefault(submission.kind, []).append(one.job)
+        jobs.setdefault(submission.kind, {})[one.job.id] = one.job

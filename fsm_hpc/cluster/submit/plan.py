@@ -8,6 +8,8 @@ from typing import Any
 
 from fsm_hpc.cluster import arrays, schedulers
 from fsm_hpc.cluster.schedulers.base import JobReport, SiteLimits
+from fsm_hpc.cluster.submit import packing
+from fsm_hpc.cluster.submit.packing import ArrayTask
 from fsm_hpc.cluster.watch import cost, evidence
 from fsm_hpc.cluster.watch.cost import Expected
 from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -37,17 +39,25 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Folds that go to a scheduler in one piece, a job each."""
+    """Jobs that go to a scheduler in one piece."""
 
-    folds: tuple[Decision, ...]
+    tasks: tuple[ArrayTask, ...]
     at_a_time: int
     after: tuple[int, ...] = ()  # positions of arrays that have to end before it begins
 
     @property
+    def folds(self) -> tuple[Decision, ...]:
+        return tuple(decision for task in self.tasks for decision in task.folds)
+
+    @property
+    def config(self) -> Config:
+        """What each job is given."""
+        return self.tasks[0].config
+
+    @property
     def core_hours(self) -> float:
         """At most, for one attempt each."""
-        configs = [decision.config for decision in self.folds]
-        return sum(c.nodes * c.cluster.cpus * c.cluster.timeout_h for c in configs)
+        return sum(task.core_hours for task in self.tasks)
 
 
 @without_collector()
@@ -57,20 +67,12 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
         raise UserError("these words name no fold")
     refuse(configs)
     adapted = schedulers.of(configs[0]).adapted
-    configs = [adapted(_guessed(config)) for config in variants.one_each(configs)]
+    configs = [adapted(config) for config in variants.one_each(configs)]
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
     found, reports = look([_with_data(ref) for ref in evidence.of_sweep(configs)])
     return [_decide(config, one) for config, one in zip(configs, found, strict=True)], reports
-
-
-def _guessed(config: Config) -> Config:
-    """Cores and memory by the size of the table, where that is asked for."""
-    if not config.cluster.guess:
-        return config
-    data = fold.load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
-    return resources.guessed(config, data.rows, len(data.columns))
 
 
 def refuse(configs: Sequence[Config]) -> None:
@@ -143,14 +145,12 @@ def _other_settings(config: Config, found: FoldVerdict) -> str:
 
 
 def lay_out(decisions: Sequence[Decision], limits: SiteLimits | None = None) -> list[Array]:
-    """The folds as arrays of equal resources, none larger than the site allows; together they run
+    """The jobs as arrays of equal resources, none larger than the site allows; together they run
     no more jobs at a time than `cluster.max_parallel`."""
-    limits = limits or _limits(decisions)
-    groups: dict[str, list[Decision]] = {}
-    for decision in decisions:
-        if decision.is_submitted:
-            config = decision.config
-            groups.setdefault(f"{config.nodes} {config.cluster!r}", []).append(decision)
+    limits = limits or site_limits(decisions)
+    groups: dict[str, list[ArrayTask]] = {}
+    for task in packing.tasks(decisions, limits):
+        groups.setdefault(f"{task.config.nodes} {task.config.cluster!r}", []).append(task)
     most = max((group[0].config.cluster.max_parallel for group in groups.values()), default=1)
     parts: list[Array] = []
     for group in groups.values():
@@ -158,15 +158,18 @@ def lay_out(decisions: Sequence[Decision], limits: SiteLimits | None = None) -> 
     return _share(parts, min(most, limits.max_parallel))
 
 
-def _limits(decisions: Sequence[Decision]) -> SiteLimits:
+def site_limits(decisions: Sequence[Decision]) -> SiteLimits:
     config = decisions[0].config
     return schedulers.of(config).limits(config)
 
 
-def _split(group: list[Decision], size: int, first: int) -> list[Array]:
+def _split(group: list[ArrayTask], size: int, first: int) -> list[Array]:
     """Parts of a group, which by `cluster.by` may have a smaller limit of its own; `first`: the
     position of the first of them among all arrays."""
-    size = min(size, arrays.most_members((d.ref.paths, d.config) for d in group))
+    folds = [decision for task in group for decision in task.folds]
+    largest = max(len(task.folds) for task in group)
+    members = arrays.most_members((d.ref.paths, d.config) for d in folds)
+    size = max(1, min(size, members // largest))
     parts = [group[start : start + size] for start in range(0, len(group), size)]
     most = group[0].config.cluster.max_parallel
     at_a_time = max(1, most // len(parts))
@@ -189,7 +192,7 @@ def _share(parts: list[Array], most: int) -> list[Array]:
         open_ = [n for n, array in enumerate(parts) if jobs[n] < array.at_a_time]
         if not open_:
             break
-        jobs[max(open_, key=lambda n: len(parts[n].folds) / jobs[n])] += 1
+        jobs[max(open_, key=lambda n: len(parts[n].tasks) / jobs[n])] += 1
     return [
         replace(array, at_a_time=count, after=tuple({*array.after, *_before(number, most)}))
         for number, (array, count) in enumerate(zip(parts, jobs, strict=True))
@@ -212,10 +215,11 @@ def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str,
         ],
         "arrays": [
             {
-                "jobs": len(a.folds),
+                "jobs": len(a.tasks),
+                "folds": len(a.folds),
                 "at_a_time": a.at_a_time,
                 "after": list(a.after),
-                "nodes": a.folds[0].config.nodes,
+                "nodes": a.config.nodes,
                 "core_hours": a.core_hours,
             }
             for a in arrays

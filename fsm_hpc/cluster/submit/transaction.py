@@ -13,7 +13,7 @@ from typing import Any
 
 from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
 from fsm_hpc.cluster.arrays import ArrayState, JobArray
-from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.node import fitting, pack
 from fsm_hpc.cluster.schedulers.base import Batch, JobRecord, Scheduler, UnclearError
 from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
@@ -47,9 +47,9 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
     for array in lay_out(decisions):
         first = array.folds[0]
         after = tuple(sent[position] for position in array.after)
-        members = [(d.ref.paths, d.config, d.ref.data_digest) for d in array.folds]
-        made = _new(first.ref.paths.study, members, is_array=len(members) > 1)
-        batch = _batch(made, first.config, supervise.work_in_array)
+        tasks = [[(d.ref.paths, d.config, d.ref.data_digest) for d in t.folds] for t in array.tasks]
+        made = _new(first.ref.paths.study, tasks, is_array=len(tasks) > 1)
+        batch = _batch(made, array.config, pack.work_in_array)
         batch = replace(batch, at_a_time=array.at_a_time, after=after)
         job_ids = tuple(_send(made, batch))
         sent.append(job_ids[0].split("_")[0])
@@ -57,7 +57,7 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
 
 
 def _batch(array: JobArray, config: Config, task: Callable[..., Any]) -> Batch:
-    count = len(array.members) if array.is_array else None
+    count = len(array.tasks) if array.is_array else None
     return Batch(config, array.output, array.name, task, (str(array.output),), count)
 
 
@@ -68,13 +68,16 @@ def send_fit(config: Config) -> tuple[str, Path]:
     out = paths.folder
     study = StudyPaths(config.results_dir / config.study)
     member = (paths, replace(config, out=out.absolute()), data.digest)
-    made = _new(study, [member], is_array=False)
+    made = _new(study, [[member]], is_array=False)
     return _send(made, _batch(made, config, fitting.work_in_array))[0], out
 
 
 def _new(
-    study: StudyPaths, folds: Sequence[tuple[FoldPaths, Config, str | None]], is_array: bool
+    study: StudyPaths,
+    tasks: Sequence[Sequence[tuple[FoldPaths, Config, str | None]]],
+    is_array: bool,
 ) -> JobArray:
+    folds = [member for task in tasks for member in task]
     study_lock.ensure_held(study)
     output = output_folder(study)
     known = [generations.next_of(paths) for paths, _, _ in folds]
@@ -83,10 +86,11 @@ def _new(
     kind = folds[0][1].cluster.scheduler
     new = partial(submissions.new_submission, kind=kind, output=str(output))
     members = tuple(
-        (paths, replace(new(config, table=digest), generation=number))
-        for paths, config, digest in folds
+        (paths, replace(new(config, table=digest), generation=number, folds_in_job=len(task)))
+        for task in tasks
+        for paths, config, digest in task
     )
-    return JobArray(output, new_name(study), members, is_array)
+    return JobArray(output, new_name(study), members, is_array, tuple(map(len, tasks)))
 
 
 def new_name(study: StudyPaths, what: str = "") -> str:

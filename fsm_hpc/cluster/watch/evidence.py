@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from fsm_hpc.cluster import arrays, attempts, generations, schedulers, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.schedulers.base import SETUP_FAILED, JobRecord
+from fsm_hpc.cluster.schedulers.base import SETUP_FAILED, JobRecord, JobReport
 from fsm_hpc.cluster.schedulers.local import HEARTBEAT
 from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.errors import UserError
 from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -206,6 +207,27 @@ def _is_of_last_submission(done: FoldResult, paths: FoldPaths) -> bool:
         return not paths.submission.exists()
     last = generations.in_file(paths.submission)
     return last is not None and last <= generations.in_values(done.provenance)
+
+
+def ask(found: Iterable[Evidence]) -> dict[str, JobReport]:
+    """What every scheduler says about the jobs that are left open."""
+    jobs: dict[str, list[JobRecord]] = {}
+    for one in found:
+        if one.submission is not None and one.is_unsettled and one.job is not None:
+            jobs.setdefault(one.submission.kind, []).append(one.job)
+    return {kind: _report(kind, records) for kind, records in jobs.items()}
+
+
+def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
+    try:
+        return schedulers.named(kind).report(jobs)
+    except UserError:  # a scheduler that this machine does not have
+        return JobReport(silent=(kind,), queue_answered=False)
+
+
+def report_on(found: Evidence, reports: Mapping[str, JobReport]) -> JobReport:
+    kind = found.submission.kind if found.submission else ""
+    return reports.get(kind, JobReport())
 
 
 def job_outputs(found: Evidence) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import evidence
 from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
-from fsm_hpc.cluster.watch.verdict import ENDED, LIVE, Judged, Verdict, ask, judge, report_on
+from fsm_hpc.cluster.watch.verdict import ENDED, LIVE, Judged, Verdict, judge
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.system import serialization
@@ -85,8 +85,8 @@ class RuleVerdict(Judged):
 def look(refs: Sequence[FoldRef]) -> tuple[list[RuleVerdict], list[JobReport]]:
     """The verdict on every rule; asks schedulers only where their files leave it open."""
     found = [_gather(ref) for ref in refs]
-    reports = ask(found)
-    return [_judge(one, report_on(one, reports)) for one in found], list(reports.values())
+    reports = evidence.ask(found)
+    return [_judge(one, evidence.report_on(one, reports)) for one in found], list(reports.values())
 
 
 def _gather(ref: FoldRef) -> Evidence:

@@ -78,15 +78,17 @@ def _any_fold(ref: FoldRef) -> FoldId:
 def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
     """The arrays of a plan, with what they may cost at most, and what is to be expected."""
     table = _table(
-        "array", "jobs", "at a time", "nodes", "cores", "memory", "time limit", "core-hours"
+        *("array", "jobs", "folds", "at a time", "nodes", "cores", "memory", "time limit"),
+        "core-hours",
     )
     for number, array in enumerate(arrays, 1):
-        cluster = array.folds[0].config.cluster
+        cluster = array.config.cluster
         table.add_row(
             str(number),
-            str(len(array.folds)),
+            str(len(array.tasks)),
+            _folds(array),
             f"{array.at_a_time}{_after(array)}",
-            str(array.folds[0].config.nodes),
+            str(array.config.nodes),
             str(cluster.cpus),
             f"{cluster.mem_gb:g} GB",
             f"{cluster.timeout_h:g} h",
@@ -94,7 +96,7 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
         )
     console.print(table)
     total = sum(array.core_hours for array in arrays)
-    console.print(f"at most {total:,.0f} core-hours, if every job runs to its first time limit")
+    console.print(f"requested: {total:,.0f} core-hours, if every job runs to its time limit")
     if likely.folds:
         rest = (
             f"; of {counted(likely.others, 'fold')} nothing is known yet" if likely.others else ""
@@ -103,6 +105,12 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
             f"expected {likely.core_hours:,.2f} core-hours for {counted(likely.folds, 'fold')}, "
             f"{likely.basis}{rest}"
         )
+
+
+def _folds(array: Array) -> str:
+    """`2000, 250 a job`."""
+    most = max(len(task.folds) for task in array.tasks)
+    return f"{len(array.folds)}{f', {most} a job' if most > 1 else ''}"
 
 
 def _after(array: Array) -> str:
@@ -250,7 +258,7 @@ def _coloured(verdict: Verdict) -> Text:
 
 def _table(*headings: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    numbers = {"fold", "length", "elapsed", "jobs", "cores", "count"}
+    numbers = {"fold", "length", "elapsed", "jobs", "folds", "cores", "count"}
     numbers |= {"validation", "test", "balanced", "majority"}
     for heading in headings:
         table.add_column(heading, justify="right" if heading in numbers else "left")

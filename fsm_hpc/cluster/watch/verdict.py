@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers.base import JobRecord, JobReport, JobState, JobStatus
 from fsm_hpc.cluster.submissions import Submission
@@ -18,7 +17,6 @@ from fsm_hpc.cluster.watch.states import ENDED as ENDED
 from fsm_hpc.cluster.watch.states import LIVE as LIVE
 from fsm_hpc.cluster.watch.states import STUCK as STUCK
 from fsm_hpc.cluster.watch.states import Verdict as Verdict
-from fsm_hpc.errors import UserError
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import fingerprint
 from fsm_hpc.study.result import FoldResult
@@ -119,29 +117,8 @@ def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], list[JobReport]]:
     """The verdict on every fold; asks schedulers only about folds that their files leave open."""
     with without_collector():
         found = under_way.with_open_arrays(evidence.gather_all(folds))
-    reports = ask(found)
-    return [judge(e, report_on(e, reports)) for e in found], list(reports.values())
-
-
-def ask(found: Iterable[Evidence]) -> dict[str, JobReport]:
-    """What every scheduler says about the jobs that are left open."""
-    jobs: dict[str, list[JobRecord]] = {}
-    for one in found:
-        if one.submission is not None and one.is_unsettled and one.job is not None:
-            jobs.setdefault(one.submission.kind, []).append(one.job)
-    return {kind: _report(kind, records) for kind, records in jobs.items()}
-
-
-def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
-    try:
-        return schedulers.named(kind).report(jobs)
-    except UserError:  # a scheduler that this machine does not have
-        return JobReport(silent=(kind,), queue_answered=False)
-
-
-def report_on(found: Evidence, reports: Mapping[str, JobReport]) -> JobReport:
-    kind = found.submission.kind if found.submission else ""
-    return reports.get(kind, JobReport())
+    reports = evidence.ask(found)
+    return [judge(e, evidence.report_on(e, reports)) for e in found], list(reports.values())
 
 
 def judge(found: Evidence, report: JobReport) -> FoldVerdict:
@@ -266,7 +243,12 @@ def _not_begun(
         if abs(time.time() - submission.submitted_at) < BEING_SUBMITTED_S:
             return Verdict.QUEUED, "being submitted"
         return _or_partial(found, Verdict.MISSING, "the submission was never confirmed")
+    shares_job = submission.folds_in_job > 1
+    if shares_job and submission.cancelled_at is not None:
+        return Verdict.CANCELLED, found.resumes
     if status is not None and status.is_live:
+        if not status.is_waiting and shares_job:
+            return Verdict.QUEUED, f"waits for its turn in job {submission.job_id}"
         if not status.is_waiting:
             return Verdict.RUNNING, "starts"
         return Verdict.QUEUED, "; ".join(filter(None, (status.reason, status.advice)))

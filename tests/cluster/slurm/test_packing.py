@@ -1,0 +1,85 @@
+"""Several folds in one job of a real SLURM: fewer jobs, the same answers, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+import pytest
+
+from fsm_hpc.cluster.schedulers import slurm_commands
+from tests.support.site import Site
+
+SHORT = ("dataset=hepatitis", "solver=native", "scan.max_length=6")
+PACKED = (*SHORT, "cluster.folds_per_job=auto", "-m", "--wait")
+
+
+def result(path: Any) -> dict[str, Any]:
+    """result.json without what tells of times, hosts and jobs."""
+    done: dict[str, Any] = json.loads(path.read_text())
+    for name in ("seconds", "processor_s", "provenance", "peak_rss_mb"):
+        done.pop(name, None)
+    for entry in done["lengths"]:
+        entry.pop("seconds", None)
+    return done
+
+
+def results(site: Site, study: str) -> dict[str, Any]:
+    root = site.folder / "results" / study
+    return {str(p.parent.relative_to(root)): result(p) for p in sorted(root.rglob("result.json"))}
+
+
+def job_ids(site: Site, study: str) -> set[str]:
+    found = (site.folder / "results" / study).rglob("submission.json")
+    return {json.loads(path.read_text())["job_id"] for path in found}
+
+
+def processor_seconds(site: Site, jobs: set[str], monkeypatch: pytest.MonkeyPatch) -> float:
+    for name, value in site.environment.items():
+        monkeypatch.setenv(name, value)
+    deadline = time.monotonic() + 60
+    while True:  # the accounts lag behind
+        used = slurm_commands.usage(jobs)
+        assert used is not None
+        if all(seconds for _, seconds in used.values()) or time.monotonic() > deadline:
+            return sum(seconds for _, seconds in used.values())
+        time.sleep(1)
+
+
+def test_short_folds_share_a_job_and_give_the_answers_that_they_give_alone(site: Site) -> None:
+    words = ("method=median,pivot", "fold=0,1,2")
+    site.fsm(*PACKED, *words, "study=packed", limit_s=300)
+    site.fsm(*SHORT, *words, "study=alone", "cluster=local", "-m", limit_s=300)
+    assert len(job_ids(site, "packed")) == 1
+    assert len(results(site, "packed")) == 6
+    assert results(site, "packed") == results(site, "alone")
+
+
+def test_a_job_for_many_folds_asks_for_what_they_keep_busy(site: Site) -> None:
+    held = "cluster.options={hold: true}"
+    site.fsm(*PACKED[:-1], "method=median,pivot", "seed=1,2", held)
+    (job_id,) = {job.split("_")[0] for job in job_ids(site, "default")}
+    shown = site.shell("scontrol", "show", "job", job_id).stdout
+    assert "NumCPUs=1 " in shown
+    assert "TimeLimit=01:00:00" in shown
+    assert "mem=8G" in shown
+
+
+@pytest.mark.slow
+def test_two_hundred_folds_cost_little_more_than_their_searches(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seeds = os.environ.get("FSM_TEST_SEEDS", "10")
+    words = ("method=median,pivot", f"seed=range(1,{int(seeds) + 1})")
+    site.fsm(*PACKED, *words, limit_s=1800)
+    found = [json.loads(p.read_text()) for p in (site.folder / "results").rglob("result.json")]
+    assert len(found) == 20 * int(seeds)
+    searched = sum(one["processor_s"] for one in found)
+    jobs = job_ids(site, "default")
+    used = processor_seconds(site, jobs, monkeypatch)
+    with capsys.disabled():
+        print(f"{len(found)} folds: {used:.1f} s in {len(jobs)} jobs, searches {searched:.1f} s")
+    assert len(jobs) <= 40
+    assert 0 < used <= 2.5 * searched + 5 * len(jobs)
