@@ -13,6 +13,7 @@ from fsm_hpc.cluster import generations, schedulers, submissions
 from fsm_hpc.cluster.schedulers.local import job_id_of_process
 from fsm_hpc.cluster.submissions import JobId, Submission
 from fsm_hpc.errors import UserError
+from fsm_hpc.study import result
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.system import drafts, files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
@@ -139,12 +140,38 @@ def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
         return False
     if submission is not None and submission.token != attempt.token:
         return False
-    if current is None or current.identity == attempt.identity:
+    if current is None:
+        return not _is_finished(paths, attempt)
+    if current.identity == attempt.identity:
         return True
     if _is_newer(current, attempt, submission):
         return False
     save(paths, attempt)
     return True
+
+
+class _Finished(TypedDict, total=False):
+    provenance: dict[str, Any]
+
+
+def _is_finished(paths: FoldPaths, attempt: Attempt) -> bool:
+    """Whether an attempt that is not older has written the result, and removed its state."""
+    try:
+        done = serialization.read_some(_Finished, paths.result) or {}
+    except UnreadableError:
+        return False
+    generation = done.get("provenance", {}).get("attempt")
+    return type(generation) is int and generation > attempt.generation
+
+
+def remove_state_if_final(paths: FoldPaths) -> None:
+    """Of a fold whose result is final: what was there to resume it, and to fence it."""
+    last, done = load(paths), None
+    if last is not None and last.end is AttemptEnd.FINISHED and paths.id is not None:
+        done = result.load(paths.result, paths.id)
+    if done is not None and done.is_final:
+        for path in (paths.scan, paths.attempt):
+            path.unlink(missing_ok=True)
 
 
 def is_cancelled(paths: FoldPaths, attempt: Attempt) -> bool:

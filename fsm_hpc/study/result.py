@@ -11,6 +11,7 @@ from msgspec import Meta
 from fsm_hpc.data.fold_kind import FoldKind
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion, Scores
 from fsm_hpc.study.packed_rows import PackedRows
@@ -169,6 +170,12 @@ class FoldResult:
     @property
     def id(self) -> FoldId:
         return FoldId(self.dataset, self.method, self.fold, self.variant)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether more time or memory would add nothing."""
+        is_cut = self.stop_reason in (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)
+        return not is_cut and (self.proved or self.formula is None or self.weight_error > 0)
 
     @property
     def measures(self) -> dict[str, float | None]:

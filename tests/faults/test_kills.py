@@ -116,9 +116,11 @@ def some_blow(command: Command, random: Random, seconds: float) -> Blow:
 def kept(study: Path) -> dict[str, int]:
     """What must never become less: lengths, trials, results."""
     found = {str(p): 1 for p in [*study.rglob("result.json"), *study.rglob("model.json")]}
+    found |= {str(path.with_name("scan.json")): 10**6 for path in study.rglob("result.json")}
     for path in study.rglob("scan.json"):
         scan = json.loads(path.read_text())
-        found[str(path)] = sum(len(one["lengths"]) for one in scan.get("ladders", [scan]))
+        lengths = sum(len(one["lengths"]) for one in scan.get("ladders", [scan]))
+        found[str(path)] = max(found.get(str(path), 0), lengths)
     for path in study.rglob("trials.json"):
         found[str(path)] = len(json.loads(path.read_text())["trials"])
     return found

@@ -44,7 +44,10 @@ SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 def work(submitted: dict[str, Any]) -> str:
     """Run one submitted fold. Returns how it ended."""
     submission = Submission(**submitted)
-    return begin_attempt(Supervisor, submission, fold_paths(submission.config_then)).value
+    paths = fold_paths(submission.config_then)
+    end = begin_attempt(Supervisor, submission, paths)
+    attempts.remove_state_if_final(paths)
+    return end.value
 
 
 def begin_attempt(
@@ -197,6 +200,7 @@ class Supervisor:
             "requeues": len(self.attempt.earlier),
             "submitted_code": self.submission.code,
             "generation": self.submission.generation,
+            "attempt": self.attempt.generation,
             "warnings": list(self.attempt.warnings),
         }
 

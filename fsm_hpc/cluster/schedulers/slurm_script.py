@@ -73,6 +73,10 @@ def submitit_script(batch: Batch) -> str:
     return str(executor._make_submission_file_text(executor._submitit_command_str, ""))
 
 
+# of a job that has ended well: submitit's files, and the sign that it has begun
+_LEFT = ('"$FSM_JOB"_submitted.pkl', '"$FSM_JOB"_*_result.pkl', f'"${begin.MARK}"')
+
+
 def with_srun_retry(script: str) -> str:
     """The script, with its srun tried again where SLURM did not get to start anything.
 
@@ -86,6 +90,7 @@ def with_srun_retry(script: str) -> str:
         f"for pause in {pauses}; do",
         f"  {launch}",
         "  code=$?",
+        f"  [ $code -eq 0 ] && rm -f {' '.join(_LEFT)}",
         f'  [ $code -eq 0 -o -e "${begin.MARK}" -o $pause = no ] && exit $code',
         '  echo "SLURM did not start it (srun: $code); again in $pause s"',
         "  sleep $pause",
@@ -201,8 +206,9 @@ def setup_lines(cluster: ClusterSettings, output: Path) -> list[str]:
         "export SLURM_EXPORT_ENV=ALL",
         *(f"export {name}={shlex.quote(value)}" for name, value in _handed_on()),
         # submitit looks for the pickle under the id that only SLURM knows before
-        f'ln -sf {PICKLE} {shlex.quote(str(output))}/"{job}_submitted.pkl"',
-        f'export {begin.MARK}={shlex.quote(str(output))}/"{job}_${{SLURM_RESTART_COUNT:-0}}_began"',
+        f'export FSM_JOB={shlex.quote(str(output))}/"{job}"',
+        f'ln -sf {PICKLE} "$FSM_JOB"_submitted.pkl',
+        f'export {begin.MARK}="$FSM_JOB"_"${{SLURM_RESTART_COUNT:-0}}"_began',
     ]
     root = files.SOURCE
     if root != Path(sysconfig.get_paths()["purelib"]):
