@@ -421,6 +421,24 @@ def test_units_of_few_holes_have_the_same_optima(
         assert_optima_of_every_bound(tiny_problem(seed, method), 8)
 
 
+def test_sets_of_more_literals_than_can_be_searched_end_with_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_problem(np.random.default_rng(3), Method.MEDIAN, 60, 3, 3, 8)
+    monkeypatch.setattr(cell_engine, "MOST_VARIABLES", 2)
+    control = Control(deadline=time.monotonic() + 0.5)
+    outcome = Native(1).solve(problem, 7, Incumbent(), control)
+    assert outcome.end is End.TIMEOUT
+    assert outcome.proved_length < 7
+
+
+def test_functions_of_more_literals_than_a_table_has_are_not_listed() -> None:
+    problem = random_problem(np.random.default_rng(3), Method.MEDIAN, 20, 0, 3, 2)
+    engine = cell_engine.CellEngine(table.KernelTable(problem))
+    groups = [g for g in engine.units_of_size(11) if isinstance(g, cell_engine.CellUnits)]
+    assert max(group.tree.variables for group in groups) <= engine.sets.count < 6
+
+
 @by_method
 @pytest.mark.parametrize("name", ["MOST_SUMS", "MOST_REMEMBERED"])
 def test_cells_without_room_for_what_they_remember_give_the_same_formula(

@@ -11,7 +11,7 @@ import numpy as np
 from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
-from fsm_hpc.search.solvers.native.function_trees import function_trees
+from fsm_hpc.search.solvers.native.function_trees import function_tree, literal_counts
 from fsm_hpc.search.solvers.native.kernels import cell_search, cell_shapes, cells
 from fsm_hpc.search.solvers.native.kernels.cell_shapes import (
     ABOVE,
@@ -81,7 +81,7 @@ class LiteralSets:
 
     def units(self, variables: int) -> int:
         """Sets of the first literals, of which each is one unit with all that may be the last."""
-        return MOST_UNITS if variables > MOST_VARIABLES else int(self._number(variables - 1))
+        return MOST_UNITS + 1 if variables > MOST_VARIABLES else self._number(variables - 1)
 
     def known_bounds(self, variables: int) -> Array:
         """By unit the greatest bound of its sets, which is the same for all sizes."""
@@ -171,16 +171,21 @@ class CellEngine:
         leader[SCORE] = -UNITS
         return Worker(Lane(np.zeros(5, np.int64), leader, np.zeros((0, 2), np.int64)))
 
-    def units_of_size(self, size: int) -> list[CellUnits]:
+    def units_of_size(self, size: int) -> list[UnitGroup]:
         """Sets of few literals first: they are searched in no time, and bound all others."""
-        found, first = [], 0
-        for tree in function_trees(size, self.table.language):
-            units = self.sets.units(tree.variables)
-            if units and tree.variables <= max(1, self.sets.count):
-                bounds = self.sets.known_bounds(tree.variables)
-                found.append(CellUnits(first, units, size, tree, bounds))
-                first += units
-                self.sets.keep_sums(tree.variables - 1)
+        found: list[UnitGroup] = []
+        first, language = 0, self.table.language
+        for variables in literal_counts(size, language):
+            if variables > self.sets.count:
+                break
+            units = self.sets.units(variables)
+            if variables > MOST_VARIABLES:
+                return [*found, UnitGroup(first, units)]  # more than can be searched
+            self.sets.keep_sums(variables - 1)
+            tree = function_tree(size, language, variables)
+            bounds = self.sets.known_bounds(variables)
+            found.append(CellUnits(first, units, size, tree, bounds))
+            first += units
         return found
 
     def search(self, worker: Worker, units: CellUnits, race: Race, end: int, budget: int) -> int:

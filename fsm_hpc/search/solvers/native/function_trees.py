@@ -25,13 +25,9 @@ class Listed:
     truths: Array  # function x cell
 
 
-def function_trees(size: int, language: Language) -> tuple[FunctionTree, ...]:
-    """One tree for each number of literals; a plan is known by its place among `plans`."""
-    return tuple(function_tree(size, language, k) for k in _variables(size, language))
-
-
 @cache
-def _variables(size: int, language: Language) -> tuple[int, ...]:
+def literal_counts(size: int, language: Language) -> tuple[int, ...]:
+    """How many literals the functions of a size have, the fewest first."""
     return tuple(sorted({_count(plan) for plan in plans(size, False, language)}))
 
 
@@ -41,7 +37,10 @@ def _count(plan: Plan) -> int:
 
 @cache
 def function_tree(size: int, language: Language, variables: int) -> FunctionTree:
-    """All functions of so many literals, with every way to name their variables once."""
+    """All functions of so many literals, with every way to name their variables once.
+
+    A plan is known by its place among `plans`.
+    """
     parts = [
         Listed(np.full(len(places), number), fillings, places, truths)
         for number, plan in enumerate(plans(size, False, language))
