@@ -12,6 +12,7 @@ from typing import Any
 
 from fsm_hpc.study.building import plain_values
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.keys import INTERNAL
 from fsm_hpc.system.settings import Scope, info_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
@@ -33,6 +34,8 @@ def page() -> str:
 def _rows(kind: Any, prefix: str) -> Iterator[str]:
     hints = typing.get_type_hints(kind)
     for one in fields(kind):
+        if one.name in INTERNAL:
+            continue
         key, hint, info = prefix + one.name, hints[one.name], info_of(one)
         if is_dataclass(hint):
             if key != "dataset":

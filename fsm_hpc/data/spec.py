@@ -30,7 +30,9 @@ class DatasetSpec:
     labels: str | None = None  # a file with another model's answers, in place of the target
     file: str | None = None
     sha256: str | None = None  # of the decompressed file
-    package: str | None = None  # "<module>/<file>": an installed package that carries the table
+    package: str | None = setting(
+        None, '"<module>/<file>": an installed package that carries the table', runs_code=True
+    )
     url: str | None = None  # what `datasets fetch` downloads
     published_file: str | None = None  # the file in that download
     published_sha256: str | None = None

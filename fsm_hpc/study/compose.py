@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -13,7 +13,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra, hydra_show, keys, word_limits
 from fsm_hpc.study.building import build
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.hydra import key_of
+from fsm_hpc.study.config_folders import key_of, override_text
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.sweeps import Sweep
 from fsm_hpc.system.machine import without_collector
@@ -28,7 +28,7 @@ def compose(overrides: Sequence[str]) -> Config:
     several = [override for override in overrides if hydra.is_sweep(override)]
     if several:
         raise UserError(f"{several[0]} names several folds; add -m to run them all")
-    return _built(hydra.resolved_values(_unresolved(overrides), overrides))
+    return built(hydra.resolved_values(unresolved(overrides), overrides), overrides)
 
 
 def compose_any(overrides: Sequence[str]) -> Config:
@@ -52,13 +52,14 @@ def expand(overrides: Sequence[str]) -> list[Config]:
     _check(overrides)
     chosen = {key_of(override): override for override in _with_sweep_params(overrides)}
     folds = chosen.pop("fold", f"fold={ALL_FOLDS}")
-    sweep = Sweep(list(chosen.values()), _unresolved)
+    sweep = Sweep(list(chosen.values()), unresolved)
     if sweep.refers_to("fold"):
-        each = _fold_override(folds, _built(next(iter(sweep))))
-        return [_built(values) for values in Sweep([*chosen.values(), each], _unresolved)]
+        each = _fold_override(folds, built(next(iter(sweep))[1]))
+        jobs = Sweep([*chosen.values(), each], unresolved)
+        return [built(values, texts) for texts, values in jobs]
     configs: list[Config] = []
-    for values in sweep:
-        config = _built(values)
+    for texts, values in sweep:
+        config = built(values, texts)
         numbers = _fold_numbers(_fold_override(folds, config), len(sweep) if not configs else 1)
         word_limits.check_sweep([], len(configs) + len(numbers))
         configs += (_with_fold(config, number) for number in numbers)
@@ -93,7 +94,7 @@ def _check(overrides: Sequence[str]) -> None:
             )
 
 
-def _built(values: dict[str, Any]) -> Config:
+def built(values: dict[str, Any], overrides: Sequence[str] = ()) -> Config:
     """The config of plain values; a table of the user's is named like its file."""
     table = values.get("dataset")
     if not isinstance(table, dict):
@@ -101,10 +102,26 @@ def _built(values: dict[str, Any]) -> Config:
     if table.get("name") is None:
         name = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
         values = {**values, "dataset": {**table, "name": name}}
-    return by_dataset_and_method(build(Config, values))
+    begun_with = [_without_interpolation(one, values) for one in overrides if _is_kept(one)]
+    return by_dataset_and_method(build(Config, {**values, "overrides": begun_with}))
 
 
-def _unresolved(overrides: Sequence[str]) -> dict[str, Any]:
+def _is_kept(override: str) -> bool:
+    """Whether `resume` composes a fold with it again; where the fold is says the rest."""
+    key = key_of(override)
+    return not key.startswith("hydra") and key not in ("fold", "study", "results_dir")
+
+
+def _without_interpolation(override: str, values: dict[str, Any]) -> str:
+    """The override with the value that an interpolation had."""
+    if not hydra.has_interpolation(override):
+        return override
+    key = key_of(override)
+    value = reduce(lambda part, name: part[name], key.split("."), values)
+    return f"{key}={override_text(value)}"
+
+
+def unresolved(overrides: Sequence[str]) -> dict[str, Any]:
     """The composed values, with the cluster that is here in place of `cluster=auto`."""
     values = hydra.unresolved(overrides)
     cluster = values.get("cluster")

@@ -181,11 +181,13 @@ class ClusterSettings:
     mail_user: str | None = setting(None, "address for mail of the scheduler")
     mail_type: str | None = setting(None, "events for mail: END,FAIL")
     options: dict[str, Any] | None = setting(
-        None, "any other option of the scheduler: {nice: 100, reservation: course}"
+        None, "any other option of the scheduler: {nice: 100, reservation: course}", runs_code=True
     )
-    setup: tuple[str, ...] = setting((), "shell lines before the job: [module load python/3.11]")
+    setup: tuple[str, ...] = setting(
+        (), "shell lines before the job: [module load python/3.11]", runs_code=True
+    )
     python: str | None = setting(
-        None, "null: the Python that submits, at the same path on the nodes"
+        None, "null: the Python that submits, at the same path on the nodes", runs_code=True
     )
     by: dict[str, Any] = setting(dict, "other values for some datasets and methods")
     folds_per_job: str = setting("1", "auto: short folds share a job; a number: so many do")
@@ -245,6 +247,7 @@ class Config:
     variant: str = setting(
         "", "not to be set: named by the settings that differ from those of the study"
     )
+    overrides: tuple[str, ...] = field(default=(), compare=False)  # of the command, fold apart
 
     def __post_init__(self) -> None:
         at_least("folds", self.folds, 2)

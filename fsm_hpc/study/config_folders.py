@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.system.files import conf_dir
@@ -80,6 +81,17 @@ def not_text() -> Iterator[str]:
 def key_of(override: str) -> str:
     """The key of `key=value`, without Hydra's + and ~."""
     return override.partition("=")[0].lstrip("+~")
+
+
+def override_text(value: Any) -> str:
+    """A value as it has to stand in an override."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(override_text, value))}]"
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def quoted(value: str) -> str:

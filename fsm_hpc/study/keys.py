@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from fsm_hpc.study.config_folders import groups, key_of, names_in
 from fsm_hpc.study.hydra_keys import is_of_hydra
 
 OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it
+INTERNAL = ("overrides",)  # of a config, and no settings
 EXPERIMENT = "experiment"  # a config group whose files set other keys
 
 
@@ -38,9 +39,22 @@ def open_keys() -> tuple[str, ...]:
 
 def _keys(kind: Any, prefix: str) -> Iterator[tuple[str, Any]]:
     for name, hint in typing.get_type_hints(kind).items():
-        yield prefix + name, hint
+        if name not in INTERNAL:
+            yield prefix + name, hint
         if is_dataclass(hint):
             yield from _keys(hint, f"{prefix}{name}.")
+
+
+def fields_by_key(kind: Any = Config, prefix: str = "") -> dict[str, Field[Any]]:
+    """The field of every setting, sections apart."""
+    found: dict[str, Field[Any]] = {}
+    hints = typing.get_type_hints(kind)
+    for one in fields(kind):
+        if is_dataclass(hints[one.name]):
+            found |= fields_by_key(hints[one.name], f"{prefix}{one.name}.")
+        elif one.name not in INTERNAL:
+            found[prefix + one.name] = one
+    return found
 
 
 def hint_of(key: str) -> Any:

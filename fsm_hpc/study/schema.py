@@ -9,6 +9,7 @@ from typing import Any
 
 from fsm_hpc.study.building import MANDATORY, plain_values
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.keys import INTERNAL
 
 NAME = "settings"  # first in the defaults list of conf/config.yaml
 
@@ -27,6 +28,8 @@ def _schema(kind: Any) -> type[Any]:
     hints = typing.get_type_hints(kind)
     made: list[tuple[str, Any, Any]] = []
     for one in fields(kind):
+        if one.name in INTERNAL:
+            continue
         hint = hints[one.name]
         if is_dataclass(hint):
             section = _schema(hint)

@@ -29,16 +29,17 @@ class Sweep:
             "${hydra:" in self._text or self._overlap() or any(isinstance(v, dict) for v in swept)
         )
 
-    def __iter__(self) -> Iterator[Values]:
+    def __iter__(self) -> Iterator[tuple[list[str], Values]]:
+        """The overrides of each job, and its values."""
         for job in itertools.product(*self._choices):
             texts = [choice.text for choice in job]
             values = self._raw(texts) if self._needs_hydra else self._composed(job)
-            yield hydra.resolved_values(values, texts) if "${" in self._text else values
+            yield texts, hydra.resolved_values(values, texts) if "${" in self._text else values
 
     def _composed(self, job: Sequence[Choice]) -> Values:
         values = self._bases.of(job)
         for place in self._values:
-            values = _with_value(values, job[place].key.split("."), job[place].value)
+            values = with_value(values, job[place].key.split("."), job[place].value)
         return values
 
     def __len__(self) -> int:
@@ -104,8 +105,8 @@ def _is_value(choices: Sequence[Choice]) -> bool:
     return choices[0].key not in groups() and not choices[0].key.startswith("hydra/")
 
 
-def _with_value(values: Any, path: list[str], value: Any) -> Values:
+def with_value(values: Any, path: list[str], value: Any) -> Values:
     """A copy with the value in its place; what is not on the way to it is shared."""
     inner = values if isinstance(values, dict) else {}
     name, *rest = path
-    return {**inner, name: _with_value(inner.get(name), rest, value) if rest else value}
+    return {**inner, name: with_value(inner.get(name), rest, value) if rest else value}

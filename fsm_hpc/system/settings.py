@@ -31,6 +31,7 @@ class SettingInfo:
     changes: Scope = Scope.NONE
     result_name: str = ""  # in the settings of a result, where that is not its key
     legacy: Any = ALWAYS_STATED  # the value of results that do not state it
+    runs_code: bool = False  # never taken from a results folder
 
     def concerns(self, finds_formula: bool) -> bool:
         """Whether it changes results of formula methods, or of baselines."""
@@ -45,9 +46,10 @@ def setting(
     changes: Scope = Scope.NONE,
     result_name: str = "",
     legacy: Any = ALWAYS_STATED,
+    runs_code: bool = False,
 ) -> Any:
     """A field of a settings class; a function as default makes the value."""
-    info = SettingInfo(help, least, changes, result_name, legacy)
+    info = SettingInfo(help, least, changes, result_name, legacy, runs_code)
     if isinstance(default, Callable):  # type: ignore[arg-type]
         return field(default_factory=default, metadata={_INFO: info})
     return field(default=default, metadata={_INFO: info})

@@ -27,8 +27,9 @@ from fsm_hpc.cluster.submit import resume
 from fsm_hpc.cluster.watch.verdict import Verdict, look
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes.contact import Contact
+from fsm_hpc.study import recompose
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.config import ClusterSettings, Config
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import files, ownership, process_identity
@@ -181,62 +182,80 @@ def submit(config: Config, **cluster: Any) -> Config:
     return changed
 
 
-def test_every_setting_is_either_of_the_fold_or_the_users_own() -> None:
-    assert {f.name for f in fields(Config)} == {*trust.FROM_DISK, *trust.SECTIONS_FROM_DISK}
-    runs_code = {f.name for f in fields(ClusterSettings)} - trust.FROM_DISK["cluster"]
-    assert runs_code == {"setup", "python", "options"}
+def test_what_runs_code_is_marked_where_the_setting_is_described() -> None:
+    assert set(recompose.CODE) == {
+        *("cluster.setup", "cluster.python", "cluster.options"),
+        "dataset.package",
+    }
 
 
-@pytest.mark.parametrize(
-    "code",
-    [{"setup": ("rm -rf ~",)}, {"python": "/tmp/evil"}, {"options": {"wrap": "evil"}}],
-    ids=str,
-)
+CODE: list[dict[str, Any]] = [
+    {"setup": ("rm -rf ~",)},
+    {"python": "/tmp/evil"},
+    {"options": {"wrap": "evil"}},
+]
+
+
+@pytest.mark.parametrize("overrides", [(), FOLD], ids=["version 0.2", "now"])
+@pytest.mark.parametrize("code", CODE, ids=str)
 def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
-    config: Config, code: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    config: Config,
+    code: dict[str, Any],
+    overrides: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    submit(config, **code)
-    (found,) = resume.configs(words(config)).configs
-    assert (found.cluster.setup, found.cluster.python, found.cluster.options) == ((), None, None)
+    ((name, value),) = code.items()
+    submit(replace(config, overrides=overrides), **code)
     assert main(["resume", *words(config)]) == 2
     told = capsys.readouterr().err
-    assert f"cluster.{next(iter(code))}={next(iter(code.values()))!r}" in told
-    assert "--as-stored takes it as it is" in told
+    assert f"left alone: hepatitis/median/fold-1: cluster.{name}={value!r} was set" in told
+    assert f"give cluster.{name}=... again" in told
     assert not fold_paths(config).attempt.exists()
 
 
-@pytest.mark.parametrize("as_stored", [False, True])
-def test_no_file_says_a_command_for_a_dataset(config: Config, as_stored: bool) -> None:
+@pytest.mark.parametrize(
+    "override",
+    [
+        "cluster.setup=[evil]",
+        "+cluster.options.wrap=evil",
+        "cluster.by.hepatitis.setup=[evil]",
+        "cluster.by={hepatitis: {setup: [evil]}}",
+        "cluster={setup: [evil]}",
+        "dataset.package=evil/x.csv",
+        "hydra.searchpath=[file:///tmp/evil]",
+        "study=${oc.env:HOME}",
+        "dataset.title=${oc.env:HOME}",
+    ],
+)
+def test_an_override_on_disk_that_runs_code_is_not_composed(config: Config, override: str) -> None:
+    submit(replace(config, overrides=(*FOLD[:2], override, "seed=42")))
+    (found,) = resume.configs(words(config)).configs
+    assert (found.cluster.setup, found.cluster.python, found.cluster.options) == ((), None, None)
+    assert (found.dataset.package, found.dataset.title) == (None, config.dataset.title)
+
+
+def test_no_file_says_a_command_for_a_dataset(config: Config) -> None:
     submit(config, by={"hepatitis": {"setup": ["evil"], "python": "evil"}})
-    more = [*words(config), "scan.budget_h=1"]
-    (found,) = resume.configs(more, as_stored).configs
+    (found,) = resume.configs([*words(config), "scan.budget_h=1"]).configs
     assert found.cluster.by == {}
     assert (found.cluster.setup, found.cluster.python) == ((), None)
 
 
-def test_what_the_user_agrees_to_is_taken_from_disk(config: Config) -> None:
-    submit(config, setup=("module load python",))
-    (found,) = resume.configs(words(config), as_stored=True).configs
-    assert found.cluster.setup == ("module load python",)
-
-
-def test_what_the_users_own_config_says_is_not_asked_for(
+def test_what_the_users_own_config_says_is_taken(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "conf" / "cluster").mkdir(parents=True)
     site = "defaults: [slurm, _self_]\nsetup: [module load python]\n"
     (tmp_path / "conf" / "cluster" / "site.yaml").write_text(site)
     monkeypatch.setenv("FSM_CONF_DIR", str(tmp_path / "conf"))
-    submit(config, setup=("module load python",))
+    submit(replace(config, overrides=(*FOLD[:2], "cluster=site")), setup=("module load python",))
     found = resume.configs(words(config))
-    assert found.asks_for == ()
     assert found.configs[0].cluster.setup == ("module load python",)
 
 
-def test_what_is_said_in_the_command_is_not_asked_for(config: Config) -> None:
+def test_what_is_said_in_the_command_is_taken(config: Config) -> None:
     submit(config, setup=("evil",))
     found = resume.configs([*words(config), "cluster.setup=[good]"])
-    assert found.asks_for == ()
     assert found.configs[0].cluster.setup == ("good",)
 
 
@@ -244,8 +263,8 @@ def test_a_module_on_disk_is_never_looked_for(config: Config) -> None:
     dataset = replace(config.dataset, package="evil.module/table.csv")
     submit(replace(config, dataset=dataset))
     found = resume.configs(words(config))
-    assert found.configs[0].dataset.package is None
-    assert found.asks_for == ("dataset.package='evil.module/table.csv'",)
+    assert found.configs == []
+    assert "dataset.package='evil.module/table.csv' was set" in found.broken[0]
 
 
 @pytest.mark.parametrize("name", ["partition", "account", "qos", "constraint", "mail_user"])

@@ -20,6 +20,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.recompose import Recomposer
 from fsm_hpc.system import files
 from tests.support.command_line import run_verb
 from tests.support.slurm_stand_ins import fake_slurm, some_config
@@ -119,7 +120,7 @@ def submit(config: Config) -> None:
 def test_resume_changes_values_and_whole_groups() -> None:
     config = some_config()
     words = ["scan.budget_h=144", "+cluster.options.nice=5", "cluster.mem_gb=128"]
-    changed = resume.changed(config, {}, words)
+    changed = Recomposer(words).config(config)
     assert changed.scan.budget_h == 144
     assert changed.cluster.options == {"nice": 5}
     assert changed.cluster.mem_gb == 128
@@ -130,7 +131,9 @@ def test_resume_changes_values_and_whole_groups() -> None:
 def test_resume_finds_the_study_of_an_experiment_with_its_settings(
     tmp_path: Path, words: list[str]
 ) -> None:
-    config = replace(some_config(), study="paper", results_dir=tmp_path, seed=7)
+    plain = some_config()
+    begun_with = (*plain.overrides, "seed=7")
+    config = replace(plain, study="paper", results_dir=tmp_path, seed=7, overrides=begun_with)
     submit(config)
     words = [*words, f"results_dir={tmp_path}", "scan.budget_h=71"]
     (found,) = resume.configs(words).configs
@@ -159,7 +162,7 @@ def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
 
 def test_resume_refuses_what_is_not_a_setting() -> None:
     with pytest.raises(UserError, match="budget is not a setting"):
-        resume.changed(some_config(), {}, ["scan.budget=144"])
+        resume.configs(["scan.budget=144"])
 
 
 def test_squeue_and_sacct_are_read_together(

@@ -35,6 +35,7 @@ def settings(kind: Any, prefix: str = "") -> dict[str, Any]:
             found |= settings(hints[one.name], f"{prefix}{one.name}.")
         else:
             found[prefix + one.name] = one
+    found.pop("overrides", None)  # of the command, and no setting
     return {key: one for key, one in found.items() if not key.startswith("dataset.")}
 
 

@@ -129,7 +129,7 @@ def test_the_partial_fold_is_resumed_with_its_finished_lengths(
     assert len(then) == 8
     words = [f"dataset={PARTIAL.dataset}", f"method={PARTIAL.method}", "solver=clingo_dl"]
     assert run(old, "resume", *words, "scan.patience=2", "final.budget_h=1") == 0
-    assert "runs here" in capsys.readouterr().out
+    assert "1 job, 1 at a time" in capsys.readouterr().out
     done = result.read(paths.result)
     assert done is not None
     assert (done.proved, done.stop_reason) == (True, "early_stopping")

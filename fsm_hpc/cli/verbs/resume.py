@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.cli.verbs.plan import show_plan
 from fsm_hpc.errors import UserError
-from fsm_hpc.system.terminal import visible
 
 if TYPE_CHECKING:
     from fsm_hpc.cluster.watch.evidence import FoldRef
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="show what would be submitted; submit nothing"
-    )
-    parser.add_argument(
-        "--as-stored", action="store_true", help="take shell lines and the like from disk, too"
     )
     options.submission_flags(parser)
     options.json_flag(parser)
@@ -35,11 +30,9 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster.submit.launch import launch
     from fsm_hpc.system import terminal
 
-    found = resume.configs(words, flags.as_stored)
+    found = resume.configs(words)
     if not flags.shared:
         trust.refuse_shared([ref.paths for ref in found.folds], "resume")
-    if found.asks_for and not flags.dry_run and _agreed(found.asks_for):
-        found = resume.configs(words, as_stored=True)
     told = found.broken + _unknown(found.unknown)
     if not found.configs:
         raise UserError("\n".join(f"left alone: {text}" for text in told))
@@ -58,19 +51,6 @@ def _unknown(folds: Sequence[FoldRef]) -> list[str]:
     more = f" and {len(folds) - 5} more" if len(folds) > 5 else ""
     advice = "nothing says what they were begun with; the words that began them go on, with -m"
     return [f"{names}{more}: {advice}"] if folds else []
-
-
-def _agreed(asks_for: Sequence[str]) -> bool:
-    """Whether the user, who is shown what would run, lets it; an error where nobody can say so."""
-    told = "the submission.json of these folds would run what your own config does not say:"
-    shown = "\n".join([told, *(f"  {visible(ask)}" for ask in asks_for)])
-    if not sys.stdin.isatty():
-        raise UserError(
-            f"{shown}\nsay it in the command, as cluster.setup=..., or in your own config; "
-            "--as-stored takes it as it is"
-        )
-    print(shown)
-    return input("run it? [y/N] ").strip().lower() in ("y", "yes")
 
 
 VERB = Verb(

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from fsm_hpc.cluster import submissions, trust
+from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra, variants
-from fsm_hpc.study.building import build
+from fsm_hpc.study import variants
+from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import load_dataset
-from fsm_hpc.study.resources import by_dataset_and_method
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.recompose import Recomposer
 from fsm_hpc.system.serialization import NewerFormatError
-
-GROUPS = ("solver", "cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,41 +25,33 @@ class Resumable:
     unknown: list[FoldRef]  # nothing says what they were begun with
     broken: list[str]  # what their settings on disk name cannot be used, and why
     folds: list[FoldRef]
-    asks_for: tuple[str, ...]  # what would run code, and no config of the user's says
 
 
-def configs(words: Sequence[str], as_stored: bool = False) -> Resumable:
-    """The configs of the folds that are on disk and fit the words, with the other words applied.
-
-    `as_stored`: also what runs code is taken from disk.
-    """
+def configs(words: Sequence[str]) -> Resumable:
+    """The configs of the folds that are on disk and fit the words, with the other words applied."""
     asked = selection.sort(words)
     if asked.out is not None:
         raise UserError(f"resume: folds expected; the same `fit` command goes on in {asked.out}")
     all_ = _begun(asked, words)
     choosing = [word for word in asked.settings if _differ(all_, word.key)]
     folds = selection.of_settings(all_, choosing)
-    changes = [w for w in asked.others if w.key != "experiment" and w not in choosing]
-    sections = _sections([word for word in changes if word.key in GROUPS])
-    values = [word.text for word in changes if word.key not in GROUPS]
+    changes = [w.text for w in asked.others if w.key != "experiment" and w not in choosing]
+    if changes:
+        compose_any(changes)  # a mistake in them is told once, and not for every fold
     begun, broken = _all_begun_with(folds)
-    own = trust.Own([word.text for word in changes if word.key == "cluster"])
-    given = [word.key for word in changes]
-    found = Resumable([], [ref for ref, saved in begun if saved is None], broken, folds, ())
-    asks_for: dict[str, None] = {}
+    recomposer = Recomposer(changes)
+    found = Resumable([], [ref for ref, saved in begun if saved is None], broken, folds)
     for ref, saved in begun:
         if saved is None:
             continue
-        one = trust.Stored(saved) if as_stored else trust.stored(saved, own, given)
-        config = _in_its_folder(ref, saved, changed(one.config, sections, values))
         try:
+            config = _in_its_folder(ref, saved, recomposer.config(saved))
             load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
         except UserError as error:
             found.broken.append(f"{ref.id}: {error}")
             continue
         found.configs.append(config)
-        asks_for |= dict.fromkeys(one.asks_for)
-    return replace(found, asks_for=tuple(asks_for))
+    return found
 
 
 def _begun(asked: selection.SortedWords, words: Sequence[str]) -> list[FoldRef]:
@@ -110,26 +98,5 @@ def _begun_with(ref: FoldRef) -> Config | None:
     submission = submissions.load(ref.paths)
     if submission is not None:
         study = ref.paths.study.root
-        then = replace(submission.config_then, results_dir=study.parent, study=study.name)
-        # what `by` said of this fold is in its settings
-        return replace(then, cluster=replace(then.cluster, by={}))
+        return replace(submission.config_then, results_dir=study.parent, study=study.name)
     return ref.config
-
-
-def _sections(words: Sequence[Word]) -> dict[str, Any]:
-    """`solver=native` stands for everything that conf/solver/native.yaml says."""
-    if not words:
-        return {}
-    from fsm_hpc.study.compose import compose_any
-
-    composed = compose_any([word.text for word in words])
-    return {word.key: getattr(composed, word.key) for word in words}
-
-
-def changed(config: Config, sections: dict[str, Any], words: Sequence[str]) -> Config:
-    """The config with other groups and values."""
-    if not sections and not words:
-        return config
-    values = replace(config, **sections).to_dict()
-    made = build(Config, hydra.updated(values, words) if words else values)
-    return by_dataset_and_method(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -103,7 +104,7 @@ def output_folder(study: StudyPaths) -> Path:
     """A new folder for the files of one array."""
     stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     folder = StudyPaths(study.root.absolute()).submissions / stamp
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=stat.S_IRWXU)  # what a job runs is the user's alone
     return folder
 
 
