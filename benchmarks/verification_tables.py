@@ -8,9 +8,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.study_tables import row
-from fsm_hpc.report import verification
 from fsm_hpc.report.collect import label
-from fsm_hpc.report.verification import VERIFIED, Verification
+from fsm_hpc.search.proof import VERIFIED, Verification
+from fsm_hpc.study import verification
 
 
 def cells(study: Path) -> list[str]:

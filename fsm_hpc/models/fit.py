@@ -18,6 +18,7 @@ from fsm_hpc.models.learn import SHARE_OF_SCAN
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.notes import WARNING, Note, NoteKind
 from fsm_hpc.models.tasks import ClassTask, classes_of, labels_of, rule_paths, tasks_of
+from fsm_hpc.search.claim import write_if_proved
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.near_optimal.kept import Bookmark, Means
 from fsm_hpc.search.objective import ObjectiveName
@@ -107,6 +108,10 @@ def fit(
     chosen = [search.choose(task, one) for task, one in zip(tasks, fitted, strict=True)]
     if stop.is_set() and config.fit.choose is not RuleChoice.OPTIMUM:
         return None
+    if config.fit.claim and may_write():
+        for task, one in zip(tasks, chosen, strict=True):
+            rule, claim = one.rule, task.paths.claim
+            steps.say(write_if_proved(claim, task.fitted, rule.formula, rule.length, rule.proved))
     model = describe(config, tasks, chosen, results, others)
     return replace(model, provenance=model.provenance | history())
 

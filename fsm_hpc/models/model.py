@@ -19,6 +19,7 @@ from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import legacy
 from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.search.constraints import of_named
+from fsm_hpc.search.proof import ProofLevel, Verification, level
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import OpenSchema, Valid
@@ -29,7 +30,7 @@ KIND = "fsm_hpc model"
 FILE = "model.json"
 _DERIVED = (  # written for readers of the file
     *("kind", "classes", "formula", "words", "proved", "stop_reason"),
-    *("rules.latex", "rules.words", "rules.size"),
+    *("rules.latex", "rules.words", "rules.size", "rules.proof"),
 )
 
 Class = str | int | float | bool  # what a rule may predict
@@ -91,6 +92,11 @@ class Rule:
     before_rounding: BeforeRounding | None = None
     stability: dict[str, Any] = field(default_factory=dict)  # formulas of the folds
     data: str = ""  # digest of the table, with the labels of this class against the others
+    verification: Verification | None = None  # by the independent checker, where it was run
+
+    @property
+    def proof(self) -> ProofLevel:
+        return level(self.proved, self.verification)
 
     @property
     def size(self) -> int:
@@ -251,6 +257,7 @@ def content(model: Model) -> dict[str, Any]:
     rules = [
         serialization.plain(rule)
         | {"latex": rule.formula.latex(), "words": model.condition(rule), "size": rule.size}
+        | {"proof": rule.proof.value}
         for rule in model.rules
     ]
     formulas = [f"{rule.prediction}: {rule.formula}" for rule in model.rules]

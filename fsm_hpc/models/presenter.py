@@ -12,6 +12,7 @@ from fsm_hpc.models.comparison import of_figures
 from fsm_hpc.models.model import Class, Coverage, Model, Rule
 from fsm_hpc.models.notes import FrontEnd, NoteKind
 from fsm_hpc.search.constraints import named_in_words
+from fsm_hpc.search.proof import VERIFIED, Verification, bounds_in_words
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system.numbers import counted, percent
 
@@ -192,13 +193,24 @@ def _proof(model: Model, rule: Rule) -> str:
     kind = _kind_of_formula(model, rule)
     if not rule.proved:
         chosen = any(note.kind is NoteKind.CHOSEN for note in model.notes)
-        reason = "chosen among formulas about as good" if chosen else "there may be a better one"
-        return f"no: {reason}"
+        if chosen:
+            return "no: chosen among formulas about as good"
+        known = bounds_in_words(rule.errors, rule.length, rule.lower_bound, rule.proved_length)
+        return f"no: there may be a better one{known and f' ({known})'}"
     before = rule.before_rounding
     rounded = (
         f", with {counted(before['errors'], 'error')} as {before['formula']}" if before else ""
     )
-    return f"yes{rounded}: no {kind} makes fewer errors on these rows"
+    proof = f"yes{rounded}: no {kind} makes fewer errors on these rows"
+    return f"{proof}; {_verification(rule.verification)}" if rule.verification else proof
+
+
+def _verification(checked: Verification) -> str:
+    """What the independent checker found out, and what it took."""
+    by = f"by the independent checker, version {checked.checker}, in {checked.processor_s:g} s"
+    if checked.outcome == VERIFIED:
+        return f"verified {by}"
+    return f"{checked.outcome} {by}: {checked.reason}"
 
 
 def stability_in_words(rule: Rule, folds: int) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -15,11 +16,13 @@ from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
-from fsm_hpc.study import alternatives
+from fsm_hpc.search.proof import ProofLevel, Verification
+from fsm_hpc.study import alternatives, verification
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import METRICS
 from fsm_hpc.study.result import FoldResult, exceeds
+from fsm_hpc.study.verification import proof_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Row:
     lengths: Sequence[Mapping[str, Any]] = ()  # of an unfinished fold those on disk so far
     without_set: str = ""  # why the alternatives that its result counts are not in their file
     outdated: int = 0  # files of other rows or settings that are kept beside
+    verification: Verification | None = None  # of this result, by the independent checker
 
     @property
     def dataset(self) -> str:
@@ -49,6 +53,11 @@ class Row:
     @property
     def fold(self) -> int:
         return self.id.fold
+
+    @property
+    def proof(self) -> ProofLevel | None:
+        """The proof level of its formula; None without one."""
+        return None if self.result is None else proof_of(self.result, self.verification)
 
     @property
     def threads(self) -> int:
@@ -189,6 +198,11 @@ class Study:
     def counts(self) -> Counter[Verdict]:
         return Counter(row.verdict for row in self.rows)
 
+    @cached_property
+    def proofs(self) -> Counter[ProofLevel]:
+        """How many formulas have each proof level."""
+        return Counter(row.proof for row in self.rows if row.proof is not None)
+
 
 def read(
     study: StudyPaths, folds: Sequence[FoldRef] | None = None, *, fills_up: bool = False
@@ -197,7 +211,8 @@ def read(
     if not study.root.is_dir():
         raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
     verdicts, _ = look(folds if folds is not None else list(evidence.on_disk(study.root)))
-    rows = {one.ref.id: _row(one) for one in verdicts}
+    checked = verification.read(study.root)
+    rows = {one.ref.id: _row(one, checked, study.root) for one in verdicts}
     if folds is None or fills_up:
         rows |= {f: Row(f, Verdict.MISSING) for f in _expected(rows.values()) if f not in rows}
     if not rows:
@@ -205,11 +220,15 @@ def read(
     return Study(study.root.name, tuple(rows[fold] for fold in sorted(rows, key=_order)))
 
 
-def _row(found: FoldVerdict) -> Row:
+def _row(found: FoldVerdict, checked: Mapping[str, Verification], root: Path) -> Row:
     reason = "" if found.verdict is Verdict.DONE else found.why
     done = found.result
     without = "" if done is None else alternatives.complaint(found.ref.paths, done)
-    return Row(found.ref.id, found.verdict, reason, done, found.lengths, without, found.outdated)
+    known = checked.get(str(found.ref.paths.folder.relative_to(root)))
+    current = None if done is None else verification.of_result(done, known)
+    return Row(
+        found.ref.id, found.verdict, reason, done, found.lengths, without, found.outdated, current
+    )
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:

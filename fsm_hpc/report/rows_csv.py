@@ -59,6 +59,7 @@ _OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
     "requeues": lambda r: r.provenance.get("requeues"),
 }
 _PLACE = ("dataset", "method", "fold", "status")
+_PROOF = ("proof", "checker_version", "checker_s")
 _LENGTH = (
     *("length", "size", "formula", "errors", "train_accuracy", "validation_accuracy"),
     *("proved", "seconds", "solver"),
@@ -68,7 +69,7 @@ _LENGTH = (
 def write(study: Study, folds_csv: Path, lengths_csv: Path) -> list[Path]:
     """One line per fold, and one per length of every fold."""
     folds = (_fold_line(row) for row in study.rows)
-    _write(folds_csv, (*_PLACE, "reason", *_OF_RESULT, "variant"), folds)
+    _write(folds_csv, (*_PLACE, "reason", *_OF_RESULT, *_PROOF, "variant"), folds)
     lengths = (line for row in study.rows for line in _length_lines(row))
     _write(lengths_csv, (*_PLACE, *_LENGTH, "chosen", "variant"), lengths)
     return [folds_csv, lengths_csv]
@@ -83,9 +84,11 @@ def _place(row: Row) -> list[Any]:
 
 
 def _fold_line(row: Row) -> list[Any]:
-    done = row.result
+    done, checked = row.result, row.verification
     values = [None] * len(_OF_RESULT) if done is None else [f(done) for f in _OF_RESULT.values()]
-    return [*_place(row), row.reason, *values, row.variant or PLAIN]
+    proof = row.proof.value if row.proof else None
+    check = (checked.checker, checked.processor_s) if checked else (None, None)
+    return [*_place(row), row.reason, *values, proof, *check, row.variant or PLAIN]
 
 
 def _length_lines(row: Row) -> Iterable[list[Any]]:

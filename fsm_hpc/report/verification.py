@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fsm_hpc import checker
 from fsm_hpc.errors import UserError
+from fsm_hpc.models import card
+from fsm_hpc.models import model as model_file
+from fsm_hpc.report import explain
 from fsm_hpc.report.alternatives.rule import FittedRule, read_rule
-from fsm_hpc.search.claim import claim_of, write_claim
-from fsm_hpc.system import serialization
+from fsm_hpc.search.claim import claim_of, digest_of, write_claim
+from fsm_hpc.search.proof import VERIFIED, Verification
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.verification import read, write
+from fsm_hpc.system import files, machine
 
-FORMAT = 1
-NAME = "verification.json"
-VERIFIED = "verified"
 _ENDS = {0: VERIFIED, **dict(enumerate(checker.OUTCOMES, start=1))}
 _FINAL = {VERIFIED, checker.REFUTED, checker.NOT_CHECKABLE}
 # one thread, so that processor seconds are comparable and claims can be checked side by side
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What the checker found out about one formula."""
-
-    claim: str  # SHA-256 of the claim file
-    outcome: str
-    reason: str
-    checker: int  # its version
-    processor_s: float
-
-    @property
-    def is_final(self) -> bool:
-        """Whether this version of the checker has nothing to add, however long it runs."""
-        return self.outcome in _FINAL and self.checker == checker.VERSION
+def is_final(known: Verification) -> bool:
+    """Whether this version of the checker has nothing to add, however long it runs."""
+    return known.outcome in _FINAL and known.checker == checker.VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +41,7 @@ class PreparedClaim:
     name: str
     path: Path
     digest: str
+    formula: str
     bound: int
     cells: int
 
@@ -58,17 +49,15 @@ class PreparedClaim:
     def write(name: str, rule: FittedRule, path: Path) -> PreparedClaim:
         claim = claim_of(rule.problem, rule.formula, rule.bound)
         write_claim(path, claim)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        return PreparedClaim(
-            name, path, digest, rule.bound, len(claim["columns"]) * len(claim["labels"])
-        )
+        cells = len(claim["columns"]) * len(claim["labels"])
+        return PreparedClaim(name, path, digest_of(claim), str(rule.formula), rule.bound, cells)
 
 
 def verify(claim: PreparedClaim, budget_s: float) -> Verification:
     """Run the checker as a program of its own."""
     arguments = [str(claim.path), "--budget", str(budget_s)]
     command = [sys.executable, "-I", str(Path(checker.__file__)), *arguments]
-    before_s = _processor_s()
+    before_s = machine.processor_s()
     ended = subprocess.run(
         command, env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=False
     )
@@ -76,22 +65,46 @@ def verify(claim: PreparedClaim, budget_s: float) -> Verification:
     if outcome is None or ended.stderr:
         raise UserError(f"the checker failed on {claim.name}: {ended.stderr.strip()[-500:]}")
     reason = ended.stdout.strip().removeprefix(f"{outcome}: ")
-    seconds = round(_processor_s() - before_s, 1)
-    return Verification(claim.digest, outcome, reason, checker.VERSION, seconds)
+    seconds = round(machine.processor_s() - before_s, 1)
+    return Verification(
+        claim.digest, outcome, reason, checker.VERSION, seconds, claim.formula, claim.bound
+    )
 
 
-def _processor_s() -> float:
-    """The time that ended child processes had of a processor."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def verify_file(path: Path, words: list[str], budget_s: float) -> dict[str, Verification]:
+    """Verify what a model.json, a result.json or a fold's folder holds, and keep the outcomes."""
+    path = explain.result_path(path)
+    if model_file.is_model(path):
+        return verify_model(path, words, budget_s)
+    outcome = verify_one(path, words, budget_s)
+    fold = FoldPaths(path.absolute().parent)
+    if fold.id is not None and fold.study.settings.exists():  # not a copy of a result elsewhere
+        study = fold.study.root
+        write(study, read(study) | {str(fold.folder.relative_to(study)): outcome})
+    return {"": outcome}
 
 
-def verify_one(path: Path, words: list[str], budget_s: float) -> Verification:
-    """Verify the formula of a model.json, or of a fold."""
+def verify_model(path: Path, words: list[str], budget_s: float) -> dict[str, Verification]:
+    """Verify every rule of a model.json, by class, and store the outcomes in it and in its card."""
+    model = model_file.load(path)
+    labels = [str(rule.prediction) for rule in model.rules]
+    outcomes = {label: verify_one(path, words, budget_s, label) for label in labels}
+    checked = [replace(rule, verification=outcomes[str(rule.prediction)]) for rule in model.rules]
+    model = replace(model, rules=tuple(checked))
+    model_file.save(path, model)
+    page = path.with_suffix(".html")
+    if page.exists():
+        files.write_atomically(page, card.page(model))
+    return outcomes
+
+
+def verify_one(
+    path: Path, words: list[str], budget_s: float, label: str | None = None
+) -> Verification:
+    """Verify the formula of a fold, or of one class of a model."""
     with tempfile.TemporaryDirectory() as folder:
-        claim = PreparedClaim.write(
-            str(path), read_rule(path, words), Path(folder) / "claim.json.gz"
-        )
+        rule = read_rule(path, words, label)
+        claim = PreparedClaim.write(str(path), rule, Path(folder) / "claim.json.gz")
         return verify(claim, budget_s)
 
 
@@ -115,7 +128,7 @@ def verify_folds(
         end = time.monotonic() + budget_s
         for number, claim in enumerate(claims, start=1):
             known = kept.get(claim.name)
-            if known is not None and known.is_final and known.claim == claim.digest:
+            if known is not None and is_final(known) and known.claim == claim.digest:
                 continue
             left_s = end - time.monotonic()
             if left_s <= 0:
@@ -140,24 +153,3 @@ def _prepare(
             continue
         if rule.proved:
             yield PreparedClaim.write(name, rule, folder / f"{number}.json.gz")
-
-
-# ---------------------------------------------------------------------------------------- outcomes
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcomes:
-    """verification.json."""
-
-    folds: dict[str, Verification] = field(default_factory=dict)
-
-
-def read(study: Path) -> dict[str, Verification]:
-    """The outcomes that a study has kept, by the folder of the fold."""
-    saved = serialization.load(_Outcomes, study / NAME, FORMAT)
-    return {} if saved is None else saved.folds
-
-
-def write(study: Path, outcomes: Mapping[str, Verification]) -> None:
-    ordered = {name: outcomes[name] for name in sorted(outcomes)}
-    serialization.write(study / NAME, FORMAT, _Outcomes(ordered))

@@ -43,6 +43,21 @@ def write_claim(path: Path, claim: dict[str, Any]) -> None:
     files.write_atomically(path, gzip.compress(json.dumps(claim).encode(), mtime=0))
 
 
+def write_if_proved(
+    path: Path, problem: Problem, formula: Formula, bound: int, proved: bool
+) -> str:
+    """Write the claim that a formula is the best of its bound; what was done, as a message."""
+    if not proved:
+        return f"{path.name} is not written, as the formula is not proved to be the best"
+    write_claim(path, claim_of(problem, formula, bound))
+    return f"wrote {path.name}, which contains the fitted rows of the table"
+
+
+def digest_of(claim: dict[str, Any]) -> str:
+    """SHA-256 of the content, which does not depend on the compression."""
+    return hashlib.sha256(json.dumps(claim).encode()).hexdigest()
+
+
 def _fixed(problem: Problem) -> list[dict[str, Any]]:
     """The columns with one proposition each."""
     entries = []

@@ -105,6 +105,9 @@ class ScanSettings:
     alternatives: float | None = setting(
         None, "0.01: write all formulas within that slack into alternatives.json", least=0
     )
+    claim: bool = setting(
+        False, "write claim.json.gz, which an independent program can check; contains the table"
+    )
 
     def __post_init__(self) -> None:
         check_least("scan", self)
@@ -139,6 +142,9 @@ class FitSettings:
     given: str | None = setting(None, "with choose=given: the formula")
     compare: Compare = setting(
         Compare.SIMPLE, "other models on the same folds; all: XGBoost as well"
+    )
+    claim: bool = setting(
+        False, "write claim.json.gz, which an independent program can check; contains the table"
     )
 
     def __post_init__(self) -> None:

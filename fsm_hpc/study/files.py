@@ -145,6 +145,11 @@ class FoldPaths:
         return self.folder / "alternatives.json"
 
     @property
+    def claim(self) -> Path:
+        """The claim of optimality with the fitted rows, where `claim` asked for it."""
+        return self.folder / "claim.json.gz"
+
+    @property
     def unfinished_alternatives(self) -> Path:
         """How far the search for them has come."""
         return self.folder / ".result.alternatives.json"

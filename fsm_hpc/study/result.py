@@ -11,6 +11,7 @@ from msgspec import Meta
 from fsm_hpc.data.fold_kind import FoldKind
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.proof import bounds_in_words
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion, Scores
@@ -182,6 +183,14 @@ class FoldResult:
         """What the held-out rows say, by name; None where it is undefined."""
         of_scores = {"auc": None, "log_loss": None} if self.scores is None else asdict(self.scores)
         return self.confusion.measures() | of_scores
+
+    @property
+    def bounds(self) -> str:
+        """What is known of an unproved formula; empty where nothing is."""
+        if self.formula is None or self.proved or self.proved_length is None:
+            return ""
+        errors, bound = self.errors or 0, self.length_bound or 0
+        return bounds_in_words(errors, bound, self.lower_bound or 0, self.proved_length)
 
     @property
     def beats_majority(self) -> bool | None:

@@ -14,7 +14,9 @@ import numpy as np
 from fsm_hpc.baselines import OnTrial
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.formulas.formula import Formula, Truth, missing_name
+from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search import rounding
+from fsm_hpc.search.claim import write_if_proved
 from fsm_hpc.search.ladder import Split, describe_length
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
@@ -109,6 +111,9 @@ def _run_formula(
     found = alternatives.beside(fold, fitted, done, stop, may_write, say, helpers)
     if found is None and fold.config.scan.alternatives is not None and stop.is_set():
         return None
+    if fold.config.scan.claim and may_write():
+        formula, bound = parse(done.formula or ""), done.length_bound or 0
+        say(write_if_proved(fold.paths.claim, fitted, formula, bound, done.proved))
     return replace(done, alternatives=found)
 
 

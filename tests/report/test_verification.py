@@ -10,6 +10,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.report import verification
+from fsm_hpc.study.verification import read as read_outcomes
 
 KEPT = Path(__file__).parents[2] / "results" / "paper" / "heart_disease" / "median"
 
@@ -32,7 +33,7 @@ def test_a_study_is_verified_and_its_outcomes_are_kept(
 ) -> None:
     assert main(["verify", *words(study)]) == 0
     assert capsys.readouterr().out == "2 verified\n"
-    kept = verification.read(study)
+    kept = read_outcomes(study)
     assert {name: outcome.outcome for name, outcome in kept.items()} == {
         "heart_disease/median/fold-0": "verified",
         "heart_disease/median/fold-1": "verified",
@@ -55,7 +56,7 @@ def test_a_false_claim_in_a_result_is_refuted_with_a_better_formula(
     result.write_text(json.dumps(saved | {"formula": "sex", "size": 1}))
     assert main(["verify", *words(study)]) == 1
     assert "1 refuted, 1 verified" in capsys.readouterr().out
-    refuted = verification.read(study)["heart_disease/median/fold-0"]
+    refuted = read_outcomes(study)["heart_disease/median/fold-0"]
     assert "errors with size 1" in refuted.reason
 
 

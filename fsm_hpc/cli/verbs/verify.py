@@ -44,6 +44,7 @@ def _one(flags: argparse.Namespace, path: Path, settings: list[str]) -> int:
     from fsm_hpc import checker
     from fsm_hpc.report import verification
     from fsm_hpc.report.alternatives.rule import read_rule
+    from fsm_hpc.search.proof import VERIFIED
     from fsm_hpc.study import keys
 
     keys.check_used(settings, keys.OF_TABLE, "verify")
@@ -51,9 +52,12 @@ def _one(flags: argparse.Namespace, path: Path, settings: list[str]) -> int:
         verification.PreparedClaim.write(str(path), read_rule(path, settings), flags.claim)
         print(f"wrote {flags.claim}, which contains the table")
         return 0
-    done = verification.verify_one(path, settings, min(flags.budget, flags.each))
-    print(f"{done.outcome}: {done.reason}" if done.outcome != "verified" else done.reason)
-    return 0 if done.outcome == "verified" else checker.OUTCOMES.index(done.outcome) + 1
+    outcomes = verification.verify_file(path, settings, min(flags.budget, flags.each))
+    for label, done in outcomes.items():
+        reason = done.reason if done.outcome == VERIFIED else f"{done.outcome}: {done.reason}"
+        print(f"{label}: {reason}" if len(outcomes) > 1 else reason)
+    order = (VERIFIED, *checker.OUTCOMES)
+    return max(order.index(done.outcome) for done in outcomes.values())
 
 
 def _study(flags: argparse.Namespace, settings: list[str]) -> int:

@@ -17,6 +17,7 @@ from fsm_hpc.report.tables.latex import to_latex
 from fsm_hpc.report.tables.letters import Letters
 from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table, mean_cell
 from fsm_hpc.report.tables.text import to_csv, to_markdown
+from fsm_hpc.search.proof import ProofLevel
 from fsm_hpc.study.fold_id import PLAIN
 from fsm_hpc.study.measures import METRICS
 from fsm_hpc.system import files
@@ -49,7 +50,8 @@ class Maker:
         tested = self.pairs() if self.choices.compare else []
         near = [self.alternatives()] if alternatives.has_any(self.study) else []
         first = [self.coverage(), self.accuracy(), *tested, *compared, *formulas]
-        return [*first, *near, self.runtimes()]
+        checked = [self.proofs()] if self.study.proofs[ProofLevel.VERIFIED] else []
+        return [*first, *checked, *near, self.runtimes()]
 
     def pairs(self) -> list[Table]:
         """Methods against each other, with the tests of their differences."""
@@ -100,6 +102,24 @@ class Maker:
         ]
         return Table("coverage", "Folds by what they came to", columns, tuple(lines))
 
+    def proofs(self) -> Table:
+        """How many formulas are found, proved and verified, and what the checker took."""
+        levels = tuple(Heading(level.value, digits=0) for level in ProofLevel)
+        seconds = Heading("checker s")
+        lines = [
+            Line(
+                (*self._place(folds), *_proof_counts(folds)),
+                opens_group=_is_first(self.study, folds),
+            )
+            for folds in self.study.groups.values()
+            if folds.finds_formula
+        ]
+        caption = (
+            "Formulas by proof level: found, proved by the solver, verified by the independent "
+            "checker with its processor seconds"
+        )
+        return Table("proofs", caption, (*_PLACE, *self._which(), *levels, seconds), tuple(lines))
+
     def note(self, folds: FoldGroup) -> str:
         """What a reader of a figure that averages these folds has to know."""
         counts, total = folds.counts, len(folds.rows)
@@ -110,7 +130,7 @@ class Maker:
             without = [f"{open_[v]} {v.value}" for v in Verdict if open_[v]]
             notes.append(f"{have} of {counted(total, 'fold')} ({', '.join(without)})")
         if counts[Verdict.UNPROVED]:
-            notes.append(f"{counts[Verdict.UNPROVED]} unproved (perhaps not the best formula)")
+            notes.append(f"{counts[Verdict.UNPROVED]} unproved ({_known_bounds(folds)})")
         cut = [f"{counts[s]} {s.value}" for s in _CUT_SHORT if counts[s]]
         if cut:
             notes.append(f"{' and '.join(cut)} (fell back to the best finished length)")
@@ -256,6 +276,22 @@ class Maker:
 
 _PLACE = (Heading("dataset", is_text=True), Heading("method", is_text=True))
 _CUT_SHORT = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
+
+
+def _known_bounds(folds: FoldGroup) -> str:
+    """What is known of the unproved formulas of these folds."""
+    known = [
+        f"fold {done.fold}: {text}"
+        for row in folds.rows
+        if row.verdict is Verdict.UNPROVED and (done := row.result) and (text := done.bounds)
+    ]
+    return "; ".join(known) or "perhaps not the best formula"
+
+
+def _proof_counts(folds: FoldGroup) -> tuple[Cell, ...]:
+    proofs = [row.proof for row in folds.rows]
+    seconds = sum(row.verification.processor_s for row in folds.rows if row.verification)
+    return (*(Cell(float(proofs.count(level))) for level in ProofLevel), Cell(seconds))
 
 
 def no_better(folds: FoldGroup) -> str:
