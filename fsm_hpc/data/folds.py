@@ -74,7 +74,9 @@ def make_splits(
 def _partition(
     labels: NDArray[np.bool_], groups: NDArray[Any] | None, folding: Folding
 ) -> list[tuple[Rows, Rows]]:
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+    if folding.kind is FoldKind.KFOLD:
+        return _shuffled_folds(len(labels), folding.folds, folding.seed)
+    from sklearn.model_selection import GroupKFold, StratifiedKFold
 
     count, seed, blank = folding.folds, folding.seed, np.zeros(len(labels))
     if folding.kind is FoldKind.STRATIFIED:
@@ -86,16 +88,22 @@ def _partition(
             )
         chosen = StratifiedKFold(count, shuffle=True, random_state=seed)
         return list(chosen.split(blank, labels))
-    if folding.kind is FoldKind.GROUPED:
-        distinct = len(np.unique(_needed(groups)))
-        if distinct < count:
-            raise UserError(
-                f"fold_kind=grouped: expected at least {count} groups for {count} folds, found "
-                f"{distinct}; take fewer folds"
-            )
-        chosen = GroupKFold(count, shuffle=True, random_state=seed)
-        return list(chosen.split(blank, labels, groups))
-    return list(KFold(count, shuffle=True, random_state=seed).split(blank))
+    distinct = len(np.unique(_needed(groups)))
+    if distinct < count:
+        raise UserError(
+            f"fold_kind=grouped: expected at least {count} groups for {count} folds, found "
+            f"{distinct}; take fewer folds"
+        )
+    chosen = GroupKFold(count, shuffle=True, random_state=seed)
+    return list(chosen.split(blank, labels, groups))
+
+
+def _shuffled_folds(rows: int, count: int, seed: int) -> list[tuple[Rows, Rows]]:
+    """The folds of scikit-learn's KFold, without the second that its import takes."""
+    order = np.arange(rows)
+    np.random.RandomState(seed).shuffle(order)
+    tests = map(np.sort, np.array_split(order, count))
+    return [(np.setdiff1d(order, test), test) for test in tests]
 
 
 def _split(
@@ -105,8 +113,6 @@ def _split(
     folding: Folding,
     seed: int,
 ) -> tuple[Rows, Rows]:
-    from sklearn.model_selection import GroupShuffleSplit, train_test_split
-
     fraction = folding.validation_fraction
     count = math.ceil(fraction * len(rows))
     if not 0 < count < len(rows):
@@ -116,12 +122,19 @@ def _split(
         mine = _needed(groups)[rows]
         if len(np.unique(mine)) < 2:
             raise UserError("fold_kind=grouped: expected at least two groups to split, found one")
+        from sklearn.model_selection import GroupShuffleSplit
+
         chosen = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
         train, validation = next(chosen.split(rows, groups=mine))
         return np.sort(rows[train]), np.sort(rows[validation])
     can_stratify = folding.kind is FoldKind.STRATIFIED and _is_stratifiable(labels[rows], count)
+    if not can_stratify:  # as scikit-learn's train_test_split does it
+        order = np.random.RandomState(seed).permutation(len(rows))
+        return np.sort(rows[order[count:]]), np.sort(rows[order[:count]])
+    from sklearn.model_selection import train_test_split
+
     train, validation = train_test_split(
-        rows, test_size=count, random_state=seed, stratify=labels[rows] if can_stratify else None
+        rows, test_size=count, random_state=seed, stratify=labels[rows]
     )
     return np.sort(train), np.sort(validation)
 

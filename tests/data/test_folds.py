@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold, train_test_split
 
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import FoldRows, fold_rows
@@ -36,3 +39,18 @@ def test_the_seed_decides_the_folds() -> None:
 def test_too_few_rows_are_told() -> None:
     with pytest.raises(UserError, match="expected at least 10 rows for 10 folds, found 7"):
         _folds(7)
+
+
+@pytest.mark.parametrize("rows", [4, 11, 129, 4521])
+@pytest.mark.parametrize("seed", [0, 42, 2**32 - 1])
+def test_folds_and_splits_are_those_of_scikit_learn(rows: int, seed: int) -> None:
+    labels = np.arange(rows) % 3 == 0
+    count = min(10, rows)
+    known = KFold(count, shuffle=True, random_state=seed).split(labels)
+    for index, (rest, test) in enumerate(known):
+        found = fold_rows(labels, None, index, Folding(folds=count, seed=seed))
+        size = math.ceil(0.3 * len(rest))
+        train, validation = train_test_split(rest, test_size=size, random_state=seed)
+        assert found.test.tolist() == test.tolist()
+        assert found.train.tolist() == sorted(train)
+        assert found.validation.tolist() == sorted(validation)

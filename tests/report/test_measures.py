@@ -283,7 +283,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
     labels = np.array([True, False, True, False])
     probabilities = np.array([0.9, 0.2, 0.4, 0.6])
     scores = scores_of(labels, probabilities)
-    assert scores.auc == roc_auc_score(labels, probabilities)
+    assert scores.auc == pytest.approx(roc_auc_score(labels, probabilities), rel=1e-12)
     assert scores.log_loss == pytest.approx(log_loss(labels, probabilities))
 
 
