@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from fsm_hpc.search.claim import write_if_proved
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.near_optimal.kept import Bookmark, Means
 from fsm_hpc.search.objective import ObjectiveName
-from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.scan import ScanState, finish
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import fingerprint
@@ -81,8 +82,11 @@ def fit(
     solver_of: SolverOf = configured_solver,
     helpers: Helpers | None = None,
     started: float | None = None,
+    keeps_best: bool = False,
 ) -> Model | None:
     """The model; None when `stop` was set, and the next call continues from there.
+
+    With `keeps_best` a stopped search gives the best model so far, without what is missing.
 
     The budget counts from `started`, on the clock of clock.monotonic(), so that it includes reading
     and preparing the table; compilation is not included.
@@ -95,7 +99,7 @@ def fit(
         task.refuse_too_many_folds()
         choice.check(task.fitted, config.fit)
     budget = Budget(config.fit.budget_h * 3600, clock.monotonic() - began)
-    search = _Searches(stop, steps, may_write, solver_of, helpers, budget)
+    search = _Searches(stop, steps, may_write, solver_of, helpers, budget, keeps_best)
     states = search.all_rows(tasks)
     others = {} if states is None else search.others(tasks)
     results = None if states is None else search.folds(tasks)
@@ -126,6 +130,7 @@ class _Searches:
     solver_of: SolverOf
     helpers: Helpers | None
     budget: Budget
+    keeps_best: bool
 
     def all_rows(self, tasks: Sequence[ClassTask]) -> list[ScanState] | None:
         """The final state of each rule's search; None when it was stopped."""
@@ -144,11 +149,22 @@ class _Searches:
                 self.may_write,
                 self.steps.say,
             )
-            if not state.is_finished or state.final is None:
+            if not state.is_finished and self.keeps_best:
+                state = self._best_so_far(task, state)
+            elif not state.is_finished:
                 return None
+            assert state.final is not None
             self.budget.spent_s += state.scan_s + state.final.seconds
             states.append(state)
         return states
+
+    def _best_so_far(self, task: ClassTask, state: ScanState) -> ScanState:
+        """The state with a final formula, found without further search."""
+        if state.final is not None and state.final.best.formula is not None:
+            return state
+        limits = replace(limits_of(task.config, threading.Event()), final_budget_s=0.0)
+        with closing(self.solver_of(task.config, None)) as solver:
+            return list(finish(task.fitted, solver, replace(state, final=None), limits))[-1]
 
     def others(self, tasks: list[ClassTask]) -> dict[str, Places]:
         """The predictions of other models for the rows that the folds hold out."""
@@ -191,7 +207,7 @@ class _Searches:
                 own = with_budget(task.fold_config(number), self.budget.share(1.0, left))
                 began, done = clock.monotonic(), run(own)
                 if done is None:
-                    return None
+                    return results[:-1] if self.keeps_best else None
                 self.budget.spent_s += max(done.seconds.total, clock.monotonic() - began)
                 results[-1].append(done)
         return results
@@ -249,7 +265,9 @@ def _fitted_rule(
 ) -> ClassRule:
     """The rule of a class, with the formulas of its folds."""
     dataset, problem = task.dataset, task.fitted
-    found = learn.described(problem, state, tuple(length_rows(state, task.splits)))
+    lengths = tuple(length_rows(state, task.splits))
+    is_cut = state.stop_reason is None or state.final is None or state.final.end is None
+    found = learn.described(problem, state, lengths, interrupted=is_cut)
     stability = evaluation.stability(results)
     rule = replace(found.rule(problem, dataset.positive), stability=stability, data=dataset.digest)
     no = f"not {dataset.positive}" if has_more else dataset.negative

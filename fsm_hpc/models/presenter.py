@@ -33,6 +33,7 @@ _STOPS = {
     StopReason.MAX_LENGTH: "this is the longest that was asked for (scan.max_length)",
     StopReason.TIMEOUT: "the time limit was reached",
     StopReason.OUT_OF_MEMORY: "the memory limit was reached",
+    StopReason.TOO_LARGE: "longer formulas are too many to search",
     StopReason.TOO_LARGE: "the next length has more formulas than the solver can number",
 }
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models.presenter import errors_in_words
 from fsm_hpc.search.ladder import LengthAttempt
 from fsm_hpc.search.scan import ScanState
@@ -74,7 +75,17 @@ class FoldProgress(LiveDisplay):
         if state.lengths:
             parts.append(f"best validation {percent(state.best_validation)}")
         parts.append(f"elapsed {clock(time.monotonic() - self._started)}")
+        if (formula := _formula(state)) is not None:
+            parts.append(str(formula))
         return "  ".join(parts)
+
+
+def _formula(state: ScanState) -> Formula | None:
+    """The best formula of the length under way, or of the last one."""
+    attempt = state.final or state.under_way
+    if attempt is not None and attempt.best.formula is not None:
+        return attempt.best.formula
+    return state.lengths[-1].formula if state.lengths else None
 
 
 def print_result(console: Console, done: FoldResult) -> None:

@@ -16,6 +16,7 @@ import pytest
 from fsm_hpc.cli import usage, verbs
 from fsm_hpc.cli.main import main
 from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.verbs import fit
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.study.compose import compose, compose_any, expand
 from fsm_hpc.study.hydra import names_in
@@ -123,7 +124,8 @@ def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> No
     elif name in ("explain", "alternatives") or (name == "verify" and "=" not in words[0]):
         assert re.fullmatch(r"results/\w+/\w+/\w+/fold-\d+|\w+/model\.json", words[0])
     elif name == "fit":
-        compose([word for word in words if not word.startswith("labels=")])
+        told = fit.as_settings([w for w in words if not w.startswith("labels=")], flags.target)
+        compose(told)
     elif name in ("predict", "export"):
         assert words[0].endswith("model.json")
         assert len(words) == (2 if name == "predict" else 1)

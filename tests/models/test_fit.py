@@ -172,6 +172,45 @@ def test_a_stopped_fit_goes_on(table: Path) -> None:
     assert rule.figures["folds"] == 2
 
 
+class _StopsAt(LadderSolver):
+    """Asks for a stop at one of its calls."""
+
+    def __init__(self, stop: Any, call: int) -> None:
+        super().__init__()
+        self.stop, self.call = stop, call
+
+    def solve(self, *arguments: Any) -> Any:
+        if len(self.calls) >= self.call:
+            self.stop.set()
+        return super().solve(*arguments)
+
+
+@pytest.mark.parametrize("call", [0, 3, 12])
+def test_a_stopped_fit_can_keep_its_best(table: Path, call: int) -> None:
+    import threading
+
+    config = compose([*_words(table, "fit.folds=2"), "scan.splits=2"])
+    stop = threading.Event()
+    solver = _StopsAt(stop, call)
+    rule = fit.fit(config, stop, solver_of=lambda *_: solver, keeps_best=True)
+    assert rule is not None
+    assert rule.errors == rule.rule.errors
+    assert rule.figures["folds"] < 2
+
+
+def test_a_table_and_its_target_are_enough(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(table.parent)
+    options = ["fit.folds=2", "scan.max_length=2", "solver=native"]
+    assert main(["fit", "my.csv", "--target", "label", *options]) == 0
+    assert "takes at most 3 min, the rule itself at most 60 s" in capsys.readouterr().out
+    assert model.load(Path("my_rule/model.json")).method == "pivot"
+    assert main(["fit", "my.csv"]) == 2
+    assert "fit my.csv --target COLUMN" in capsys.readouterr().err
+    assert main(["fit", "my.csv", "other.csv", "--target", "label"]) == 2
+
+
 # -------------------------------------------------------------------------------------- predict
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 # One rule is worth more care than one of many folds: a mean over splits does not fall for one lucky
 # part, and with the paper's patience of two a scan misses every rule that begins with "not".
-DEFAULTS = {"scan.splits": 5, "scan.patience": 4}
+DEFAULTS = {"method": "pivot", "scan.splits": 5, "scan.patience": 4}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", metavar="COLUMN", help="the column of TABLE to predict")
     parser.add_argument("-m", "--multirun", action="store_true", help="submit it as a job")
     options.shared_flag(parser)
     options.config_flags(parser)
@@ -33,13 +35,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.cluster import schedulers
     from fsm_hpc.cluster.node import fitting
     from fsm_hpc.study.compose import compose
-    from fsm_hpc.study.hydra import key_of
     from fsm_hpc.system import clock, terminal
 
     started = clock.monotonic()
-    words = [_labels(word) for word in words]
-    given = {key_of(word) for word in words}
-    words += [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
+    words = as_settings(words, flags.target)
     if options.shows_config(flags, words):
         return 0
     config = compose(words)
@@ -64,6 +63,26 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     return _fit_here(config, console, fitting.Here, started)
 
 
+def as_settings(words: list[str], target: str | None) -> list[str]:
+    """`my.csv --target label` and the defaults of this command as settings."""
+    from fsm_hpc.study.hydra import key_of, quoted
+
+    tables = [word for word in words if "=" not in word]
+    if len(tables) > 1:
+        raise UserError(f"fit: expected one table, found {' '.join(tables)}")
+    words = [_labels(word) for word in words if word not in tables]
+    given = {key_of(word) for word in words}
+    if tables:
+        path = Path(tables[0])
+        words += ["dataset=csv", f"dataset.path={quoted(tables[0])}"]
+        words += [] if "out" in given else [f"out={quoted(path.name.split('.')[0] + '_rule')}"]
+    if tables and target is None and "dataset.target" not in given:
+        raise UserError(f"fit: expected the column to predict: fit {tables[0]} --target COLUMN")
+    if target is not None:
+        words.append(f"dataset.target={quoted(target)}")
+    return words + [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
+
+
 def _labels(word: str) -> str:
     """`labels=FILE` is a setting of the table."""
     if word.startswith("choose="):
@@ -74,7 +93,9 @@ def _labels(word: str) -> str:
 def _fit_here(config: Config, console: Console, here: type, started: float) -> int:
     from fsm_hpc.cluster.node import cores
     from fsm_hpc.models import tasks
+    from fsm_hpc.models.fit import SHARE_OF_RULE
     from fsm_hpc.models.progress import FoldProgress
+    from fsm_hpc.system.numbers import duration
 
     parts = tasks.tasks_of(config)
     dataset = parts[0].dataset
@@ -84,6 +105,13 @@ def _fit_here(config: Config, console: Console, here: type, started: float) -> i
         classes = ", ".join(tasks.classes_of(parts))
         message = f"{dataset.target} has {len(parts)} classes, each with a rule: {classes}"
         console.print(message, soft_wrap=True)
+    budget_s = config.fit.budget_h * 3600
+    rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1)
+    console.print(
+        f"takes at most {duration(budget_s)}, the rule itself at most {duration(rule_s)} "
+        "(fit.budget_h); Ctrl-C keeps the best so far",
+        soft_wrap=True,
+    )
     with FoldProgress(console, str(config.id.dataset)) as shown:
         model = here(config, shown, started).result()
     paths = tasks.rule_paths(config)
@@ -120,10 +148,21 @@ def _show(console: Console, model: Model, paths: RulePaths) -> None:
 VERB = Verb(
     Group.MODELS,
     "One rule from all rows, with what to expect of it: model.json and its card.",
-    "dataset=NAME method=NAME [out=FOLDER] [fit.folds=10] [fit.budget_h=0.25] "
+    "TABLE --target COLUMN | dataset=NAME, with [method=pivot|interval|median] [out=FOLDER] "
+    "[fit.folds=10] [fit.budget_h=0.05] [fit.compare=simple|all|none] "
+    "[objective=accuracy|balanced|costs] [language=paper|xor|dnf|...] "
+    "[cuts=observed|midpoints|quantiles|rounded] [rule.require=[COLUMN,...]] "
     "[choose=optimum|consensus|simplest|given] [labels=FILE] [-m]",
     (
-        "fit dataset=csv dataset.path=my.csv dataset.target=label method=pivot out=my_rule",
+        "fit my.csv --target label",
+        "fit my.csv --target label out=my_rule fit.budget_h=0.5",
+        "fit my.csv --target label objective=balanced",
+        "fit my.csv --target label objective=costs objective.false_positive=1 "
+        "objective.false_negative=5",
+        "fit my.csv --target label language=dnf scan.max_length=8",
+        "fit my.csv --target label cuts=rounded cuts.slack=2",
+        "fit my.csv --target label rule.require=[age] rule.forbid=[id] rule.max_columns=3",
+        "fit my.csv --target label rule.increasing=[income] rule.min_support=20",
         "fit dataset=heart_disease method=interval",
         "fit dataset=heart_disease method=pivot labels=answers.csv out=explained",
     ),

@@ -16,6 +16,7 @@ from fsm_hpc.models.model import Model
 from fsm_hpc.models.progress import FoldProgress
 from fsm_hpc.models.tasks import rule_paths
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.run import configured_solver
 from fsm_hpc.system import files
 
 if TYPE_CHECKING:
@@ -26,13 +27,15 @@ class FitSupervisor(Supervisor):
     """Watches over one attempt at a rule."""
 
     made: Model | None = None
+    keeps_best = False  # when it is stopped, instead of leaving the rest to a later job
     started: float | None = None  # when the command began, where it read the table itself
 
     def fold(self, config: Config, helpers: Team | None) -> Model | None:  # type: ignore[override]
         self.log(f"starts: {config.id.dataset}, {self.size(config)}")
         steps = Steps(self.begin, self.watch, self.warn)
         told = (self.stop, steps, self.may_write, self.history)
-        made = fit.fit(config, *told, helpers=helpers, started=self.started)
+        more = (helpers, self.started, self.keeps_best)
+        made = fit.fit(config, *told, configured_solver, *more)
         if made is None or not self.may_write():
             return None
         paths = rule_paths(config)
@@ -51,6 +54,7 @@ class Here(FitSupervisor):
     """In the process of the command itself, with progress."""
 
     follows_parent = False
+    keeps_best = True
 
     def __init__(self, config: Config, shown: FoldProgress, started: float | None = None) -> None:
         paths = rule_paths(config)
