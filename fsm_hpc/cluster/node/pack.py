@@ -107,9 +107,10 @@ class Pack:
                 workers.append(_Worker.start(queue.popleft(), self._began))
             wait([end for worker in workers for end in worker.ends], LOOK_S)
             for worker in list(workers):
-                if not worker.is_busy() and queue and not self._is_stopped():
+                is_free = not worker.is_busy()
+                if is_free and worker.goes_on and queue and not self._is_stopped():
                     worker.give(queue.popleft())
-                elif not worker.is_busy():
+                elif is_free:
                     workers.remove(worker)
                     worker.close()
                 elif self._signal is not None:
@@ -173,6 +174,7 @@ class _Worker:
     process: ForkProcess
     connection: Connection
     member: Member | None
+    goes_on: bool = True  # it takes another fold
 
     @classmethod
     def start(cls, member: Member, began: float) -> _Worker:
@@ -200,11 +202,11 @@ class _Worker:
             return False
         if self.connection.poll():
             with suppress(EOFError, ConnectionResetError):
-                self.connection.recv()
+                self.goes_on = self.connection.recv()
                 self.member = None
         if self.member is not None and not self.process.is_alive():
             _record_death(self.member, self.process)
-            self.member = None
+            self.member, self.goes_on = None, False
         return self.member is not None
 
     def send(self, number: signal.Signals) -> None:
@@ -244,7 +246,7 @@ def _run_folds(connection: Connection, began: float) -> None:
         while True:
             paths, submission = connection.recv()
             is_well = _run_fold(paths, submission, began)
-            connection.send(None)
+            connection.send(is_well)
             if not is_well:
                 break
     sys.stdout.flush()

@@ -120,7 +120,7 @@ def _submit(console: Console, decisions: Sequence[Decision]) -> None:
     for sent in transaction.submit(decisions):
         count += len(sent.job_ids)
         first = sent.job_ids[0].split("_")[0]
-        jobs = counted(len(sent.job_ids), "job")
+        jobs = counted(len(set(sent.job_ids)), "job")
         after = f", after job {', '.join(sent.after)} has ended" if sent.after else ""
         line = f"job {first}: {jobs}, {sent.array.at_a_time} at a time{after}"
         console.print(line, style="bold")
