@@ -33,10 +33,10 @@ class _Saved:
 
 def load(path: Path, problem: str, say: Callable[[str], None]) -> list[Trial]:
     """The trials of this problem; a file that is damaged, or of another one, is renamed."""
-    renamed = files.make_room(path, _read)
+    renamed = files.quarantine_if_invalid(path, _read)
     saved = _read(path)
     if saved is not None and saved.problem != problem:
-        renamed = f"{path.name} is of other rows or settings; kept as {files.quarantine(path)}"
+        renamed = f"{path.name} is of other rows or settings; kept as {files.rename_outdated(path)}"
         saved = None
     if renamed:
         say(renamed)

@@ -19,7 +19,7 @@ def main(words: Sequence[str] | None = None) -> int:
     # Before scikit-learn or XGBoost is loaded, and for every job that is started from here:
     # threads that spin while they wait slow each other down where there are more than cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    terminal.print_anything()
+    terminal.configure_stdio()
     try:
         code = _run(list(sys.argv[1:] if words is None else words))
         sys.stdout.flush()  # now, as a full disk is told here and nowhere later

@@ -15,7 +15,7 @@ from fsm_hpc.cluster.submissions import JobId, Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import result
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.system import drafts, files, process_identity, serialization
+from fsm_hpc.system import files, process_identity, serialization, tempfiles
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.serialization import NewerFormatError, OpenSchema
@@ -105,8 +105,8 @@ def claim(paths: FoldPaths, submission: Submission) -> Attempt:
 
     A copy of a job that was restarted elsewhere may begin late: it is superseded.
     """
-    drafts.clear(paths.folder)
-    files.make_room(paths.attempt, lambda _: read(paths))
+    tempfiles.clear(paths.folder)
+    files.quarantine_if_invalid(paths.attempt, lambda _: read(paths))
     before = load(paths)
     environment = schedulers.named(submission.kind).environment()
     attempt = Attempt(

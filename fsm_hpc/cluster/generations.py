@@ -37,7 +37,7 @@ def next_of(paths: FoldPaths) -> int:
 
 def next_of_study(study: StudyPaths) -> int:
     """Likewise of a whole study, also after folders of folds were removed while jobs are queued."""
-    files.make_room(study.generation, _read)  # a newer version's file is an error, and stays
+    files.quarantine_if_invalid(study.generation, _read)  # refuses a newer one
     return 1 + (in_file(study.generation) or 0)
 
 

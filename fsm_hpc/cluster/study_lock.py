@@ -16,8 +16,8 @@ from threading import Event
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import drafts, files, heartbeat, process_identity, serialization, terminal
-from fsm_hpc.system.beside import beside
+from fsm_hpc.system import files, heartbeat, process_identity, serialization, tempfiles, terminal
+from fsm_hpc.system.background import run_in_background
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.value_types import Moment, ProcessId
@@ -72,8 +72,8 @@ def _held(path: Path, give_up_s: float) -> Iterator[None]:
                     heartbeat.touch(path)
 
     try:
-        drafts.clear(path.parent)
-        with beside(beat):
+        tempfiles.clear(path.parent)
+        with run_in_background(beat):
             yield
     finally:
         if _mine.get(path) == me:
@@ -110,7 +110,7 @@ def owner_of(path: Path) -> Owner | None:
 
 def _take(path: Path, me: Owner) -> bool:
     """Create the lock with its content in it, at once, unless there is one."""
-    draft = drafts.draft_of(path)
+    draft = tempfiles.tempfile_for(path)
     content = json.dumps(asdict(me)).encode()
     _create(draft, content)
     try:

@@ -101,7 +101,7 @@ def absolute(config: Config) -> Config:
 
 
 def save(paths: FoldPaths, submission: Submission) -> None:
-    files.make_room(paths.submission, lambda _: read(paths))
+    files.quarantine_if_invalid(paths.submission, lambda _: read(paths))
     serialization.write(paths.submission, FORMAT, submission)
 
 

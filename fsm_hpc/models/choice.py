@@ -17,7 +17,7 @@ from fsm_hpc.search.near_optimal.good_set import (
     agreement_weights,
     slack_errors,
 )
-from fsm_hpc.search.near_optimal.kept import Bookmark, Means, go_on
+from fsm_hpc.search.near_optimal.kept import Checkpoint, Means, resume
 from fsm_hpc.search.near_optimal.served import check_served
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.study.config import FitSettings
@@ -34,7 +34,7 @@ def check(fitted: Problem, wanted: FitSettings) -> None:
         _parsed(fitted, wanted)
 
 
-def applied(fitted: ClassRule, wanted: FitSettings, means: Means, mark: Bookmark) -> ClassRule:
+def applied(fitted: ClassRule, wanted: FitSettings, means: Means, mark: Checkpoint) -> ClassRule:
     """The rule with the formula that was chosen; its notes tell among how many, and why."""
     if wanted.choose is RuleChoice.OPTIMUM:
         return fitted
@@ -42,7 +42,7 @@ def applied(fitted: ClassRule, wanted: FitSettings, means: Means, mark: Bookmark
     if not rule.proved:
         return _kept(fitted, "the optimum is not proved, so that no slack is known")
     slack = slack_errors(wanted.slack, problem.rows)
-    good = go_on(mark, problem, rule.length, rule.errors, slack, means)
+    good = resume(mark, problem, rule.length, rule.errors, slack, means)
     mark.remove(good)
     if not good.is_complete:
         return _kept(fitted, "the time limit was reached before all alternatives were found")

@@ -21,7 +21,7 @@ from fsm_hpc.models.notes import WARNING, Note, NoteKind
 from fsm_hpc.models.tasks import ClassTask, classes_of, labels_of, rule_paths, tasks_of
 from fsm_hpc.search.claim import write_if_proved
 from fsm_hpc.search.near_optimal.choices import RuleChoice
-from fsm_hpc.search.near_optimal.kept import Bookmark, Means
+from fsm_hpc.search.near_optimal.kept import Checkpoint, Means
 from fsm_hpc.search.objective import ObjectiveName
 from fsm_hpc.search.scan import ScanState, finish
 from fsm_hpc.search.solvers.base import Control
@@ -217,7 +217,7 @@ class _Searches:
         left_s = max(LEAST_OF_CHOICE_S, self.budget.share(1.0, 1))
         control = Control(deadline=clock.monotonic() + left_s, stop=self.stop)
         means = Means(threads(task.config), control, self.helpers)
-        mark = Bookmark(task.paths.unfinished_alternatives, self.may_write, self.steps.say)
+        mark = Checkpoint(task.paths.unfinished_alternatives, self.may_write, self.steps.say)
         return choice.applied(rule, task.config.fit, means, mark)
 
 

@@ -287,11 +287,11 @@ def save(path: Path, model: Model) -> None:
 def quarantine_outdated(path: Path, settings: dict[str, Any], say: Callable[[str], None]) -> None:
     """Before model.json is written: keep, under a name that is told, one of other rows or
     settings."""
-    message = files.make_room(path, serialization.read)
+    message = files.quarantine_if_invalid(path, serialization.read)
     saved = serialization.read(path)
     before = None if saved is None else saved.get("settings")
     if before is not None and _digest(before) != _digest(settings):
-        message = f"{path.name} is of other rows or settings; kept as {files.quarantine(path)}"
+        message = f"{path.name} is of other rows or settings; kept as {files.rename_outdated(path)}"
     if message:
         say(message)
 

@@ -104,10 +104,10 @@ def write(predicted: Predicted, place: str, say: Callable[[str], None]) -> None:
     if place == STANDARD:
         _write_csv(predicted, sys.stdout)
     elif place.endswith(".parquet"):
-        with files.naming(path):
+        with files.errors_with_path(path):
             pyarrow.parquet.write_table(predicted.table, path)
     else:
-        with files.naming(path), path.open("w", encoding="utf-8", newline="") as stream:
+        with files.errors_with_path(path), path.open("w", encoding="utf-8", newline="") as stream:
             _write_csv(predicted, stream)
     for note in predicted.notes:
         say(note)

@@ -54,13 +54,13 @@ def beside(
     if config.scan.alternatives is None or not done.proved or done.errors is None:
         return None
     from fsm_hpc.search.near_optimal.good_set import slack_errors
-    from fsm_hpc.search.near_optimal.kept import Bookmark, Means, go_on
+    from fsm_hpc.search.near_optimal.kept import Checkpoint, Means, resume
 
     bound, slack = done.length_bound or 1, slack_errors(config.scan.alternatives, fitted.rows)
-    mark = Bookmark(fold.paths.unfinished_alternatives, may_write, say)
+    mark = Checkpoint(fold.paths.unfinished_alternatives, may_write, say)
     deadline = clock.monotonic() + config.final.budget_h * 3600
     means = Means(threads(config), Control(deadline=deadline, stop=stop), helpers)
-    good = go_on(mark, fitted, bound, done.errors, slack, means)
+    good = resume(mark, fitted, bound, done.errors, slack, means)
     if not may_write():
         return None
     if stop.is_set() and not good.is_complete:
@@ -74,7 +74,7 @@ def beside(
 
 
 def _write(paths: FoldPaths, good: GoodSet, say: Callable[[str], None]) -> None:
-    told = files.make_room(paths.alternatives, _read)
+    told = files.quarantine_if_invalid(paths.alternatives, _read)
     if told:
         say(told)
     serialization.write(paths.alternatives, FORMAT, good.summary())

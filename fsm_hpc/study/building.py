@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import option_lists
 from fsm_hpc.study.checks import finite, refuse_option
-from fsm_hpc.study.same import Same
+from fsm_hpc.study.hashable_mapping import HashableMapping
 
 T = TypeVar("T")
 MANDATORY = "???"  # what Hydra calls a value that has to be given
@@ -23,7 +23,7 @@ _hints: Callable[[Any], dict[str, Any]] = cache(typing.get_type_hints)
 
 
 @lru_cache(maxsize=256)  # folds of a sweep share their sections, and there may be thousands
-def _built_once(kind: typing.Hashable, values: Same, where: str) -> Any:
+def _built_once(kind: typing.Hashable, values: HashableMapping, where: str) -> Any:
     return build(typing.cast(type[Any], kind), values.of, where)
 
 
@@ -60,7 +60,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if origin is dict and isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(hint) and isinstance(value, Mapping):
-        return _built_once(typing.cast(typing.Hashable, hint), Same(value), where + ".")
+        return _built_once(typing.cast(typing.Hashable, hint), HashableMapping(value), where + ".")
     return _scalar(hint, value, where)
 
 

@@ -112,7 +112,7 @@ def _wrong_attempt(problem: Problem, attempt: LengthAttempt | None) -> Iterator[
         yield f"scan.json: {best.formula} contradicts its own bounds"
 
 
-class Keeper:
+class CheckpointWriter:
     """Keeps scan.json up to date: every step at once, everything else every few seconds."""
 
     def __init__(
@@ -126,7 +126,7 @@ class Keeper:
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
-    def __enter__(self) -> Keeper:
+    def __enter__(self) -> CheckpointWriter:
         self._thread.start()
         return self
 

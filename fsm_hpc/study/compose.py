@@ -16,7 +16,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import key_of, override_text
 from fsm_hpc.study.resources import by_dataset_and_method
 from fsm_hpc.study.sweeps import Sweep
-from fsm_hpc.system.machine import without_collector
+from fsm_hpc.system.machine import gc_paused
 
 ALL_FOLDS = "range(0,folds)"
 AUTO = "auto"  # the scheduler of conf/cluster/auto.yaml
@@ -46,7 +46,7 @@ def show(
     return hydra_show.as_yaml(config, part, package, resolve)
 
 
-@without_collector()
+@gc_paused()
 def expand(overrides: Sequence[str]) -> list[Config]:
     """All folds of a sweep: lists, ranges and globs multiply out, and folds do so by themselves."""
     _check(overrides)

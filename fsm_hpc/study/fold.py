@@ -117,10 +117,10 @@ def final_result(fold: Fold) -> FoldResult | None:
     return None if unfinished_business(fold.config, done) else done
 
 
-def make_room(fold: Fold, say: Callable[[str], None]) -> None:
+def quarantine_other_results(fold: Fold, say: Callable[[str], None]) -> None:
     """Before a fold is computed: keep, under a name that is told, what is not its result."""
     paths = fold.paths
-    told = files.make_room(paths.result, lambda path: result.read(path, fold.config.id))
+    told = files.quarantine_if_invalid(paths.result, lambda path: result.read(path, fold.config.id))
     if told:
         say(told)
     done = result.load(paths.result, fold.config.id)
@@ -128,7 +128,7 @@ def make_room(fold: Fold, say: Callable[[str], None]) -> None:
         return
     changed = ", ".join(fingerprint.differences(done.settings, fold.settings)) or "its fingerprint"
     for path in (paths.result, paths.alternatives):
-        if path.exists() and (kept := files.quarantine(path)):
+        if path.exists() and (kept := files.rename_outdated(path)):
             say(f"{path.name} is of other rows or settings ({changed}); kept as {kept}")
 
 

@@ -24,9 +24,16 @@ from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_prov
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, Solver
 from fsm_hpc.study import alternatives, checkpoint, fingerprint, result
-from fsm_hpc.study.checkpoint import Keeper, MayWrite, OutdatedError, Watch
+from fsm_hpc.study.checkpoint import CheckpointWriter, MayWrite, OutdatedError, Watch
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.fold import Fold, final_result, make_room, memory_mb, prepare, threads
+from fsm_hpc.study.fold import (
+    Fold,
+    final_result,
+    memory_mb,
+    prepare,
+    quarantine_other_results,
+    threads,
+)
 from fsm_hpc.study.measures import Confusion, Scores, scores_of, smoothed_shares
 from fsm_hpc.study.provenance import provenance
 from fsm_hpc.study.result import Accuracy, FoldResult, Seconds
@@ -70,7 +77,7 @@ def run_fold(
         return done
     if not may_write():
         return None
-    make_room(fold, say)
+    quarantine_other_results(fold, say)
     stop = stop or threading.Event()
     processor_s = machine.processor_s()
     if not config.method.name.finds_formula:
@@ -130,7 +137,7 @@ def search_formula(
     """Scan the lengths, then find the final formula, from and to the state in the file."""
     rows = checkpoint.key(splits)
     state = _state_on_disk(path, rows, splits, fitted, say, may_write)
-    with Keeper(path, rows, watch, may_write) as keep, closing(solver):
+    with CheckpointWriter(path, rows, watch, may_write) as keep, closing(solver):
         limits = replace(limits, watch=keep.note)
         for state in scan(splits, solver, state, limits):  # noqa: B020
             keep(state)
@@ -161,7 +168,7 @@ def _state_on_disk(
     if not wrong:
         return state
     if may_write():
-        kept = files.quarantine(path) if is_outdated else files.keep_aside(path).name
+        kept = files.rename_outdated(path) if is_outdated else files.quarantine(path).name
         say(f"{wrong}; begins anew, and what was there is kept as {kept}")
     return ScanState()
 

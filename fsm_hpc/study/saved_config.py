@@ -11,7 +11,7 @@ from fsm_hpc.study.building import build
 from fsm_hpc.study.checks import OPTIONS
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fingerprint import result_settings
-from fsm_hpc.study.same import Same
+from fsm_hpc.study.hashable_mapping import HashableMapping
 
 GONE = ("guess",)
 RENAMED = {"kind": "scheduler", "sbatch": "options"}  # settings of the cluster in version 0.2
@@ -21,13 +21,13 @@ def of_any_version(saved: Mapping[str, Any]) -> Config:
     """The config that this version or an older one wrote down."""
     fold = saved.get("fold")
     if type(fold) is not int:
-        return _read_once(Same(saved))
+        return _read_once(HashableMapping(saved))
     # the thousands of folds of a study differ in little else
-    return replace(_read_once(Same({**saved, "fold": 0})), fold=fold)
+    return replace(_read_once(HashableMapping({**saved, "fold": 0})), fold=fold)
 
 
 @lru_cache(maxsize=4096)
-def _read_once(written: Same) -> Config:
+def _read_once(written: HashableMapping) -> Config:
     values = {key: value for key, value in written.of.items() if key not in OPTIONS}
     for one in result_settings():
         if one.has_other_legacy:

@@ -290,7 +290,7 @@ def remember(configs: Sequence[Config]) -> None:
         memory = before.with_folds(folds)
         path = StudyPaths(root).settings
         if memory != before or not path.exists():
-            files.make_room(path, _read)
+            files.quarantine_if_invalid(path, _read)
             _write(path, memory)
 
 

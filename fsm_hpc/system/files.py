@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.system import ownership
-from fsm_hpc.system.drafts import draft_of
+from fsm_hpc.system.tempfiles import tempfile_for
 
 PACKAGE = Path(__file__).parent.parent
 OUTDATED = "outdated"  # in the name of a file that is of other rows or settings
@@ -56,19 +56,19 @@ class UnreadableError(UserError):
 def write_atomically(path: Path, content: str | bytes) -> None:
     """The file has the old content or the new one, whenever the process or the machine dies.
 
-    A link in its place is replaced, never followed; so is nobody else's draft.
+    A link in its place is replaced, never followed; so is nobody else's temporary file.
     """
-    with naming(path):
+    with errors_with_path(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = draft_of(path)
+        tempfile = tempfile_for(path)
         try:
-            with os.fdopen(_create(draft), "wb") as stream:
+            with os.fdopen(_create(tempfile), "wb") as stream:
                 stream.write(_bytes(content))
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(draft, path)  # noqa: PTH105 - the word of the promise
+            os.replace(tempfile, path)  # noqa: PTH105 - the word of the promise
         finally:
-            draft.unlink(missing_ok=True)
+            tempfile.unlink(missing_ok=True)
 
 
 def _bytes(content: str | bytes) -> bytes:
@@ -90,9 +90,9 @@ def write_each(tasks: Iterable[Callable[[], None]]) -> None:
 def open_to_append(path: Path) -> BinaryIO:
     """The file, to write at its end; what is there and is no file of ours is kept aside."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with naming(path):
+    with errors_with_path(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            keep_aside(path)
+            quarantine(path)
         number = os.open(path, flags, 0o666)
         if not stat.S_ISREG(os.fstat(number).st_mode):  # exchanged since the check above
             os.close(number)
@@ -100,21 +100,21 @@ def open_to_append(path: Path) -> BinaryIO:
         return os.fdopen(number, "ab")
 
 
-def keep_aside(path: Path) -> Path:
+def quarantine(path: Path) -> Path:
     """Move what is not understood out of the way; where it is now."""
     kept = path.with_name(f".damaged-{path.name}-{_stamp()}")
-    with naming(path):
+    with errors_with_path(path):
         os.rename(path, kept)  # noqa: PTH104 - a link itself, not what it leads to
     return kept
 
 
-def quarantine(path: Path) -> str:
+def rename_outdated(path: Path) -> str:
     """Rename a file that is whole but of other rows or settings, so that another can be written.
 
     Its new name, which no other file has; nothing where another process has moved it before.
     """
     kept = path.with_name(f"{path.stem}.{OUTDATED}-{_stamp()}{path.suffix}")
-    with naming(path):
+    with errors_with_path(path):
         try:
             os.rename(path, kept)  # noqa: PTH104 - a link itself, not what it leads to
         except FileNotFoundError:
@@ -122,7 +122,7 @@ def quarantine(path: Path) -> str:
     return kept.name
 
 
-def quarantined(folder: Path) -> list[str]:
+def outdated_names(folder: Path) -> list[str]:
     """The names of such files in a folder."""
     try:
         return sorted(one.name for one in os.scandir(folder) if f".{OUTDATED}-" in one.name)
@@ -134,7 +134,7 @@ def _stamp() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(6)}"
 
 
-def make_room(path: Path, read: Callable[[Path], object]) -> str:
+def quarantine_if_invalid(path: Path, read: Callable[[Path], object]) -> str:
     """Before something is written: keep aside what `read` does not understand, and say so.
 
     What is unreadable because it is newer stays, as an error.
@@ -144,12 +144,12 @@ def make_room(path: Path, read: Callable[[Path], object]) -> str:
     except UnreadableError as error:
         if error.is_newer:
             raise
-        return f"{error}; kept as {keep_aside(path).name}"
+        return f"{error}; kept as {quarantine(path).name}"
     return ""
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def errors_with_path(path: Path) -> Iterator[None]:
     """Errors of the system name this file, as a full disk does not."""
     try:
         yield
@@ -157,9 +157,9 @@ def naming(path: Path) -> Iterator[None]:
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def _create(draft: Path) -> int:
+def _create(tempfile: Path) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(draft, flags, 0o666)
+    return os.open(tempfile, flags, 0o666)
 
 
 # --------------------------------------------------------------------------------------- reading

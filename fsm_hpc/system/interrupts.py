@@ -1,4 +1,4 @@
-"""Signals heard for a while, and Ctrl-C as a wish that is granted at a good moment."""
+"""Signal handlers for the time of a block, and Ctrl-C that takes effect at a good moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def heard(
+def signal_handlers(
     numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
 ) -> Iterator[None]:
     """Have the handler called for these signals while the block runs; then all is as before."""
@@ -25,7 +25,7 @@ def heard(
 
 
 @contextmanager
-def as_wish() -> Iterator[threading.Event]:
+def graceful_interrupt() -> Iterator[threading.Event]:
     """What is set by Ctrl-C or SIGTERM while the block runs; the second one does not wait."""
     wish = threading.Event()
 
@@ -37,5 +37,5 @@ def as_wish() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield wish  # signals are not for other threads to hear
         return
-    with heard(STOPPING, hear):
+    with signal_handlers(STOPPING, hear):
         yield wish

@@ -127,7 +127,7 @@ def cpu_model() -> str:
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Thousands of folds make the garbage collector look for cycles that are not there."""
     was_on = gc.isenabled()
     gc.disable()

@@ -52,7 +52,7 @@ def styled(*parts: str | tuple[str, str]) -> Text:
     return made
 
 
-def print_anything() -> None:
+def configure_stdio() -> None:
     """Let standard output take every name of a file, whatever its bytes or the encoding here."""
     codecs.register_error("as_it_is", _as_it_is)
     for name in ("stdout", "stderr"):

@@ -54,7 +54,7 @@ OF_ATTEMPTS = (
 )
 OF_SCANS = (
     Instant("solved", "fsm_hpc.search.checking:checked"),
-    Instant("length done", "fsm_hpc.study.checkpoint:Keeper._save"),
+    Instant("length done", "fsm_hpc.study.checkpoint:CheckpointWriter._save"),
     Instant("final", "fsm_hpc.search.scan:finish"),
     Instant("result", "fsm_hpc.study.result:save"),
 )
@@ -68,11 +68,11 @@ OF_TRIALS = (
     Instant("result", "fsm_hpc.study.result:save"),
 )
 OF_SETS = (
-    Instant("place read", "fsm_hpc.search.near_optimal.kept:Bookmark.load", is_after=True),
+    Instant("place read", "fsm_hpc.search.near_optimal.kept:Checkpoint.load", is_after=True),
     Instant("families", "fsm_hpc.search.near_optimal.enumeration:enumerate_families"),
-    Instant("place kept", "fsm_hpc.search.near_optimal.kept:Bookmark.save"),
-    Instant("place kept before", "fsm_hpc.search.near_optimal.kept:Bookmark.save", True),
-    Instant("place removed", "fsm_hpc.search.near_optimal.kept:Bookmark.remove"),
+    Instant("place kept", "fsm_hpc.search.near_optimal.kept:Checkpoint.save"),
+    Instant("place kept before", "fsm_hpc.search.near_optimal.kept:Checkpoint.save", True),
+    Instant("place removed", "fsm_hpc.search.near_optimal.kept:Checkpoint.remove"),
 )
 OF_RULES = (
     Instant("model", "fsm_hpc.models.model:save"),

@@ -29,7 +29,7 @@ from fsm_hpc.models import model as model_file
 from fsm_hpc.report.alternatives import find, page, rule, told
 from fsm_hpc.search.near_optimal.enumeration import nothing_yet
 from fsm_hpc.search.near_optimal.good_set import near_optimal
-from fsm_hpc.search.near_optimal.kept import Bookmark, Means
+from fsm_hpc.search.near_optimal.kept import Checkpoint, Means
 from tests.support.browser import browser
 from tests.support.command_line import run_verb
 from tests.support.damage import damages
@@ -178,7 +178,7 @@ def test_a_search_that_was_cut_is_kept_when_another_is_cut(
 
 
 def test_what_was_kept_is_taken_for_the_same_question_only(said: told.Told, tmp_path: Path) -> None:
-    mark = Bookmark(tmp_path / "state.json")
+    mark = Checkpoint(tmp_path / "state.json")
     assert mark.load("asked") is None
     mark.save("asked", said.good.progress)
     again = mark.load("asked")

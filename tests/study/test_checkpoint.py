@@ -13,7 +13,7 @@ from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import checkpoint
-from fsm_hpc.study.checkpoint import Keeper
+from fsm_hpc.study.checkpoint import CheckpointWriter
 from fsm_hpc.system.files import UnreadableError
 from tests.support.scans import scan_state
 
@@ -52,7 +52,7 @@ def test_half_a_file_is_none_to_go_on_from(tmp_path: Path, cut: int) -> None:
 
 def test_a_step_is_on_disk_when_the_keeper_comes_back(tmp_path: Path) -> None:
     seen: list[ScanState] = []
-    with Keeper(tmp_path / "scan.json", "f", seen.append) as keep:
+    with CheckpointWriter(tmp_path / "scan.json", "f", seen.append) as keep:
         keep(STATES[2])
         assert checkpoint.load(tmp_path / "scan.json", "f") == STATES[2]
     assert seen == [STATES[2]]
@@ -70,7 +70,7 @@ def test_the_length_under_way_reaches_the_disk_by_itself_with_its_time(
         saved.set()
 
     monkeypatch.setattr(checkpoint, "save", save)
-    with Keeper(tmp_path / "scan.json", "f", lambda state: None) as keep:
+    with CheckpointWriter(tmp_path / "scan.json", "f", lambda state: None) as keep:
         keep.note(STATES[2])
         assert saved.wait(30)
     found = checkpoint.load(tmp_path / "scan.json", "f")

@@ -19,7 +19,7 @@ from fsm_hpc.cluster.watch import rules
 from fsm_hpc.models import model
 from fsm_hpc.search.near_optimal.enumeration import Progress
 from fsm_hpc.search.near_optimal.families import RawFamily, Stretch
-from fsm_hpc.search.near_optimal.kept import Bookmark
+from fsm_hpc.search.near_optimal.kept import Checkpoint
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from tests.support.command_line import said
@@ -38,7 +38,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert said(*words)[0] == 0
     paths = StudyPaths(root / "default").fold(compose(words).id)
     progress = Progress((RawFamily(0, (0,), 1, 1, (), ()),), np.zeros(2), (Stretch(0, 0, 1),))
-    Bookmark(paths.unfinished_alternatives).save("this", progress)
+    Checkpoint(paths.unfinished_alternatives).save("this", progress)
     trials.save(paths.trials, "this", [Trial({"depth": 1}, 0.5, 1.0)])
     found = {path.name: path for path in paths.folder.iterdir()}
     generations.remember(paths.study, 1)

@@ -161,8 +161,8 @@ def test_two_processes_that_keep_the_same_file_do_not_fail(
     paths = fold_paths(config)
     run(config)
     before = contents(paths)
-    assert files.quarantine(paths.result).startswith("result.outdated-")
-    assert files.quarantine(paths.result) == ""
+    assert files.rename_outdated(paths.result).startswith("result.outdated-")
+    assert files.rename_outdated(paths.result) == ""
     assert kept(paths, "result.json")[0].read_text() == before["result.json"]
 
 

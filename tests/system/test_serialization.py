@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.system import drafts, files, serialization
+from fsm_hpc.system import files, serialization, tempfiles
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError, OpenSchema, Valid
 from fsm_hpc.system.value_types import Count, Share
@@ -180,9 +180,9 @@ def test_a_newer_format_is_refused_with_the_version_that_wrote_it(saved: dict[st
 def test_what_is_understood_stays_and_what_is_not_is_kept_aside(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     files.write_json(path, {})
-    assert files.make_room(path, serialization.read) == ""
+    assert files.quarantine_if_invalid(path, serialization.read) == ""
     path.write_text("half of a fi")
-    told = files.make_room(path, serialization.read)
+    told = files.quarantine_if_invalid(path, serialization.read)
     (kept,) = tmp_path.glob(".damaged-result.json-*")
     assert kept.read_text() == "half of a fi"
     assert told.endswith(f"kept as {kept.name}")
@@ -197,7 +197,7 @@ def test_a_newer_file_is_never_moved(tmp_path: Path) -> None:
         return serialization.without_header(serialization.read(path) or {}, path.name, 1)
 
     with pytest.raises(NewerFormatError):
-        files.make_room(path, read)
+        files.quarantine_if_invalid(path, read)
     assert json.loads(path.read_text()) == {"format": 2}
 
 
@@ -222,7 +222,7 @@ def test_a_draft_that_somebody_has_put_there_is_not_written(
     monkeypatch.setattr("secrets.token_hex", lambda count: "known")
     other, path = tmp_path / "precious", tmp_path / "scan.json"
     other.write_text("mine")
-    draft = drafts.draft_of(path)
+    draft = tempfiles.tempfile_for(path)
     draft.symlink_to(other)
     with pytest.raises(FileExistsError):
         files.write_json(path, {"a": 1})

@@ -72,7 +72,7 @@ def _tell(
     from fsm_hpc.system import clock, interrupts
 
     deadline = None if flags.seconds is None else clock.monotonic() + flags.seconds
-    with interrupts.as_wish() as wish:
+    with interrupts.graceful_interrupt() as wish:
         means = Means(threads, Control(deadline=deadline, stop=wish), team)
         try:
             good = find.find(known, asked.slack, asked.bound, means, flags.most, _note)

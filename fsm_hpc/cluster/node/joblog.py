@@ -23,5 +23,5 @@ class Log:
         )
         if self._is_told:
             print(lines, end="", flush=True)
-        with files.naming(self._path), files.open_to_append(self._path) as stream:
+        with files.errors_with_path(self._path), files.open_to_append(self._path) as stream:
             stream.write(lines.encode(errors="backslashreplace"))

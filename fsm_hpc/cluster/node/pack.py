@@ -29,7 +29,7 @@ from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import clock, machine
 from fsm_hpc.system.files import UnreadableError, open_to_append
-from fsm_hpc.system.interrupts import heard
+from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
 
 LOOK_S = 1.0
@@ -84,7 +84,7 @@ class Pack:
 
     def run(self) -> AttemptEnd:
         """All folds that are left; those that ran when the job was killed come last, alone."""
-        with heard(SIGNALS, self._note):
+        with signal_handlers(SIGNALS, self._note):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
             states = [(member, _state(*member)) for member in self._members]
             left = [member for member, state in states if state is _LEFT]

@@ -29,8 +29,8 @@ from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths, load_dataset
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import clock, heartbeat
-from fsm_hpc.system.beside import beside
-from fsm_hpc.system.interrupts import heard
+from fsm_hpc.system.background import run_in_background
+from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Supervisor:
         reason = self.reason_to_give_up(config)
         if reason:
             return self.finish(AttemptEnd.GAVE_UP, reason)
-        with self.signals(), beside(self.guard):
+        with self.signals(), run_in_background(self.guard):
             try:
                 self.refuse_changed_table(config)
                 with nodes.helpers(config, self.submission, self.paths.log) as helpers:
@@ -303,7 +303,7 @@ class Supervisor:
             self.signal = self.signal or signal.Signals(number)
             self.stop.set()
 
-        with heard(SIGNALS, stop):
+        with signal_handlers(SIGNALS, stop):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
             yield
 

@@ -25,7 +25,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import terminal
-from fsm_hpc.system.interrupts import heard
+from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
 
 LOOK_S = 2.0
@@ -111,7 +111,7 @@ def _stop_requests() -> Iterator[list[int]]:
     def note(number: int, frame: FrameType | None) -> None:
         signals.append(number)
 
-    with heard(STOP_SIGNALS, note):
+    with signal_handlers(STOP_SIGNALS, note):
         yield signals
 
 

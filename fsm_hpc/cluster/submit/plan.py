@@ -20,7 +20,7 @@ from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fingerprint, fold, resources, variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.system.files import OUTDATED
-from fsm_hpc.system.machine import without_collector
+from fsm_hpc.system.machine import gc_paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Array:
         return sum(task.core_hours for task in self.tasks)
 
 
-@without_collector()
+@gc_paused()
 def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
     """What a submission of these folds would do; mistakes in the data show here."""
     if not configs:

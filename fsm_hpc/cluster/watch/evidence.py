@@ -161,7 +161,7 @@ def _gather(ref: FoldRef, index: ResultIndex | None) -> Evidence:
         return Evidence(ref, known[0], outdated=known[1])
     damage: list[UnreadableError] = []
     done = _understood(lambda: result.read(paths.result, ref.id), damage)
-    outdated = len(files.quarantined(paths.folder))
+    outdated = len(files.outdated_names(paths.folder))
     if done is not None and _is_of_last_submission(done, paths):
         if index is not None:
             index.add(paths, done, outdated)

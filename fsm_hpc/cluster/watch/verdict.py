@@ -20,7 +20,7 @@ from fsm_hpc.cluster.watch.states import Verdict as Verdict
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import fingerprint
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system.machine import without_collector
+from fsm_hpc.system.machine import gc_paused
 from fsm_hpc.system.numbers import counted
 
 BEING_SUBMITTED_S = 300.0  # how long a scheduler may take to answer
@@ -115,7 +115,7 @@ class FoldVerdict(Judged):
 
 def look(folds: Sequence[FoldRef]) -> tuple[list[FoldVerdict], list[JobReport]]:
     """The verdict on every fold; asks schedulers only about folds that their files leave open."""
-    with without_collector():
+    with gc_paused():
         found = under_way.with_open_arrays(evidence.gather_all(folds))
     reports = evidence.ask(found)
     return [judge(e, evidence.report_on(e, reports)) for e in found], list(reports.values())

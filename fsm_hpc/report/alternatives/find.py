@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fsm_hpc.errors import UserError
 from fsm_hpc.report.alternatives.rule import FittedRule
 from fsm_hpc.search.near_optimal.good_set import GoodSet, slack_errors
-from fsm_hpc.search.near_optimal.kept import Bookmark, Means, go_on
+from fsm_hpc.search.near_optimal.kept import Checkpoint, Means, resume
 from fsm_hpc.search.near_optimal.served import check_served
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Incumbent
@@ -47,9 +47,9 @@ def state_path(rule: FittedRule) -> Path:
     return rule.path.with_name(f".{rule.path.stem}{of_class}.alternatives.json")
 
 
-def bookmark(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Bookmark:
+def bookmark(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Checkpoint:
     """Beside the rule; where that folder is not ours, the search begins anew each time."""
-    return Bookmark(state_path(rule), say=say, is_vital=False)
+    return Checkpoint(state_path(rule), say=say, is_vital=False)
 
 
 def find(
@@ -64,4 +64,4 @@ def find(
     size = bound or rule.bound
     errors = slack_errors(slack, rule.problem.rows)
     optimum = optimum_of(rule, size, means)
-    return go_on(bookmark(rule, say), rule.problem, size, optimum, errors, means, most)
+    return resume(bookmark(rule, say), rule.problem, size, optimum, errors, means, most)

@@ -40,7 +40,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Bookmark:
+class Checkpoint:
     """A file that a search goes on from, and is kept in.
 
     `say` hears of a file that was not understood, and where it is kept. `is_vital`: whether it is
@@ -60,14 +60,18 @@ class Bookmark:
             except UnreadableError as error:
                 if error.is_newer:
                     raise
-                kept = files.keep_aside(self.path).name
+                kept = files.quarantine(self.path).name
                 self.say(f"{error}; begins anew, and what was there is kept as {kept}")
         return None
 
-    def make_room(self) -> None:
+    def rename_other(self) -> None:
         """Keep what is there of another question, before this one is saved."""
         with self._excused():
-            if self.may_write() and self.path.exists() and (kept := files.quarantine(self.path)):
+            if (
+                self.may_write()
+                and self.path.exists()
+                and (kept := files.rename_outdated(self.path))
+            ):
                 self.say(f"{self.path.name} is of another search; kept as {kept}")
 
     def save(self, asked: str, progress: Progress) -> None:
@@ -96,8 +100,8 @@ class Bookmark:
                 raise
 
 
-def go_on(
-    mark: Bookmark,
+def resume(
+    mark: Checkpoint,
     problem: Problem,
     bound: int,
     optimum: int,
@@ -116,7 +120,7 @@ def go_on(
     def save(progress: Progress) -> None:
         nonlocal is_other
         if is_other:
-            mark.make_room()
+            mark.rename_other()
         is_other = False
         mark.save(asked, progress)
 

@@ -21,7 +21,7 @@ from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native.kernels import boxes, kernel
 from fsm_hpc.search.solvers.native.solver import Native
 from fsm_hpc.system import files, machine
-from fsm_hpc.system.beside import beside
+from fsm_hpc.system.background import run_in_background
 
 TOLD_EVERY_S = 10.0
 Say = Callable[[str], None]
@@ -152,7 +152,7 @@ def _progress(message: str, say: Say, detail: str = "") -> Iterator[None]:
         while not over.wait(TOLD_EVERY_S):
             say(f"{message}: {time.monotonic() - started:.0f} s so far")
 
-    with beside(tell):
+    with run_in_background(tell):
         yield
 
 

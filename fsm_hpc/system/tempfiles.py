@@ -1,4 +1,4 @@
-"""Drafts: what a file is written to before it gets its name, and what a kill leaves of them."""
+"""Temporary files that become a file by a rename, and what a kill leaves of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from fsm_hpc.system import heartbeat, process_identity
 
-SETTLED_S = 60.0  # a draft is written and renamed within moments, whoever writes it
+SETTLED_S = 60.0  # such a file is written and renamed within moments, whoever writes it
 OLD_S = 24 * 3600.0  # of another PID namespace, whose processes cannot be seen from here
-_DRAFT = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})\.[0-9a-f]{8}", re.DOTALL)
+_TEMPFILE = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})\.[0-9a-f]{8}", re.DOTALL)
 
 
-def draft_of(path: Path) -> Path:
+def tempfile_for(path: Path) -> Path:
     """A name beside the file that no other writer has, and that says whose it is."""
     token = f"{namespace_digest()}.{os.getpid()}.{secrets.token_hex(4)}"
     return path.with_name(f".{path.name}.{token}")
@@ -29,27 +29,27 @@ def namespace_digest() -> str:
 
 
 def clear(folder: Path) -> int:
-    """Remove drafts that nobody will rename any more; how many they were.
+    """Remove temporary files that nobody will rename any more; how many they were.
 
     Nobody: their process is seen to be gone, or cannot be seen from here and they are a day old.
     """
     with suppress(OSError):
-        drafts = [Path(entry.path) for entry in os.scandir(folder) if _is_draft(entry)]
-        now = heartbeat.now_at(folder) if drafts else None
-        return 0 if now is None else sum(_removed(draft, now / 1e9) for draft in drafts)
+        paths = [Path(entry.path) for entry in os.scandir(folder) if _is_tempfile(entry)]
+        now = heartbeat.now_at(folder) if paths else None
+        return 0 if now is None else sum(_removed(path, now / 1e9) for path in paths)
     return 0
 
 
-def _is_draft(entry: os.DirEntry[str]) -> bool:
-    return _DRAFT.fullmatch(entry.name) is not None
+def _is_tempfile(entry: os.DirEntry[str]) -> bool:
+    return _TEMPFILE.fullmatch(entry.name) is not None
 
 
-def _removed(draft: Path, now: float) -> bool:
+def _removed(path: Path, now: float) -> bool:
     """Another command may clear the same folder, and a folder may be another user's."""
     try:
-        found = draft.lstat()
-        if stat.S_ISREG(found.st_mode) and _is_left(draft.name, abs(now - found.st_mtime)):
-            draft.unlink()
+        found = path.lstat()
+        if stat.S_ISREG(found.st_mode) and _is_left(path.name, abs(now - found.st_mtime)):
+            path.unlink()
             return True
     except OSError:
         pass
@@ -57,7 +57,7 @@ def _removed(draft: Path, now: float) -> bool:
 
 
 def _is_left(name: str, age_s: float) -> bool:
-    match = _DRAFT.fullmatch(name)
+    match = _TEMPFILE.fullmatch(name)
     if match is None or age_s < SETTLED_S:
         return False
     is_here = name[: match.start("pid")].endswith(f".{namespace_digest()}.")

@@ -13,9 +13,9 @@ import pytest
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.system import drafts
+from fsm_hpc.system import tempfiles
 
-HERE, DAY_S = drafts.namespace_digest(), 24 * 3600
+HERE, DAY_S = tempfiles.namespace_digest(), 24 * 3600
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +48,14 @@ def test_drafts_of_dead_processes_go_and_all_else_stays(tmp_path: Path, dead: in
         put(tmp_path, f"mine.{HERE}.{dead}.0123abcd", 9 * DAY_S),
     ]
     (tmp_path / f".x.json.{HERE}.{dead}.0123abcd").symlink_to("result.json")
-    assert drafts.clear(tmp_path) == len(gone)
+    assert tempfiles.clear(tmp_path) == len(gone)
     assert [path.exists() for path in gone] == [False, False]
     assert all(path.exists() for path in stays)
     assert (tmp_path / f".x.json.{HERE}.{dead}.0123abcd").is_symlink()
 
 
 def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
-    assert drafts.clear(tmp_path / "nothing") == 0
+    assert tempfiles.clear(tmp_path / "nothing") == 0
 
 
 def test_whoever_claims_a_fold_clears_what_a_kill_left(tmp_path: Path, dead: int) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
+def run_in_background(work: Callable[[threading.Event], None]) -> Iterator[None]:
     """Run `work` beside the block; the event that it is given is set when the block is over."""
     over = threading.Event()
     thread = threading.Thread(target=work, args=(over,), daemon=True)
