@@ -30,7 +30,7 @@ PARTS = {
     ],
     "disks": [f"{HERE}/test_disks.py"],
     "races": [f"{HERE}/test_races.py"],
-    "folds that share a job": [f"{HERE}/test_packed_folds.py"],
+    "packed": [f"{HERE}/test_packed_folds.py", *RECORDED],
     "words": [f"{HERE}/test_words.py"],
     "code": [f"{HERE}/test_code_in_data.py"],
     "answers": [f"{HERE}/test_slurm_answers.py"],
