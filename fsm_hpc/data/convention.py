@@ -35,7 +35,8 @@ def find(raw: RawTable, names: Iterable[str], spec: DatasetSpec) -> DecimalSign:
     if spec.decimal in (sign.value for sign in DecimalSign):
         return DecimalSign(spec.decimal)
     words = spec.missing_words(is_typed=False)
-    columns = {n: without_texts(c, words) for n, c in raw.columns.items() if not c.is_typed}
+    untyped = {name: column for name, column in raw.columns.items() if not column.is_typed}
+    columns = {n: without_texts(c, words) if c.is_text else c for n, c in untyped.items()}
     read = [name for name in names if name in columns and _is_numeric(columns[name], spec)]
     evidence = [_evidence(columns[name]) for name in read]
     clear = {sign: [one for one in evidence if sign in one.only] for sign in DecimalSign}
@@ -67,7 +68,7 @@ def _is_numeric(column: RawColumn, spec: DatasetSpec) -> bool:
 
 def _has_numbers(column: RawColumn) -> bool:
     """Numbers in most rows: a few words among them are a mistake of their own."""
-    if column.plain is not None and np.ptp(column.plain.widths):
+    if not column.is_text or (column.plain is not None and np.ptp(column.plain.widths)):
         return True
     if texts.looks_like_codes(column.texts):
         return False
@@ -79,6 +80,8 @@ def _has_numbers(column: RawColumn) -> bool:
 
 
 def _evidence(column: RawColumn) -> DecimalEvidence:
+    if not column.is_text:  # numbers with more decimals than a group has digits
+        return DecimalEvidence(column.name, {DecimalSign.POINT: column.first_texts(1)[0]}, None)
     if column.plain is not None and not column.plain.has_points:
         return DecimalEvidence(column.name, {}, None)
     only: dict[DecimalSign, str] = {}

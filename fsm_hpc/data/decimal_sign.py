@@ -24,8 +24,6 @@ def _number(decimal: str, group: str) -> str:
 _POINT = re.compile(_number(r"\.", ","))
 _COMMA = re.compile(_number(",", r"\."))
 _ANY = re.compile(f"{_POINT.pattern}|{_COMMA.pattern}")
-_PLAIN = np.zeros(256, dtype=bool)
-_PLAIN[list(b"0123456789.-eE")] = True
 
 
 class DecimalSign(Enum):
@@ -76,16 +74,13 @@ def plain_numbers(texts: Any) -> PlainNumbers | None:
     import pyarrow
     import pyarrow.compute
 
-    if not len(texts):
-        return None
-    ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
-    content = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[ends[0] : ends[-1]]
-    if not _PLAIN[content].all():
-        return None
-    try:
+    try:  # which takes no groups of digits, no plus sign and no hexadecimal numbers
         values = np.asarray(pyarrow.compute.cast(texts, pyarrow.float64()))
     except pyarrow.ArrowInvalid:
         return None
-    used = np.bincount(content, minlength=256)
-    has_powers = bool(used[list(b"eE")].any())
-    return PlainNumbers(values, np.diff(ends), bool(used[ord(".")]), has_powers)
+    if not len(values) or not np.isfinite(values).all():  # nan and inf are words here
+        return None
+    ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+    content = np.frombuffer(texts.buffers()[2], np.uint8)[ends[0] : ends[-1]]
+    has_points, *powers = ((content == ord(sign)).any() for sign in ".eE")
+    return PlainNumbers(values, np.diff(ends), bool(has_points), any(powers))

@@ -51,7 +51,11 @@ class RawColumn:
 
     def first_texts(self, count: int) -> list[str]:
         """Some of the different texts, without a list of them all."""
-        return list(self.values[:count].to_pylist()) if self.is_text else self.texts[:count]
+        if self.is_text:
+            return list(self.values[:count].to_pylist())
+        first = np.flatnonzero(~self.missing)[:1000]
+        shown = self.take(first).texts[:count] if len(first) < self.rows else self.texts[:count]
+        return shown if len(shown) == count else self.texts[:count]
 
     def each_text(self) -> Iterator[str]:
         """The different texts, a few at a time, for a search that may end with the first ones."""

@@ -37,25 +37,27 @@ _FOREIGN = {  # how other files open -> what they are
 
 
 def read(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
-    """The table in the content of a file; texts of CSV are stripped, of Parquet as they are."""
-    table = inspect(content, path, spec)
+    """The table with its cells as they are written; texts of CSV are stripped."""
+    table = inspect(content, path, spec, keeps_text=True)
     ErrorCollector(path, table.problems).raise_if_any()
     return table
 
 
-def inspect(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
+def inspect(content: bytes, path: Path, spec: DatasetSpec, keeps_text: bool = False) -> RawTable:
     """As much of a table as there is, with its problems, to look for more of them."""
     errors = ErrorCollector(path)
     with errors.collected():
-        table = _read(content, path, spec, errors)
+        table = _read(content, path, spec, errors, keeps_text)
         return replace(table, problems=errors.all)
     raise errors.error()
 
 
-def _read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> RawTable:
+def _read(
+    content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector, keeps_text: bool
+) -> RawTable:
     from fsm_hpc.data import csv_file, parquet, workbook
 
-    if not content.strip(b"\xef\xbb\xbf \r\n\t"):
+    if not re.search(rb"[^\xef\xbb\xbf \r\n\t]", content):
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
     if content[:4] == b"PAR1":
         return _of_arrow(parquet.read(content, path), path, spec, errors)
@@ -66,7 +68,7 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector)
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV, Parquet or Excel, found {what}")
-    found = csv_file.read(content, path, spec, errors)
+    found = csv_file.read(content, path, spec, errors, keeps_text)
     if not found.has_other_rows:
         _check_rows(found.columns, path, errors)
     table = _table(found.header, found.columns, path, spec, errors, found.notes)

@@ -71,6 +71,8 @@ class Numeric(ColumnKind):
 
     def doubts(self, column: RawColumn, columns: Sequence[Column]) -> Iterator[str]:
         numbers = columns[0].values
+        if column.is_text and len(column.values) < column.rows:
+            return
         is_id = numbers.dtype.kind in "iu" and len(np.unique(numbers)) == column.rows > _MANY
         if is_id and numbers.min() >= 0:
             yield f"{column.name} has another value in every row; if it is an id, {{drop}}"
@@ -211,8 +213,9 @@ def _refuse_wrong_numbers(column: RawColumn) -> None:
 
 def _are_told_apart(plain: PlainNumbers) -> bool:
     """Whether different texts are different, finite numbers."""
-    if plain.widths.max() <= _ALWAYS_EXACT and not plain.has_powers:
-        return True
+    if plain.widths.max() <= _ALWAYS_EXACT:
+        zeros = int((plain.values == 0).sum())  # 1e-400 is none, but becomes one
+        return not plain.has_powers or (zeros <= 1 and bool(np.isfinite(plain.values).all()))
     different = np.unique(plain.values)
     return len(different) == len(plain.values) and bool(np.isfinite(different).all())
 
