@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.errors import UserError
@@ -97,6 +99,15 @@ class DatasetSpec:
     def kind_of(self, column: str) -> KindName | None:
         """The kind that the settings list a column as."""
         return next((kind for kind in KindName if column in getattr(self, kind.value)), None)
+
+    def with_kinds(self, kinds: Mapping[str, tuple[KindName, tuple[str, ...]]]) -> DatasetSpec:
+        """The settings with columns of these kinds, and the order of categories of some."""
+        lists: dict[str, Any] = {
+            kind.value: tuple(name for name, (own, _) in kinds.items() if own is kind)
+            for kind in KindName
+        }
+        orders = {name: order for name, (own, order) in kinds.items() if own is KindName.ORDERED}
+        return replace(self, **lists | {"ordered": orders})
 
     @property
     def listed(self) -> dict[str, tuple[str, ...]]:

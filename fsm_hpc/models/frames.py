@@ -25,18 +25,18 @@ FeatureTypes = Mapping[str, str | Sequence[str]]  # column -> a kind, or categor
 
 def spec_of(feature_types: FeatureTypes | None) -> DatasetSpec:
     """The kinds that a user gives to columns, as the settings of a dataset have them."""
-    kinds: dict[str, Any] = {kind.value: {} for kind in KindName}
+    known = [kind.value for kind in KindName]
+    kinds = {}
     for name, kind in (feature_types or {}).items():
         given = kind if isinstance(kind, str) else KindName.ORDERED.value
-        if given not in kinds:
-            known = ", ".join(kinds)
+        if given not in known:
             raise ValueError(
-                f"feature_types: expected one of {known}, or categories in order, for column "
-                f"{name!r}, found {kind!r}"
+                f"feature_types: expected one of {', '.join(known)}, or categories in order, for "
+                f"column {name!r}, found {kind!r}"
             )
-        kinds[given][str(name)] = () if isinstance(kind, str) else tuple(map(str, kind))
-    lists: dict[str, Any] = {k: tuple(v) for k, v in kinds.items()}
-    return replace(DatasetSpec("X", ""), **lists | {"ordered": kinds[KindName.ORDERED.value]})
+        order = () if isinstance(kind, str) else tuple(map(str, kind))
+        kinds[str(name)] = (KindName(given), order)
+    return DatasetSpec("X", "").with_kinds(kinds)
 
 
 def schemas_of(

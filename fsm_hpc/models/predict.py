@@ -10,7 +10,6 @@ from typing import Any
 
 from fsm_hpc.data import cleaner, convention, reader, store
 from fsm_hpc.data.dataset import missing_texts
-from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.raw import RawColumn, RawTable, text_array
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -52,16 +51,12 @@ def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
 def _columns(model: Model, raw: RawTable, spec: DatasetSpec) -> Mapping[str, RawColumn]:
     """The columns that the rule reads, with cells that mean "missing" as missing ones."""
     needed = [source.name for source in model.sources if source.name in raw.columns]
-    numeric = tuple(s.name for s in model.sources if s.kind is KindName.NUMERIC)
-    categorical = tuple(s.name for s in model.sources if s.kind is KindName.CATEGORICAL)
     fitted = replace(
-        spec,
+        spec.with_kinds({s.name: (s.kind, s.categories) for s in model.sources}),
         missing_values=(*spec.missing_values, *model.reading.get("missing_values", ())),
         zero_is_missing=tuple(model.reading.get("zero_is_missing", ())),
-        numeric=numeric,
-        categorical=categorical,
     )
-    sign = convention.find(raw, [name for name in numeric if name in needed], fitted)
+    sign = convention.find(raw, needed, fitted)
     columns = [raw.columns[name] for name in needed]
     signed = [c if c.is_typed else replace(c, sign=sign) for c in columns]
     return {column.name: cleaner.with_missing(column, fitted) for column in signed}
