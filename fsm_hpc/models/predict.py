@@ -35,7 +35,7 @@ class Predicted:
 
 def predict(model: Model, place: str, spec: DatasetSpec) -> Predicted:
     """The rows of a table with their answers; those that miss a value they need get none."""
-    raw = _read(place, spec)
+    raw = read(place, spec)
     taken = [name for name in COLUMNS if name in raw.columns]
     if taken:
         raise UserError(f"{place}: it has a column {taken[0]!r} already; rename or remove it")
@@ -112,7 +112,7 @@ def _write_csv(predicted: Predicted, stream: Any) -> None:
     predicted.table.to_pandas().to_csv(stream, index=False, lineterminator="\n")
 
 
-def _read(place: str, spec: DatasetSpec) -> RawTable:
+def read(place: str, spec: DatasetSpec) -> RawTable:
     path = Path("standard input" if place == STANDARD else place)
     if place == STANDARD:
         content = store.decompress(sys.stdin.buffer.read(), path)

@@ -406,7 +406,7 @@ def test_numbers_of_parquet_have_no_decimal_sign(tmp_path: Path) -> None:
     )
     rule = _rule()
     spec = compose(["dataset=csv", "method=pivot", "dataset.decimal=comma"]).dataset
-    raw = predict._read(str(tmp_path / "new.parquet"), spec)
+    raw = predict.read(str(tmp_path / "new.parquet"), spec)
     assert predict._columns(rule, raw, spec)["age"].values.tolist() == [50.125, 30.5]
 
 

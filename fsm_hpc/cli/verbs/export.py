@@ -19,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=DIALECTS,
         help="of --to sql; ansi, the default, is for SQLite, DuckDB and PostgreSQL",
     )
+    parser.add_argument(
+        "--table",
+        metavar="FILE",
+        help="of --to excel; refer to the cells of this table, whose header is in row 1",
+    )
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
@@ -29,15 +34,27 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     if len(words) != 1:
         raise UserError(f"expected one model.json, found: {' '.join(words) or 'none'}")
     rule = model.load(model.place(Path(words[0])))
-    print(export(rule, flags.to, flags.dialect).rstrip("\n"))
+    header = None if flags.table is None else _header(flags.table)
+    print(export(rule, flags.to, flags.dialect, header).rstrip("\n"))
     return 0
+
+
+def _header(table: str) -> list[str]:
+    """The columns of a table, in their order."""
+    from fsm_hpc.models.predict import read
+    from fsm_hpc.study.compose import compose_any
+
+    return list(read(table, compose_any(["dataset=csv"]).dataset).columns)
 
 
 VERB = Verb(
     Group.MODELS,
-    "A rule as code that stands alone: SQL, Python, Excel, JavaScript, JSON, LaTeX, text.",
-    "MODEL --to LANGUAGE [--dialect NAME]",
-    ("export my_rule/model.json --to sql --dialect mysql",),
+    "A rule as code that stands alone: SQL, Python, Excel, JavaScript, R, JSON, LaTeX, text.",
+    "MODEL --to LANGUAGE [--dialect NAME] [--table FILE]",
+    (
+        "export my_rule/model.json --to sql --dialect mysql",
+        "export my_rule/model.json --to excel --table my.csv",
+    ),
     main,
     add_arguments,
 )

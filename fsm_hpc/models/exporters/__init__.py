@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ class Format(Enum):
     PYTHON = "python"
     EXCEL = "excel"
     JAVASCRIPT = "javascript"
+    R = "r"
     JSON = "json"
     LATEX = "latex"
     TEXT = "text"
@@ -27,13 +29,21 @@ class Format(Enum):
 FORMATS = tuple(one.value for one in Format)
 
 
-def export(model: Model, to: str, dialect: str | None = None) -> str:
-    """The rule in that format, without a line break at its end; `dialect` is of SQL."""
+def export(
+    model: Model, to: str, dialect: str | None = None, header: Sequence[str] | None = None
+) -> str:
+    """The rule in that format, without a line break at its end.
+
+    `dialect` is of SQL; `header` of Excel: the columns of the sheet, in their order.
+    """
     if to not in FORMATS:
         known = ", ".join(FORMATS)
         raise UserError(f"export: expected one of {known}, found {to!r}")
     if dialect is not None and to != Format.SQL.value:
         raise UserError(f"dialect: expected it with the format sql, found it with {to}")
-    options = {} if dialect is None else {"dialect": dialect}
+    if header is not None and to != Format.EXCEL.value:
+        raise UserError(f"header: expected it with the format excel, found it with {to}")
+    given = {"dialect": dialect, "header": header}
+    options = {name: value for name, value in given.items() if value is not None}
     written: str = import_module(f"{__name__}.{to}").export(model, **options)
     return written

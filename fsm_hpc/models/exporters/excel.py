@@ -26,10 +26,14 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")  # turns into the same text again in every locale
 
 
-def export(model: Model) -> str:
-    """Which column goes where, and below it the formula for the first row of data."""
-    header = [source.name for source in model.sources]
-    places = (f"{_letters(at)}: {one_line(name)}" for at, name in enumerate(header))
+def export(model: Model, header: Sequence[str] | None = None) -> str:
+    """Which column goes where, and below it the formula for the first row of data.
+
+    With the header of a sheet cells are where its columns are; else the used columns stand alone.
+    """
+    used = [source.name for source in model.sources]
+    header = used if header is None else list(header)
+    places = (f"{_letters(at)}: {one_line(n)}" for at, n in enumerate(header) if n in used)
     return "\t".join(places) + "\n" + export_excel(model, header)
 
 
