@@ -49,29 +49,36 @@ LOW_AT, HIGH_AT = 4, 5
 PROOF_ALONE_S = 0.1  # before the local search begins
 SLICE_S = 0.02  # of the local search between two looks at the proof
 # of the time, for the local search: where this size, the next or a later one is the last
-SHARES = (0.1, 0.3, 0.5)
+SHARES = (0.05, 0.3, 0.5)
 FIRST_S = 60.0  # so long; later on LATER_SHARE
 LATER_SHARE = 0.02
 
 
 @dataclass(slots=True)
 class Pace:
-    """How much time the local search has beside the proof."""
+    """How much time the local search has beside the proof.
+
+    Its share is of processor time, so that other work on the machine does not make it larger; while
+    the proof waits for helpers, or cannot go on, a quarter of the time that passes counts.
+    """
 
     began: float = field(default_factory=time.monotonic)
+    began_processor: float = field(default_factory=time.process_time)
     used_s: float = 0.0
 
     def run(self, search: LocalSearch, length: int, proved_length: int) -> None:
         """Let it go on for a moment, if it has used less than its share."""
-        now = time.monotonic()
-        spent_s = now - self.began
+        now, used_before = time.monotonic(), time.thread_time()
+        passed_s = now - self.began
+        processor_s = time.process_time() - self.began_processor
+        spent_s = min(passed_s, max(processor_s, passed_s / 4))
         if spent_s < PROOF_ALONE_S:
             return
         share = SHARES[min(length - proved_length - 1, len(SHARES) - 1)]
         allowed_s = share * min(spent_s, FIRST_S) + LATER_SHARE * spent_s
         until = now + min(SLICE_S, allowed_s - self.used_s)
         search.run(length, lambda: time.monotonic() >= until)
-        self.used_s += time.monotonic() - now
+        self.used_s += time.thread_time() - used_before
 
 
 @dataclass(slots=True)
