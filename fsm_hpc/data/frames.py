@@ -45,13 +45,6 @@ def names_of(frame: Any) -> list[str]:
     return [name if name.strip() else f"column_{at}" for at, name in named]
 
 
-def columns_of(frame: Any, wanted: Iterable[str] | None = None) -> dict[str, RawColumn]:
-    """The columns of a frame by name, or those of them that are wanted."""
-    names = names_of(frame)
-    chosen = range(len(names)) if wanted is None else [names.index(name) for name in wanted]
-    return {names[at]: column_of(names[at], frame, at) for at in chosen}
-
-
 def column_of(name: str, frame: Any, at: int) -> RawColumn:
     """One column of a frame, by its place."""
     import narwhals as nw

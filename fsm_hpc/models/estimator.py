@@ -65,7 +65,8 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
     missing : {"error", "keep"}, default="error"
         With "keep" no comparison holds for a missing value, and formulas can ask for it.
     feature_types : dict, default=None
-        Kind of a column where inference is not wanted: "numeric", "categorical", "boolean".
+        Kind of a column where inference is not wanted: "numeric", "boolean", "categorical",
+        "date", "ordered", or a list of categories from low to high.
     class_weight : {"balanced"} or dict, default=None
         Weights of the classes; the length is then chosen by the same measure, `measure_`.
     n_jobs : int, default=None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds.base import KINDS, ColumnKind, ColumnSchema, Reading
 from fsm_hpc.data.kinds.boolean import Boolean
 from fsm_hpc.data.kinds.categorical import Categorical
@@ -32,8 +31,3 @@ def kind_of(column: RawColumn, spec: DatasetSpec) -> ColumnKind:
 def schema_of(column: RawColumn, spec: DatasetSpec) -> ColumnSchema:
     """The schema of a column whose rows all have a value; what is wrong with it is raised."""
     return kind_of(column, spec).schema(column, spec)
-
-
-def name_of(kind: KindName | str) -> KindName:
-    """A kind by the name that settings have for it."""
-    return KindName(kind)
