@@ -6,7 +6,7 @@ import hashlib
 import json
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache, reduce
 from typing import Any
@@ -66,6 +66,9 @@ LEGACY_DEFAULTS: dict[str, Any] = {
     one.key: one.info.legacy for one in result_settings() if one.info.legacy is not ALWAYS_STATED
 }
 KEYS = {one.name: one.key for one in result_settings()}
+DEFAULTS = {one.key: _stated(one.default) for one in result_settings()} | {
+    one.key: one.info.legacy for one in result_settings() if one.default is MISSING
+}
 
 
 def settings_that_matter(config: Config, data_digest: str) -> dict[str, Any]:

@@ -6,16 +6,16 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.duplicates import one_each
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files, serialization
@@ -46,6 +46,12 @@ GO_ON = frozenset(
         *("solver", "solver.encoding"),
     ]
 )
+
+
+# as conf/config.yaml and conf/solver say; what a table's own config says is not known here
+_DEFAULTS = {k: v for k, v in fingerprint.DEFAULTS.items() if not k.startswith("dataset.")}
+_DEFAULTS |= {"solver": "portfolio", "solver.encoding": "fast"}
+_BESIDE_FOLD = [one.name for one in fields(Config) if one.name not in ("fold", "variant")]
 
 
 def of_config(config: Config) -> Settings:
@@ -133,6 +139,21 @@ class Remembered:
         new = {key: value for key, value in owned.items() if key not in self.settings}
         return replace(self, settings={**self.settings, **new}) if new else self
 
+    def with_swept(self, folds: Iterable[tuple[FoldId, Settings]]) -> Remembered:
+        """A setting that takes several values at once has the program's default: the name of a
+        variant does not depend on which of the values came first."""
+        first: Settings = {}
+        swept: dict[str, str] = {}
+        for fold, settings in folds:
+            said = parsed(fold.variant)
+            for key, value in settings.items():
+                owned = self._owned(key, fold, settings)
+                is_other = first.setdefault(owned, value) != value or key in said
+                if is_other and owned not in self.settings and key in _DEFAULTS:
+                    swept[owned] = key
+        new = {owned: _DEFAULTS[key] for owned, key in swept.items()}
+        return replace(self, settings={**self.settings, **new}) if new else self
+
     def differences(self, fold: FoldId, settings: Settings) -> Settings:
         """The settings that are not those of the study."""
         return {
@@ -171,10 +192,10 @@ class Remembered:
 
     def with_folds(self, configs: Iterable[Config]) -> Remembered:
         """With all that these folds, each in the variant that it has, are known by."""
-        memory = self
+        folds = _with_settings(configs)
+        memory = self.with_swept((config.id, settings) for config, settings in folds)
         variants, apart = dict(self.variants), dict(self.apart)
-        for config in configs:
-            settings = of_config(config)
+        for config, settings in folds:
             memory = memory.learn(config.id, settings)
             differing = memory.differences(config.id, settings)
             if config.variant:
@@ -191,50 +212,32 @@ def placed(
 ) -> list[Config]:
     """The configs with the variant of their study that each of them is; `known`: `memories`."""
     found, memory_of = [], dict(known or memories(configs))
-    for config in configs:
+    folds = _with_settings(configs)
+    for root, memory in memory_of.items():
+        own = ((c.id, s) for c, s in folds if c.results_dir / c.study == root)
+        memory_of[root] = memory.with_swept(own)
+    for config, settings in folds:
         root = config.results_dir / config.study
-        settings = of_config(config)
         memory_of[root] = memory = memory_of[root].learn(config.id, settings)
         found.append(replace(config, variant=memory.variant_of(config.id, settings)))
     return one_each(found)
 
 
+def _with_settings(configs: Iterable[Config]) -> list[tuple[Config, Settings]]:
+    """Each config with its settings; the folds of a job share theirs."""
+    known: dict[tuple[int, ...], Settings] = {}
+    found = []
+    for config in configs:
+        key = tuple(id(getattr(config, name)) for name in _BESIDE_FOLD)
+        if key not in known:
+            known[key] = of_config(config)
+        found.append((config, known[key]))
+    return found
+
+
 def memories(configs: Iterable[Config]) -> dict[Path, Remembered]:
     """What the studies of these folds remember."""
     return {root: read(root) for root in {one.results_dir / one.study for one in configs}}
-
-
-def one_each(configs: Sequence[Config]) -> list[Config]:
-    """Every fold once; two jobs for one folder, which would overwrite each other, are refused."""
-    folds: dict[tuple[Path, FoldId], Config] = {}
-    for config in configs:
-        place = (config.results_dir / config.study, config.id)
-        first = folds.setdefault(place, config)
-        if first != config and _as_it_acts(first) != _as_it_acts(config):
-            differing = ", ".join(_differing(_as_it_acts(first), _as_it_acts(config)))
-            raise UserError(
-                f"two jobs for the one folder {'/'.join(map(str, place))}: they differ only in "
-                f"{differing}, which makes no variant; name one of the two, or keep them apart "
-                "with study=NAME"
-            )
-    return list(folds.values())
-
-
-def _as_it_acts(config: Config) -> Settings:
-    """A baseline is the same one whoever would search for formulas, and how long."""
-    values = config.to_dict()
-    if not config.method.name.finds_formula:
-        unused = {"solver": {"threads": config.solver.threads}, "scan": None, "final": None}
-        values |= unused
-    return values
-
-
-def _differing(first: Settings, other: Settings, prefix: str = "") -> Iterable[str]:
-    for key, value in first.items():
-        if isinstance(value, dict) and isinstance(other.get(key), dict):
-            yield from _differing(value, other[key], f"{prefix}{key}.")
-        elif other.get(key) != value:
-            yield f"{prefix}{key} ({value} and {other.get(key)})"
 
 
 # -------------------------------------------------------------------------------------- on disk

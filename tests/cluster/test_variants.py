@@ -46,7 +46,7 @@ def test_two_seeds_of_a_sweep_are_computed_once_each_and_both_are_kept(
     tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*words, "seed=1,2", "-m"]) == 0
-    expected = [f"own/median/{v}fold-{k}" for v in ("", "seed=2/") for k in (0, 1)]
+    expected = [f"own/median/{v}fold-{k}" for v in ("seed=1/", "seed=2/") for k in (0, 1)]
     assert folders(tmp_path) == sorted(expected)
     found = [path.read_bytes() for path in (tmp_path / "results").rglob("result.json")]
     for again in ("seed=1,2", "seed=2", "seed=1"):

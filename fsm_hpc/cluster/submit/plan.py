@@ -17,7 +17,7 @@ from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
-from fsm_hpc.study import fingerprint, fold, resources, variants
+from fsm_hpc.study import duplicates, fingerprint, fold, resources
 from fsm_hpc.study.config import Config
 from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import gc_paused
@@ -67,7 +67,7 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
         raise UserError("these words name no fold")
     refuse(configs)
     adapted = schedulers.of(configs[0]).adapted
-    configs = [adapted(config) for config in variants.one_each(configs)]
+    configs = [adapted(config) for config in duplicates.one_each(configs)]
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
@@ -77,7 +77,7 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
 
 def refuse(configs: Sequence[Config]) -> None:
     """Two jobs for one folder, and jobs that would be requeued for ever and never get on."""
-    variants.one_each(configs)
+    duplicates.one_each(configs)
     reasons = [resources.hopeless(config.cluster) for config in configs]
     if any(reasons) and schedulers.of(configs[0]).has_time_limit:
         raise UserError(next(filter(None, reasons)))
