@@ -153,7 +153,7 @@ def test_a_working_site_passes_the_doctor(site: Site) -> None:
         "slurmctld",
         "sacct",
         "partition",
-        "sbatch",
+        "submit",
         "cores",
         "requeue",
         "solver",
@@ -168,7 +168,8 @@ def test_the_doctor_names_what_the_site_cannot_give(site: Site) -> None:
 
 
 def test_350_jobs_are_one_command_and_leave_no_process_behind(site: Site) -> None:
-    words = ("dataset=hepatitis", "method=glob(*)", "folds=70", "cluster.options={hold: true}")
+    methods = "method=median,pivot,interval,random_forest,xgboost"
+    words = ("dataset=hepatitis", methods, "folds=70", "cluster.options={hold: true}")
     assert "350 submitted, 0 skipped" in site.fsm(*words, *SMALL, "-m")
     assert site.processes() == []
     assert len(site.states()) == 350
