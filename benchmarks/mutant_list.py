@@ -278,11 +278,11 @@ KERNELS = (
         Engine.BOXES,
     ),
     Mutant(
-        "cut_limit_too_strict",
-        "kernels/profiles.py",
-        "the last useful threshold of a conjunction is not tried",
-        "if cut <= limits[MOST_OF_AND]:",
-        "if cut < limits[MOST_OF_AND]:",
+        "cut_lost_between_halves",
+        "kernels/cuts.py",
+        "a threshold between the halves of a range is not tried",
+        "    ranges[at + 1, low] = middle + 1\n",
+        "    ranges[at + 1, low] = middle + 2\n",
         Engine.BOXES,
     ),
     Mutant(

@@ -6,7 +6,9 @@ import itertools
 import math
 import threading
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,14 +25,17 @@ from fsm_hpc.search.solvers.native import (
     box_engine,
     cell_engine,
     engine_choice,
+    row_sets,
     search,
     solver,
     table,
 )
+from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.cell_engine import CellEngine
 from fsm_hpc.search.solvers.native.functions import Tree, functions
 from fsm_hpc.search.solvers.native.kernels import (
     boxes,
+    cuts,
     extremes,
     holes,
     intervals,
@@ -38,12 +43,12 @@ from fsm_hpc.search.solvers.native.kernels import (
     sweeps,
     tables,
 )
-from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel
 from fsm_hpc.search.solvers.native.kernels.order import PAUSED
 from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, Question, Scratch, View
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
+from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets, packed
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
 
@@ -52,24 +57,28 @@ by_engine = pytest.mark.parametrize("engine", ["cells", "boxes"], indirect=True)
 LOW = -1000  # a goal that every literal reaches
 (
     single,
-    weigh,
-    sort_rows,
+    list_rows,
+    sum_literals,
+    profile,
     within_reach,
     sweep,
     pair_of_intervals,
     pair_of_pivots,
     pair_with_point,
+    pair_with_cut,
 ) = (
     kernel(part.py_func)  # so that Python can call them
     for part in (
         holes.single,
-        profiles.weigh,
-        profiles.sort_rows,
+        holes.list_rows,
+        holes.sum_literals,
+        profiles.profile,
         extremes.within_reach,
         sweeps.sweep,
         intervals.pair_of_intervals,
         tables.pair_of_pivots,
         tables.pair_with_point,
+        cuts.pair_with_cut,
     )
 )
 PAIR_TRUTHS = {f: [values >> i & 1 for i in range(4)] for values, f in PAIRS.items()}
@@ -228,6 +237,22 @@ def random_hole(seed: int) -> tuple[Any, Any, Any, int, int, int]:
     return x, y, weights, card_x, card_y, int(rng.integers(1, 256))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The columns 0 and 1 as a question, with all the room that an answer may need."""
+
+    question: Question
+    data: Data
+    memory: BoxMemory
+    scratch: Scratch
+    view: View
+
+    @property
+    def without_sets(self) -> Asked:
+        """The same for columns that have too many values for a set of each."""
+        return replace(self, data=self.data._replace(sets_from=np.array([-1, -1])))
+
+
 def asked(
     x: Any,
     y: Any,
@@ -236,37 +261,55 @@ def asked(
     cards: tuple[int, int],
     mask: int,
     goal: int = LOW,
-) -> tuple[Question, Data, BoxMemory, Scratch]:
-    """The columns 0 and 1 as a question, with all the room that an answer may need."""
-    order = np.argsort(weights <= 0, kind="stable")  # rows that are gained come first
-    x, y, weights = x[order], y[order], weights[order]
+) -> Asked:
+    kept = np.flatnonzero(weights)
+    layout = Layout.of(weights[kept])
+    ranks, kind = layout.placed(np.stack([x, y])[:, kept]), np.array(kinds, np.int32)
+    signed = layout.placed(weights[kept])
+    starts = np.cumsum([0, *(card + 2 for card in cards)])
+    sets, sets_from = literal_sets(ranks, np.array(cards), kind != POINT, layout)
+    fields: dict[str, Any] = dict.fromkeys(Data._fields, np.zeros(4, np.int32))
+    fields |= {"ranks": ranks, "weights": signed, "sets": sets, "sets_from": sets_from}
+    fields |= {"full": layout.full, "planes": layout.planes, "spans": layout.spans}
+    fields |= {"factors": layout.factors, "words": int((layout.full != 0).sum())}
+    fields |= {"positives": layout.positives, "is_plain": layout.is_plain, "starts": starts}
+    fields |= {"kinds": kind, "cards": np.array(cards, np.int32), "is_strict": False}
+    data = Data(**fields | {"widest": 0, "many": 0})
+    columns = [SimpleNamespace(card=card, kind=k) for card, k in zip(cards, kinds, strict=True)]
+    table: Any = SimpleNamespace(rows=kept, columns=columns, weights=weights[kept], data=data)
+    table.largest_table, table.starts = 200, starts
+    worker = BoxEngine(table).worker()
+    memory, scratch = worker.memory, worker.scratch
+    assert isinstance(memory, BoxMemory)
+    assert scratch is not None
+    memory.gained[:], memory.lost[:] = packed(signed > 0), packed(signed < 0)
+    memory.cards[:] = cards
     gains, losses = int(weights[weights > 0].sum()), int(-weights[weights < 0].sum())
-    gained, rows = int((weights > 0).sum()), len(x)
-    numbers: dict[str, Any] = dict.fromkeys(Data._fields, np.zeros(4, np.int32))
-    starts, kind = np.array([0, 40], np.int64), np.array(kinds, np.int32)
-    plain = {"is_strict": False}  # no constraints
-    data = Data(**numbers | {"starts": starts, "kinds": kind, "widest": 0, "many": 0} | plain)
-    arrays = dict.fromkeys(BoxMemory._fields, np.zeros(4, np.int32))
-    arrays |= {"row_weights": weights, "where": np.zeros(2, np.int32)}
-    arrays |= {"cards": np.array(cards, np.int32), "roles": np.zeros((2, 2), np.int32)}
-    arrays |= {"extremes": np.zeros((2, EXTREMES), np.int32)}
-    memory = BoxMemory(**arrays | {"limits": np.zeros((2, 4), np.int32)})
-    room = {name: np.zeros(100, np.int32) for name in Scratch._fields}
-    tables = {"tree": np.zeros((40, 6), np.int32), "ends": np.zeros((64, 4), np.int32)}
-    tables |= {"local": np.stack([x, y]), "ordered": np.zeros((2, rows), np.int32)}
-    scratch = Scratch(**room | tables)
-    view = View(0, 0, 0, 0, gains, losses, rows, gained, 0)
+    counts = len(kept), int((weights > 0).sum())
+    words = layout.positives
+    view = View(0, data.words, 0, 0, gains, losses, *counts, 0, words, words)
+    list_rows(data, memory, view, 1)
     for column in range(2):
-        weigh(data, memory, scratch, column, view, goal + 1)
-        sort_rows(data, memory, scratch, column, rows)
-    question = Question(0, 1, rows, gained, *kinds, *cards, 0, 0, mask, goal, False, gains, losses)
-    return question, data, memory, scratch
+        sum_literals(data, memory, scratch, column, view, 1)
+        profile(data, memory, scratch, column, view, goal + 1)
+    sides = (*kinds, *cards, 0, 0)
+    question = Question(
+        0, 1, *sides, mask, goal, False, gains, losses, 0, 0, *counts, ranks[0], ranks[1]
+    )
+    return Asked(question, data, memory, scratch, view)
 
 
-def pair(question: Question, data: Data, memory: BoxMemory, scratch: Scratch) -> int:
-    """The pair in the way that fits its columns."""
-    how = pair_with_point if question.kind_x == POINT else pair_of_pivots
-    return int(how(question, data, memory, scratch))
+def pairs(on: Asked) -> Iterator[int]:
+    """The pair in all ways that fit its columns."""
+    kinds = on.question.kind_x, on.question.kind_y
+    for each in (on, on.without_sets):
+        room = each.question, each.data, each.memory, each.scratch
+        if kinds[1] == SUFFIX and each is on:
+            yield int(pair_with_cut(*room, each.view))
+        if kinds[0] == POINT:
+            yield int(pair_with_point(*room, each.view))
+        elif kinds == (SUFFIX, SUFFIX):
+            yield int(pair_of_pivots(*room))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +321,8 @@ def test_a_pair_scores_what_the_best_two_literals_score(kinds: tuple[int, int]) 
         expected = best_pair(
             truths_of(x, kinds[0], card_x), truths_of(y, kinds[1], card_y), weights, mask
         )
-        assert pair(*asked(x, y, weights, kinds, (card_x, card_y), mask)) == expected
+        on = asked(x, y, weights, kinds, (card_x, card_y), mask)
+        assert set(pairs(on)) == {expected}
 
 
 @pytest.mark.parametrize("kind_x", [POINT, SUFFIX, INTERVAL])
@@ -287,15 +331,13 @@ def test_two_columns_are_never_bounded_below_what_they_score(kind_x: int, kind_y
     passed_over = 0
     for seed in range(30):
         x, y, weights, card_x, card_y, _ = random_hole(seed)
-        cuts = truths_of(x, kind_x, card_x), truths_of(y, kind_y, card_y)
+        literals = truths_of(x, kind_x, card_x), truths_of(y, kind_y, card_y)
         for function in range(8):
             mask = 1 << function
-            best = int(best_pair(*cuts, weights, mask))
+            best = int(best_pair(*literals, weights, mask))
             for goal in (best - 1, best + 2):
-                question, _, memory, _ = asked(
-                    x, y, weights, (kind_x, kind_y), (card_x, card_y), mask, goal
-                )
-                found = within_reach(*memory.extremes, mask, question.losses, goal)
+                on = asked(x, y, weights, (kind_x, kind_y), (card_x, card_y), mask, goal)
+                found = within_reach(*on.memory.extremes, mask, on.view.loss, goal)
                 assert found == mask or goal > best
                 passed_over += found == 0
     assert passed_over > 0
@@ -304,18 +346,19 @@ def test_two_columns_are_never_bounded_below_what_they_score(kind_x: int, kind_y
 def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
     for seed in range(100):
         x, y, weights, card_x, card_y, mask = random_hole(seed)
-        cuts = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
-        question_and_room = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
-        question, _, *room = question_and_room
-        assert sweep(question, *room, np.zeros(1, np.int32)) == best_pair(*cuts, weights, mask)
+        literals = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
+        on = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
+        found = sweep(on.question, on.memory, on.scratch, np.zeros(1, np.int32))
+        assert found == best_pair(*literals, weights, mask)
 
 
 def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
     for seed in range(100):
         x, y, weights, card_x, card_y, mask = random_hole(seed)
-        cuts = truths_of(x, INTERVAL, card_x), truths_of(y, INTERVAL, card_y)
-        question = asked(x, y, weights, (INTERVAL, INTERVAL), (card_x, card_y), mask)
-        assert pair_of_intervals(*question) == best_pair(*cuts, weights, mask)
+        literals = truths_of(x, INTERVAL, card_x), truths_of(y, INTERVAL, card_y)
+        on = asked(x, y, weights, (INTERVAL, INTERVAL), (card_x, card_y), mask)
+        found = pair_of_intervals(on.question, on.data, on.memory, on.scratch)
+        assert found == best_pair(*literals, weights, mask)
 
 
 @pytest.mark.parametrize("kind", [POINT, SUFFIX, INTERVAL])
@@ -327,8 +370,8 @@ def test_a_single_scores_what_the_best_literal_scores(kind: int) -> None:
         for truth in truths_of(x, kind, card):
             scores += [weights[truth].sum()] * (mask & 1)
             scores += [weights[~truth].sum()] * (mask >> 1)
-        question, _, *room = asked(x, x, weights, (kind, kind), (card, card), mask)
-        assert single(question, *room, True) == max(scores)
+        on = asked(x, x, weights, (kind, kind), (card, card), mask)
+        assert single(on.question, on.data, on.memory, on.scratch, True) == max(scores)
 
 
 def test_kernels_do_not_count_references() -> None:
@@ -402,12 +445,14 @@ def test_pairs_too_wide_to_ask_are_boxed_with_the_same_optima(
         assert_optima_of_every_bound(tiny_problem(seed, Method.INTERVAL), 8)
 
 
-def test_row_lists_that_cannot_be_shortened_give_the_same_formula(
-    monkeypatch: pytest.MonkeyPatch,
+@by_method
+def test_columns_of_too_many_values_for_a_set_of_each_give_the_same_formula(
+    method: Method, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = random_problem(np.random.default_rng(3), Method.INTERVAL, 80, 2, 3, 12)
+    monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
+    problem = random_problem(np.random.default_rng(3), method, 80, 2, 3, 12)
     expected = solve(problem, 7).formula
-    monkeypatch.setattr(box_engine, "LIVE_ROWS", 0)
+    monkeypatch.setattr(row_sets, "MOST_BYTES", 0)
     assert solve(problem, 7).formula == expected
 
 

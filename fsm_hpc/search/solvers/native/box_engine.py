@@ -19,17 +19,20 @@ from fsm_hpc.search.solvers.native.engines import (
 )
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
 from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS
+from fsm_hpc.search.solvers.native.kernels.cuts import FIELDS
 from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL
 from fsm_hpc.search.solvers.native.kernels.order import OPEN, STACKED, UNITS
 from fsm_hpc.search.solvers.native.kernels.units import FIELD
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL
 from fsm_hpc.search.solvers.native.plans import Plan
+from fsm_hpc.search.solvers.native.row_sets import WORD
 from fsm_hpc.search.solvers.native.table import KernelTable
 
 CELLS = 1 << 16  # of a pair's table, beyond which pivots are swept
 MOST_HOLES = 1 << 14  # of a unit
 FEWEST_HOLES = 4  # of a unit that boxes nothing, so that threads can share the work
-LIVE_ROWS = 1 << 24  # room for the row lists of a branch; without it they are not shortened
+RANGES = 128  # of two cuts that wait to be looked at: two for each bit of both
+SUMS = ("net", "gain", "loss", "cut_at", "roles_x", "roles_y")  # by literal
 
 
 class BoxEngine:
@@ -51,31 +54,31 @@ class BoxEngine:
         holes = self._most_holes * depth
         cells = max(CELLS, table.largest_table)
         tree = 4 << int(np.log2(card))
-        live = min(48 * rows, max(4 * rows, LIVE_ROWS))
-        ints: dict[str, Any] = {"live": live, "masks": holes}
-        ints |= {"boxes": (depth + 4, 4 * MOST_BOXED), "digits": rows, "rows": rows}
-        ints |= {"row_weights": rows, "lost_rows": rows, "lost_weights": rows}
-        ints |= {"kept_rows": rows}
-        ints |= {"cards": columns, "tops": columns, "chosen": MOST_BOXED}
+        words, bits = len(table.data.full), table.data.ranks.shape[1]
+        ints: dict[str, Any] = {"live": (depth + 4) * words, "masks": holes}
+        ints |= {"boxes": (depth + 4, 4 * MOST_BOXED), "codes": (2, 3 * WORD)}
+        ints |= {"rows": rows, "row_weights": rows, "allowed": columns}
+        ints |= {"cards": columns, "tops": columns, "chosen": MOST_BOXED, "merged": columns}
         ints |= {"roles": (columns, 2), "limits": (columns, 4)}
         ints |= {"extremes": (columns, EXTREMES)}
         ints |= {"columns": MOST_BOXED, "box": 4 * MOST_BOXED, "where": 2}
+        sets = ("gained", "lost", "opened", "gained_x", "lost_x")
         memory = shapes.BoxMemory(
             **{name: np.zeros(shape, np.int32) for name, shape in ints.items()},
+            **{name: np.zeros(words, np.uint64) for name in sets},
+            pieces=np.zeros((2, 3 * WORD), np.uint64),
             frames=np.zeros((depth + 4, 5), np.int64),
             entries=np.zeros(holes, np.int64),
-            open_rows=np.zeros(rows, np.bool_),
             unit=np.zeros(3, np.int64),
             ends=np.zeros((MOST_BOXED, 2), np.int32),
             localised=np.zeros(columns, np.int64),
-            ordered=np.zeros(columns, np.int64),
+            listed=np.zeros(1, np.int64),
         )
-        memory.live[:rows] = np.arange(rows)
+        memory.live[: table.data.words] = np.flatnonzero(table.data.full)
         sizes = {
             "marks": card,
-            "local": (columns, rows),
-            "ordered": (columns, rows),
-            **dict.fromkeys(("begins", "net", "gain", "loss"), int(table.starts[-1])),
+            "local": (columns, bits),
+            **dict.fromkeys(SUMS, int(table.starts[-1])),
             "cells": cells,
             "losses": cells if self._has_intervals else (MAX_BINS + 1) ** 2,
             "inside": card,
@@ -83,6 +86,7 @@ class BoxEngine:
             "order": rows,
             "heads": card,
             "tree": (tree, 6),
+            "ranges": (RANGES, FIELDS),
             "ends": (256, 4),
             "prefix": card,
             "queue": card,

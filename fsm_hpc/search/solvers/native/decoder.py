@@ -12,13 +12,9 @@ from fsm_hpc.formulas.connectives import CONNECTIVES
 from fsm_hpc.formulas.formula import Atom, Formula
 from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.solvers.native.functions import Tree
-from fsm_hpc.search.solvers.native.kernels.holes import (
-    INTERVAL,
-    POINT,
-    ROWS_OF_A_VALUE,
-    SUFFIX,
-)
+from fsm_hpc.search.solvers.native.kernels.holes import ROWS_OF_A_VALUE
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 

@@ -14,7 +14,7 @@ from fsm_hpc.formulas.formula import Atom, Chain, Formula, Proposition
 from fsm_hpc.formulas.grammar import Production
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.solvers.native.decoder import Literal, build, formula_of
-from fsm_hpc.search.solvers.native.kernels.holes import SUFFIX
+from fsm_hpc.search.solvers.native.kernels.words import SUFFIX
 from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
 
 # ("and", part, part, ...), ("at_least 2", part, ...) or the literal (column, low, high)

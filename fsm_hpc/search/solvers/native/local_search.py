@@ -31,8 +31,8 @@ from fsm_hpc.search.solvers.native.expressions import (
     size_of,
     truth,
 )
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT
 from fsm_hpc.search.solvers.native.kernels.replacement import HIGH, LOW, VALUE, best_literals
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
 BEAM = 12  # formulas of each size that are extended

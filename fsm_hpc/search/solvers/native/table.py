@@ -15,8 +15,9 @@ from fsm_hpc.search.constraints import PLAIN, Asked
 from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Data, Families
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
+from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets
 from fsm_hpc.search.solvers.simple import missing_constants
 
 Array = NDArray[Any]
@@ -265,9 +266,19 @@ class KernelTable:
     def data(self) -> Data:
         order = np.zeros(len(self.places), np.int32)
         order[self.places] = np.arange(len(self.places))
+        layout = Layout.of(self.weights)
+        ranks = layout.placed(self.ranks)
         return Data(
-            self.ranks,
-            self.weights,
+            ranks,
+            layout.placed(self.weights),
+            *literal_sets(ranks, self.cards, self.kinds != POINT, layout),
+            layout.full,
+            layout.planes,
+            layout.spans,
+            layout.factors,
+            int((layout.full != 0).sum()),
+            layout.positives,
+            layout.is_plain,
             self.kinds,
             self.cards,
             self.floors,

@@ -21,13 +21,15 @@ from fsm_hpc.search.solvers.native.kernels.order import (
     note,
     rank_of,
 )
-from fsm_hpc.search.solvers.native.kernels.splitting import branch, classify, settle
+from fsm_hpc.search.solvers.native.kernels.splitting import branch, settle
 from fsm_hpc.search.solvers.native.kernels.states import (
     ACTIVE,
     ACTIVE_COUNT,
+    ANTIHOLE,
     BASE,
     LIVE,
     LIVE_COUNT,
+    UNLISTED,
 )
 from fsm_hpc.search.solvers.native.kernels.units import choose_families, open_holes
 from fsm_hpc.search.solvers.native.kernels.windows import has_support
@@ -40,6 +42,9 @@ def search(data, families, plan, memory, scratch, lane, race, span):
     A unit chooses a literal family for every boxed variable.
     """
     control = lane.control
+    is_mirrored = False
+    for state in plan.states:
+        is_mirrored |= state == ANTIHOLE
     work = 0
     while True:
         if race.flag[0] != 0:
@@ -54,7 +59,9 @@ def search(data, families, plan, memory, scratch, lane, race, span):
             control[OPEN] = 0
             control[AT] += 1
         else:
-            work += _search_box(data, plan, memory, scratch, lane, race, span.first)
+            work += _search_box(
+                data, families, plan, memory, scratch, lane, race, span, is_mirrored
+            )
 
 
 @part
@@ -69,10 +76,6 @@ def _open_unit(data, families, plan, memory, control, span):
     if data.bounds.is_any and not bound_unit(data.bounds, plan, memory.columns, memory.unit):
         control[AT] += 1
         return 8
-    count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
-    if count == 0:
-        control[AT] += 1
-        return 8 + span.holes
     for i in range(len(plan.after)):
         for field in range(4):
             if control[STACKED] == 0:
@@ -82,41 +85,50 @@ def _open_unit(data, families, plan, memory, control, span):
     for top in range(control[STACKED]):
         frame = memory.frames[top]
         frame[LIVE] = 0
-        frame[LIVE_COUNT] = len(data.weights)
+        frame[LIVE_COUNT] = data.words
         frame[ACTIVE] = 0
-        frame[ACTIVE_COUNT] = count
+        frame[ACTIVE_COUNT] = UNLISTED
         frame[BASE] = 0
-    return 8 + span.holes
+    return 8
 
 
 @part
-def _search_box(data, plan, memory, scratch, lane, race, first):
+def _list_holes(data, families, plan, memory, control, span):
+    """List the holes of the unit for all its boxes, now that one may beat the leader."""
+    count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
+    for top in range(control[STACKED] + 1):
+        memory.frames[top, ACTIVE_COUNT] = count
+
+
+@part
+def _search_box(data, families, plan, memory, scratch, lane, race, span, is_mirrored):
     """Take a box from the stack: drop it, find its leader, or put its halves there; the work."""
     lane.control[STACKED] -= 1
     lane.control[NODES] += 1
     top = lane.control[STACKED]
-    unit = first + lane.control[AT]
+    unit = span.first + lane.control[AT]
     boxed = len(plan.after)
-    count = memory.frames[top, LIVE_COUNT]
     for field in range(4 * boxed):
         memory.box[field] = memory.boxes[top, field]
     if data.is_strict and not has_support(data, memory.columns, memory.box, boxed, memory.ends):
         return 8
-    classify(data, memory, boxed, memory.frames[top, LIVE], count)
-    work = count * (boxed + 1)
-    view = settle(data, plan, memory, top)
+    work = 8 * memory.frames[top, LIVE_COUNT] * (boxed + 1)
+    view = settle(data, plan, memory, top, is_mirrored)
     threshold = leader(race.best)
     if rank_of(view.bound + view.gain, unit) <= threshold:
         return work
+    if memory.frames[top, ACTIVE_COUNT] == UNLISTED:
+        _list_holes(data, families, plan, memory, lane.control, span)
+        work += span.holes
     active_count = memory.frames[top, ACTIVE_COUNT]
-    work += active_count * (view.asked * plan.hole + 64)
+    work += active_count * (view.asked * plan.hole // 4 + 64)
     hopeful = _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, threshold)
     lane.control[ASKED] += active_count
     if hopeful == 0 or view.unsettled == 0:
         return work
-    branch(data, memory, scratch, boxed, top, view, hopeful)
+    branch(data, memory, boxed, top, view, hopeful)
     lane.control[STACKED] += 2
-    return work + view.kept_count * boxed
+    return work
 
 
 @part

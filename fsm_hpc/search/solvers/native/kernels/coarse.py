@@ -16,7 +16,7 @@ def coarse_bound(question, memory, scratch, bins):
     helps, negative ones where it does not hurt. `cells`, `losses`: the sums of both over the
     rows below a corner.
     """
-    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    x, y, weights, rows = question.values_x, question.values_y, memory.row_weights, memory.rows
     gains, losses, mask = scratch.cells, scratch.losses, question.mask
     card_x, card_y = question.card_x, question.card_y
     side = bins + 1
@@ -24,9 +24,11 @@ def coarse_bound(question, memory, scratch, bins):
         gains[cell] = 0
         losses[cell] = 0
     for k in range(question.gained):
-        gains[(x[k] * bins // card_x + 1) * side + y[k] * bins // card_y + 1] += weights[k]
+        row = rows[k]
+        gains[(x[row] * bins // card_x + 1) * side + y[row] * bins // card_y + 1] += weights[k]
     for k in range(question.gained, question.rows):
-        losses[(x[k] * bins // card_x + 1) * side + y[k] * bins // card_y + 1] -= weights[k]
+        row = rows[k]
+        losses[(x[row] * bins // card_x + 1) * side + y[row] * bins // card_y + 1] -= weights[k]
     for i in range(1, side):
         for j in range(1, side):
             cell = i * side + j

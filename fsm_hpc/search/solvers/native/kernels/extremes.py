@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, NOTHING, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.holes import NOTHING
 from fsm_hpc.search.solvers.native.kernels.kernel import part
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, SUFFIX
 
 # What a literal is in a function: part of a conjunction or a disjunction, as it is or negated.
 IN_AND, NOT_IN_AND, IN_OR, NOT_IN_OR = range(4)

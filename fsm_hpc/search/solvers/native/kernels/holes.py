@@ -1,21 +1,51 @@
 # mypy: disable-error-code="no-untyped-def"
-"""The best literal, or pair of literals, to fill a hole with, for all cuts at once."""
+"""The columns of a hole: values numbered anew, sums by literal, and the best single literal."""
 
 from __future__ import annotations
 
+from fsm_hpc.search.solvers.native.kernels.intrinsics import lowest
 from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
+from fsm_hpc.search.solvers.native.kernels.words import (
+    INTERVAL,
+    NONE,
+    ONE,
+    POINT,
+    SUFFIX,
+    WORD_BITS,
+    weight_of_both,
+)
 
-# How a column is cut: category or Boolean (value = code), pivot (value >= cut), interval.
-POINT, SUFFIX, INTERVAL = range(3)
 NOTHING = -(1 << 30)
 WITH_X = 0b00110011  # functions of a pair that ask for `x and y`, the others for `not x and y`
 WITHOUT_X = 0b11001100
 ALONE = 4  # the mark of a value that no run takes in
 ROWS_OF_A_VALUE = 16  # from here on all values of a column are told apart
+WORDS_OF_A_ROW = 8  # that are counted in the time that a row takes
 
 
 @part
-def localise(data, memory, scratch, column, count, gained, merge):
+def list_rows(data, memory, view, box):
+    """The rows that the hole decides, one by one: those that it gains, then those it loses."""
+    if memory.listed[0] == box:
+        return
+    memory.listed[0] = box
+    count = 0
+    for side in range(2):
+        words = memory.gained if side == 0 else memory.lost
+        for at in range(view.kept, view.kept + view.kept_count):
+            word = memory.live[at]
+            rest = words[word]
+            while rest != NONE:
+                row = (word << WORD_BITS) + lowest(rest)
+                weight = abs(data.weights[row])
+                memory.rows[count] = row
+                memory.row_weights[count] = weight if side == 0 else -weight
+                count += 1
+                rest &= rest - ONE
+
+
+@part
+def localise(data, memory, scratch, column, view, merge, box):
     """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
 
     Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
@@ -23,24 +53,22 @@ def localise(data, memory, scratch, column, count, gained, merge):
     rows are many to a value, few neighbours are of one sign, and all values keep their numbers.
     Where that literal is no answer, the highest cut holds at its rows anyway: these stay apart.
     """
-    ranks, items, local = data.ranks[column], memory.rows, scratch.local[column]
-    marks, card, floor = scratch.marks, data.cards[column], data.floors[column]
-    kind = data.kinds[column]
-    if data.is_strict:
-        memory.tops[column] = 0
+    card, floor, kind = data.cards[column], data.floors[column], data.kinds[column]
+    count = view.asked
     has_windows = data.is_strict and kind == INTERVAL  # ends that have support are told apart
-    if kind == POINT or has_windows or not merge or card * ROWS_OF_A_VALUE < count:
-        for k in range(count):
-            local[k] = ranks[items[k]]
-        if data.is_strict and kind == SUFFIX:
-            for k in range(count):
-                memory.tops[column] |= local[k] == card - 1
+    keeps_all = kind == POINT or has_windows
+    memory.tops[column] = 0
+    memory.merged[column] = merge and not keeps_all and card * ROWS_OF_A_VALUE >= count
+    if not memory.merged[column]:
         return card
+    list_rows(data, memory, view, box)
+    ranks, items, marks = data.ranks[column], memory.rows, scratch.marks
+    local, cut_at = scratch.local[column], scratch.cut_at[data.starts[column] :]
     for value in range(card):
         marks[value] = 0
-    for k in range(gained):
+    for k in range(view.gained):
         marks[ranks[items[k]]] = 1
-    for k in range(gained, count):
+    for k in range(view.gained, count):
         marks[ranks[items[k]]] |= 2
     if floor:
         marks[0] = 0
@@ -49,34 +77,98 @@ def localise(data, memory, scratch, column, count, gained, merge):
         marks[card - 1] |= ALONE
     blocks = floor
     before = 3
-    for value in range(floor, card):
+    for value in range(floor, card):  # without branches, which could not be foreseen
         sign = marks[value]
-        if sign == 0:
-            continue
-        if sign == 3 or sign != before:
-            blocks += 1
+        cut_at[blocks] = value
+        blocks += (sign != 0) & ((sign == 3) | (sign != before))
         marks[value] = blocks - 1
-        before = sign
+        before = sign if sign != 0 else before
     for k in range(count):
-        local[k] = marks[ranks[items[k]]]
+        local[items[k]] = marks[ranks[items[k]]]
+    cut_at[blocks] = card
     return blocks
 
 
 @part
-def single(question, memory, scratch, empty):
+def sum_literals(data, memory, scratch, column, view, box):
+    """`net`: the sum of each value; `gain`, `loss`: of each literal.
+
+    A pivot's literal has all values from its own on; for an interval they are of all values below.
+    """
+    start, kind, card = data.starts[column], data.kinds[column], memory.cards[column]
+    net, gain, loss = scratch.net[start:], scratch.gain[start:], scratch.loss[start:]
+    words = view.gain_end + len(data.full) - view.loss_start
+    is_cheap = kind == POINT or card * words < WORDS_OF_A_ROW * view.asked
+    if is_cheap and not memory.merged[column] and data.sets_from[column] >= 0:
+        _count_sets(data, memory, column, view, gain, loss)
+        for value in range(card):
+            net[value] = gain[value] - loss[value]
+            if kind == SUFFIX:
+                net[value] -= gain[value + 1] - loss[value + 1]
+        if kind == INTERVAL:
+            for value in range(card + 1):
+                if value < card:
+                    net[value] -= gain[value + 1] - loss[value + 1]
+                gain[value] = view.gain - gain[value]
+                loss[value] = view.loss - loss[value]
+    else:
+        list_rows(data, memory, view, box)
+        local = scratch.local[column] if memory.merged[column] else data.ranks[column]
+        weights, rows = memory.row_weights, memory.rows
+        for value in range(card + 1):
+            gain[value] = 0
+            loss[value] = 0
+        for k in range(view.gained):
+            gain[local[rows[k]]] += weights[k]
+        for k in range(view.gained, view.asked):
+            loss[local[rows[k]]] -= weights[k]
+        for value in range(card):
+            net[value] = gain[value] - loss[value]
+        if kind == SUFFIX:
+            for step in range(card):
+                value = card - 1 - step
+                loss[value] += loss[value + 1]
+                gain[value] += gain[value + 1]
+        elif kind == INTERVAL:
+            _sum_below(gain, card)
+            _sum_below(loss, card)
+    if data.is_strict and kind == SUFFIX and card == data.cards[column]:
+        memory.tops[column] |= gain[card - 1] + loss[card - 1] > 0
+
+
+@part
+def _count_sets(data, memory, column, view, gain, loss):
+    """Gains and losses of each category, or of all values from each one on."""
+    at, card = data.sets_from[column], data.cards[column]
+    gain[0] = view.gain
+    loss[0] = view.loss
+    for value in range(1, card):
+        rows = data.sets[at + value]
+        gain[value] = weight_of_both(data, memory.gained, rows, 0, view.gain_end)
+        loss[value] = weight_of_both(data, memory.lost, rows, view.loss_start, len(data.full))
+    gain[card] = 0
+    loss[card] = 0
+
+
+@part
+def _sum_below(sums, card):
+    before = 0
+    for value in range(card + 1):
+        here = sums[value]
+        sums[value] = before
+        before += here
+
+
+@part
+def single(question, data, memory, scratch, empty):
     """The best score of one literal: mask bit 0 as it is, bit 1 negated; `where`: its cut.
 
     `empty`: the literal may hold on none of the rows. In a relaxed hole that is a choice, since
     rows where it holds may be left out; in an exact one, formulas of less size score the same.
     """
-    local, weights, sums = scratch.local[question.x], memory.row_weights, scratch.sums
+    sums = scratch.net[data.starts[question.x] :]
     kind, card, mask, floor = question.kind_x, question.card_x, question.mask, question.floor_x
-    total = 0
-    for value in range(card):
-        sums[value] = 0
-    for k in range(question.rows):
-        sums[local[k]] += weights[k]
-        total += weights[k]
+    total = question.gains - question.losses
     best = NOTHING
     low = 0
     high = 0
@@ -129,50 +221,30 @@ def single(question, memory, scratch, empty):
 
 
 @subroutine
-def answer(inside, sums, card, floor, kind, in_total, total, mask, top=0):
-    """The best of the asked functions of x and y, for one x, over all literals of y.
+def best_interval(inside, sums, card, floor, in_total, total, mask):
+    """The best of the asked functions of x and y, for one x, over all intervals of y.
 
     `inside`: sums by value of y where x holds; `sums`: the same over all rows.
     """
+    max_in = 0  # of a literal that holds on no row, see `single`
+    min_in = 0
+    max_out = 0
+    min_out = 0
     a = 0
     b = 0
-    # a literal that holds on no row, see `single`
-    empty = NOTHING if kind == POINT or top else 0
-    max_in = empty
-    min_in = -empty
-    max_out = empty
-    min_out = -empty
-    if kind == SUFFIX:
-        for step in range(card - floor):
-            value = card - 1 - step
-            a += inside[value]
-            b += sums[value] - inside[value]
-            max_in = max(max_in, a)
-            min_in = min(min_in, a)
-            max_out = max(max_out, b)
-            min_out = min(min_out, b)
-    elif kind == POINT:
-        for value in range(1, card):
-            a = inside[value]
-            b = sums[value] - a
-            max_in = max(max_in, a)
-            min_in = min(min_in, a)
-            max_out = max(max_out, b)
-            min_out = min(min_out, b)
-    else:
-        a2 = 0
-        b2 = 0
-        for value in range(floor, card):
-            here = inside[value]
-            there = sums[value] - here
-            a = max(a, 0) + here
-            a2 = min(a2, 0) + here
-            b = max(b, 0) + there
-            b2 = min(b2, 0) + there
-            max_in = max(max_in, a)
-            min_in = min(min_in, a2)
-            max_out = max(max_out, b)
-            min_out = min(min_out, b2)
+    a2 = 0
+    b2 = 0
+    for value in range(floor, card):
+        here = inside[value]
+        there = sums[value] - here
+        a = max(a, 0) + here
+        a2 = min(a2, 0) + here
+        b = max(b, 0) + there
+        b2 = min(b2, 0) + there
+        max_in = max(max_in, a)
+        min_in = min(min_in, a2)
+        max_out = max(max_out, b)
+        min_out = min(min_out, b2)
     return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
 
 

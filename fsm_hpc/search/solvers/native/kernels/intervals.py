@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.holes import (
-    INTERVAL,
     NOTHING,
     WITH_X,
     WITHOUT_X,
-    answer,
+    best_interval,
     combine,
 )
 from fsm_hpc.search.solvers.native.kernels.kernel import part
@@ -37,7 +36,7 @@ def pair_of_intervals(question, data, memory, scratch):
         sums[value] = gains[top + value] - losses[top + value]
         inside[value] = 0
     floor_x, floor_y = question.floor_x, question.floor_y
-    best = answer(inside, sums, card_y, floor_y, INTERVAL, 0, total, mask)
+    best = best_interval(inside, sums, card_y, floor_y, 0, total, mask)
     if any_will_do and best > goal:
         return best
     best = max(best, goal)
@@ -93,16 +92,16 @@ def _hopeful(question, gain, loss, low1, low2, high1, high2):
 
 @part
 def _fill(question, memory, scratch):
-    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    x, y, weights, rows = question.values_x, question.values_y, memory.row_weights, memory.rows
     gains, losses = scratch.cells, scratch.losses
     card_x, card_y = question.card_x, question.card_y
     for cell in range((card_x + 1) * card_y):
         gains[cell] = 0
         losses[cell] = 0
     for k in range(question.gained):
-        gains[(x[k] + 1) * card_y + y[k]] += weights[k]
+        gains[(x[rows[k]] + 1) * card_y + y[rows[k]]] += weights[k]
     for k in range(question.gained, question.rows):
-        losses[(x[k] + 1) * card_y + y[k]] -= weights[k]
+        losses[(x[rows[k]] + 1) * card_y + y[rows[k]]] -= weights[k]
     for cell in range(card_y, (card_x + 1) * card_y):
         gains[cell] += gains[cell - card_y]
         losses[cell] += losses[cell - card_y]

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.extremes import extremes
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import part
+from fsm_hpc.search.solvers.native.kernels.words import POINT, SUFFIX
 
 # Cuts of a pivot that may serve a function, by what the literal does in it:
 MOST_OF_AND, LEAST_OF_AND_NOT, LEAST_OF_OR, MOST_OF_OR_NOT = range(4)
@@ -31,49 +31,25 @@ def useful(gain, loss, gains, losses, goal, as_x):
 
 
 @part
-def weigh(data, memory, scratch, column, view, goal):
-    """Gains and losses of every literal of a localised column, and the functions it may serve.
-
-    `net`: the sum of each value; `gain`, `loss`: of each literal, for a pivot of all values from it
-    on, for an interval of all values below.
-    """
+def profile(data, memory, scratch, column, view, goal):
+    """The functions that each literal of a column may serve, and what the best of them allow."""
     start, kind, card = data.starts[column], data.kinds[column], memory.cards[column]
-    local, weights = scratch.local[column], memory.row_weights
-    net, gain, loss = scratch.net[start:], scratch.gain[start:], scratch.loss[start:]
+    gain, loss = scratch.gain[start:], scratch.loss[start:]
     gains, losses = view.gain, view.loss
-    for value in range(card + 1):
-        gain[value] = 0
-        loss[value] = 0
-    for k in range(view.gained):
-        gain[local[k]] += weights[k]
-    for k in range(view.gained, view.asked):
-        loss[local[k]] -= weights[k]
-    for value in range(card):
-        net[value] = gain[value] - loss[value]
     if kind == SUFFIX:
-        for step in range(card):
-            value = card - 1 - step
-            loss[value] += loss[value + 1]
-            gain[value] += gain[value + 1]
         _limit(gain, loss, card, gains, losses, goal, memory.limits[column])
-    elif kind == INTERVAL:  # of all values below
-        before_gain = 0
-        before_loss = 0
-        for value in range(card + 1):
-            here_gain, here_loss = gain[value], loss[value]
-            gain[value] = before_gain
-            loss[value] = before_loss
-            before_gain += here_gain
-            before_loss += here_loss
     extremes(gain, loss, kind, card, data.floors[column], view, goal, memory.extremes[column])
     memory.roles[column, 0] = ALL
     memory.roles[column, 1] = ALL
     if kind == POINT:
+        roles_x, roles_y = scratch.roles_x[start:], scratch.roles_y[start:]
         as_x = 0
         as_y = 0
         for value in range(1, card):
-            as_x |= useful(gain[value], loss[value], gains, losses, goal, True)
-            as_y |= useful(gain[value], loss[value], gains, losses, goal, False)
+            roles_x[value] = useful(gain[value], loss[value], gains, losses, goal, True)
+            roles_y[value] = useful(gain[value], loss[value], gains, losses, goal, False)
+            as_x |= roles_x[value]
+            as_y |= roles_y[value]
         memory.roles[column, 0] = as_x
         memory.roles[column, 1] = as_y
 
@@ -138,23 +114,3 @@ def last_cut(limits, asked, card):
     if asked & 0b01010000 == 0:
         return limits[MOST_OF_AND]
     return max(limits[MOST_OF_OR_NOT], limits[MOST_OF_AND])
-
-
-@part
-def sort_rows(data, memory, scratch, column, count):
-    """The rows of a hole by their value in a column: value v from begins[v] to begins[v + 1]."""
-    start, card = data.starts[column], memory.cards[column]
-    local, begins, ordered = scratch.local[column], scratch.begins, scratch.ordered[column]
-    for at in range(start, start + card + 1):
-        begins[at] = 0
-    for k in range(count):
-        begins[start + local[k]] += 1
-    total = 0
-    for at in range(start, start + card + 1):
-        total += begins[at]
-        begins[at] = total
-    for step in range(count):
-        k = count - 1 - step
-        at = start + local[k]
-        begins[at] -= 1
-        ordered[begins[at]] = k

@@ -23,8 +23,17 @@ class Bounds(NamedTuple):
 class Data(NamedTuple):
     """The table: columns in ranks, net weights of the rows, and facts about each column."""
 
-    ranks: Array  # column x row
+    ranks: Array  # column x bit: a row has the bit that `row_sets.Layout` gives to it
     weights: Array  # of a row: positive minus negative ones that were merged into it
+    sets: Array  # literal x word: the rows with a category, or from a value of a column on
+    sets_from: Array  # where those of a column begin; -1 where it has too many values
+    full: Array  # words of all rows
+    planes: Array  # plane x word: the rows whose weight has its factor in it
+    spans: Array  # words in which a plane has rows
+    factors: Array
+    words: int  # that have rows
+    positives: int  # words of positive rows, which come first
+    is_plain: bool  # all rows of a class weigh the same
     kinds: Array  # POINT, SUFFIX, INTERVAL
     cards: Array  # how many values
     floors: Array  # 1 where value 0 of a numeric column is that of rows that no cut holds on
@@ -64,20 +73,24 @@ class PlanArrays(NamedTuple):
 class BoxMemory(NamedTuple):
     """The arrays of one thread that searches boxes."""
 
-    live: Array  # rows that boxes of a branch have not settled
+    live: Array  # words that have rows which boxes of a branch have not settled
     entries: Array  # holes that may still beat the leader, a list for each box of a branch
     masks: Array  # the functions to ask of each
     boxes: Array  # the stack: bounds of both ends of every variable
     frames: Array  # and where the lists of each box are
-    digits: Array  # of the live rows: what is known of each variable
-    kept_rows: Array  # those that the box does not settle
-    open_rows: Array  # of the kept rows: whether the box leaves them open
-    rows: Array  # those that the hole decides, those that it gains before those that it loses
+    pieces: Array  # of a word: its rows by what is known of each variable
+    codes: Array  # that as base-3 digits
+    gained: Array  # words of the rows that the hole gains
+    lost: Array  # and loses
+    opened: Array  # words of the rows whose state the box leaves open
+    gained_x: Array  # those that the hole gains where x holds
+    lost_x: Array
+    rows: Array  # those that the hole decides one by one, those that it gains first
     row_weights: Array
-    lost_rows: Array  # the latter, until their place is known
-    lost_weights: Array
+    listed: Array  # the last box that they were listed for
+    allowed: Array  # functions that a unit asks, by the first place of a pair
     localised: Array  # the last box that a column was localised for
-    ordered: Array  # the last box that its rows were sorted for
+    merged: Array  # whether its values are numbered anew
     cards: Array  # of localised columns
     tops: Array  # 1 where a hole has rows at the highest cut, and that counts
     roles: Array  # of a column as x, as y: functions that some category may serve
@@ -95,9 +108,11 @@ class Scratch(NamedTuple):
     """Room for the answers of holes."""
 
     marks: Array
-    local: Array  # column x row: values numbered anew
-    ordered: Array  # column x row: rows by value
-    begins: Array  # of each value's rows
+    local: Array  # column x bit: values numbered anew
+    cut_at: Array  # of a number that a value has: the cut that it stands for
+    ranges: Array  # the stack of ranges of two cuts
+    roles_x: Array  # of a category: functions that it may serve as x, as y
+    roles_y: Array
     net: Array  # sums by value, gains and losses by literal; a column's begin at its start
     gain: Array
     loss: Array
@@ -117,15 +132,17 @@ class Scratch(NamedTuple):
 class View(NamedTuple):
     """What a box makes of the rows."""
 
-    kept: int  # where the rows that it does not settle begin; -1: no room, all are kept
+    kept: int  # where the words that it does not settle begin
     kept_count: int
-    settled: int  # the score of those that it settles
+    settled: int  # the score of the others
     bound: int  # no choice of cuts in it scores higher, the hole apart
     gain: int  # what the hole can add at most
     loss: int  # and take away
     asked: int  # rows that the hole decides
-    gained: int  # those that it gains, which come first
+    gained: int  # those that it gains
     unsettled: int  # rows that the box leaves open
+    gain_end: int  # the hole gains in the words before this one
+    loss_start: int  # and loses in those from this one on
 
 
 class Question(NamedTuple):
@@ -133,8 +150,6 @@ class Question(NamedTuple):
 
     x: int
     y: int
-    rows: int  # how many
-    gained: int  # of them
     kind_x: int
     kind_y: int
     card_x: int
@@ -146,8 +161,12 @@ class Question(NamedTuple):
     any_will_do: bool  # the first score above the goal is as good as the best
     gains: int  # of all rows together
     losses: int
-    top_x: int = 0  # 1: some row has the highest cut of x, and so every literal holds there
-    top_y: int = 0
+    top_x: int  # 1: some row has the highest cut of x, and so every literal holds there
+    top_y: int
+    rows: int  # how many
+    gained: int  # of them
+    values_x: Array  # by row, as the sums number them
+    values_y: Array
 
 
 class Lane(NamedTuple):

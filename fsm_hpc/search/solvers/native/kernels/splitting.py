@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fsm_hpc.search.solvers.native.kernels.intrinsics import popcount
 from fsm_hpc.search.solvers.native.kernels.kernel import part
 from fsm_hpc.search.solvers.native.kernels.shapes import View
 from fsm_hpc.search.solvers.native.kernels.states import (
@@ -10,100 +11,126 @@ from fsm_hpc.search.solvers.native.kernels.states import (
     ACTIVE_COUNT,
     ANTIHOLE,
     BASE,
+    HOLE,
     LIVE,
     LIVE_COUNT,
     TRUE,
 )
+from fsm_hpc.search.solvers.native.kernels.words import NONE, rows_between, weight_in
 
 
 @part
-def classify(data, memory, boxed, start, count):
-    """By row, what is known of each boxed variable, as base-3 digits."""
-    digits, live, box = memory.digits, memory.live, memory.box
-    for k in range(count):
-        digits[k] = 0
-    place = 1
-    for i in range(boxed):
-        values = data.ranks[memory.columns[i]]
-        low1, low2, high1, high2 = box[4 * i], box[4 * i + 1], box[4 * i + 2], box[4 * i + 3]
-        for k in range(count):
-            value = values[live[start + k]]
-            digit = 0
-            if low1 <= value <= high2:
-                digit = 1 if low2 <= value <= high1 else 2
-            digits[k] += place * digit
-        place *= 3
-
-
-@part
-def settle(data, plan, memory, top):
-    """Rows whose state is settled leave the list; the others count at their best.
-
-    Of the rows that the hole decides, those that it gains come first.
-    """
-    live, digits, open_rows = memory.live, memory.digits, memory.open_rows
-    rows, row_weights = memory.rows, memory.row_weights
-    positive, negative, weights = plan.positive, plan.negative, data.weights
+def settle(data, plan, memory, top, is_mirrored):
+    """Words whose rows are all settled leave the list; the others count at their best."""
+    live, pieces, codes = memory.live, memory.pieces, memory.codes
+    gained, lost, opened = memory.gained, memory.lost, memory.opened
     start = memory.frames[top, LIVE]
-    count = memory.frames[top, LIVE_COUNT]
-    kept = start + count if start + 2 * count <= len(live) else -1
-    keeps_all = kept < 0
+    kept = start + memory.frames[top, LIVE_COUNT]
     kept_count = 0
     settled = memory.frames[top, BASE]
     bound = 0
     gain = 0
     loss = 0
-    plus = 0
-    minus = 0
+    asked = 0
+    gained_count = 0
     unsettled = 0
-    for k in range(count):  # without branches, which could not be foreseen: every row is written
-        row = live[start + k]
-        weight = weights[row]
-        best, worst = positive[digits[k]], negative[digits[k]]
-        state = best if weight > 0 else worst
-        is_open = best != worst
-        is_asked = state > TRUE
-        counts = weight * ((state == TRUE) | (state == ANTIHOLE))
-        is_settled = (state == TRUE) & (not is_open)
-        settled += counts * is_settled
-        bound += counts * (not is_settled)
-        unsettled += is_open
-        weight = -weight if state == ANTIHOLE else weight
-        is_gained = is_asked & (weight > 0)
-        is_lost = is_asked & (weight < 0)
-        rows[plus] = row
-        row_weights[plus] = weight
-        plus += is_gained
-        gain += weight * is_gained
-        memory.lost_rows[minus] = row
-        memory.lost_weights[minus] = weight
-        minus += is_lost
-        loss -= weight * is_lost
-        memory.kept_rows[kept_count] = row
-        open_rows[kept_count] = is_open
-        kept_count += keeps_all | is_open | is_asked
-    for k in range(minus):
-        rows[plus + k] = memory.lost_rows[k]
-        row_weights[plus + k] = memory.lost_weights[k]
-    if not keeps_all:
-        for k in range(kept_count):
-            live[kept + k] = memory.kept_rows[k]
+    for word in range(len(data.full)):
+        gained[word] = NONE
+        lost[word] = NONE
+        opened[word] = NONE
+    for at in range(start, kept):
+        word = live[at]
+        is_positive = word < data.positives
+        true = NONE
+        hole = NONE
+        antihole = NONE
+        open_rows = NONE
+        side, count = _take_apart(data, plan, memory, word)
+        for k in range(count):
+            rows, code = pieces[side, k], codes[side, k]
+            best, worst = plan.positive[code], plan.negative[code]
+            state = best if is_positive else worst
+            if best != worst:
+                open_rows |= rows
+            if state == TRUE:
+                true |= rows
+            elif state == HOLE:
+                hole |= rows
+            elif state == ANTIHOLE:
+                antihole |= rows
+        plus, minus = (hole, antihole) if is_positive else (antihole, hole)
+        score = weight_in(data, word, true | antihole)
+        score = score if is_positive else -score
+        if plus | minus | open_rows == NONE:
+            settled += score
+            continue
+        live[kept + kept_count] = word
+        kept_count += 1
+        bound += score
+        gained[word] = plus
+        lost[word] = minus
+        opened[word] = open_rows
+        if plus != NONE:
+            gain += weight_in(data, word, plus)
+            gained_count += popcount(plus)
+        if minus != NONE:
+            loss += weight_in(data, word, minus)
+        asked += popcount(plus | minus)
+        unsettled += popcount(open_rows)
     return View(
-        kept, kept_count, settled, bound + settled, gain, loss, plus + minus, plus, unsettled
+        kept,
+        kept_count,
+        settled,
+        bound + settled,
+        gain,
+        loss,
+        asked,
+        gained_count,
+        unsettled,
+        len(data.full) if is_mirrored else data.positives,
+        0 if is_mirrored else data.positives,
     )
 
 
 @part
-def branch(data, memory, scratch, boxed, top, view, hopeful):
-    """Put both halves of the box on the stack, with the rows and holes that are left to them."""
+def _take_apart(data, plan, memory, word):
+    """The rows of a word by what is known of each boxed variable, as base-3 digits."""
+    pieces, codes, box = memory.pieces, memory.codes, memory.box
+    full = data.full[word]
+    pieces[0, 0] = full
+    codes[0, 0] = 0
+    count = 1
+    side = 0
+    place = 1
+    for i in range(len(plan.after)):
+        column = memory.columns[i]
+        may = rows_between(data, column, box[4 * i], box[4 * i + 3] + 1, word, full)
+        must = rows_between(data, column, box[4 * i + 1], box[4 * i + 2] + 1, word, may)
+        into = 1 - side
+        found = 0
+        for k in range(count):
+            rows, code = pieces[side, k], codes[side, k]
+            pieces[into, found] = rows & ~may
+            codes[into, found] = code
+            found += rows & ~may != NONE
+            pieces[into, found] = rows & must
+            codes[into, found] = code + place
+            found += rows & must != NONE
+            pieces[into, found] = rows & may & ~must
+            codes[into, found] = code + 2 * place
+            found += rows & may & ~must != NONE
+        count = found
+        side = into
+        place *= 3
+    return side, count
+
+
+@part
+def branch(data, memory, boxed, top, view, hopeful):
+    """Put both halves of the box on the stack, with the words and holes that are left to them."""
     frames, boxes = memory.frames, memory.boxes
-    kept, kept_count, settled = view.kept, view.kept_count, view.settled
-    if kept < 0:
-        kept = frames[top, LIVE]
-        kept_count = frames[top, LIVE_COUNT]
-        settled = frames[top, BASE]
     active = frames[top, ACTIVE] + frames[top, ACTIVE_COUNT]
-    target, middle = _place_to_split(data, memory, boxed, kept, kept_count, scratch.marks)
+    target, middle = _place_to_split(data, memory, boxed, view)
     i = 4 * (target // 2) + 2 * (target % 2)
     for half in range(2):
         node = top + 1 - half
@@ -114,11 +141,11 @@ def branch(data, memory, scratch, boxed, top, view, hopeful):
         else:
             boxes[node, i] = middle + 1
         _trim(boxes[node], 4 * (target // 2))
-        frames[node, LIVE] = kept
-        frames[node, LIVE_COUNT] = kept_count
+        frames[node, LIVE] = view.kept
+        frames[node, LIVE_COUNT] = view.kept_count
         frames[node, ACTIVE] = active
         frames[node, ACTIVE_COUNT] = hopeful
-        frames[node, BASE] = settled
+        frames[node, BASE] = view.settled
 
 
 @part
@@ -129,57 +156,51 @@ def _trim(box, i):
 
 
 @part
-def _place_to_split(data, memory, boxed, start, count, marks):
+def _place_to_split(data, memory, boxed, view):
     """Where to cut the box in two: variable * 2 + end, and the last value of the first half."""
-    target = _end_to_split(data, memory, boxed, start, count)
+    target = _end_to_split(data, memory, boxed, view)
     i = target // 2
-    values = data.ranks[memory.columns[i]]
+    column = memory.columns[i]
     begin = memory.box[4 * i] if target % 2 == 0 else memory.box[4 * i + 2] + 1
     end = memory.box[4 * i + 1] if target % 2 == 0 else memory.box[4 * i + 3] + 1
-    for value in range(begin, end):
-        marks[value - begin] = 0
-    total = 0
-    for k in range(count):
-        if memory.open_rows[k]:
-            row = memory.live[start + k]
-            value = values[row]
-            if begin <= value < end:
-                marks[value - begin] += abs(data.weights[row])
-                total += abs(data.weights[row])
-    run = 0
-    at = begin
-    while at < end - 1:
-        run += marks[at - begin]
-        if 2 * run >= total:
-            break
-        at += 1
-    # low end: a cut at `at` or below takes row `at` in; high end: `at - 1` or below leaves it out
-    return target, (at if target % 2 == 0 else at - 1)
+    total = _open_between(data, memory, view, column, begin, end)
+    low = begin  # the first value up to which half of the weight lies
+    high = end - 1
+    while low < high:
+        at = (low + high) // 2
+        if 2 * _open_between(data, memory, view, column, begin, at + 1) >= total:
+            high = at
+        else:
+            low = at + 1
+    # low end: a cut at `low` or below takes row `low` in; high end: `low - 1` leaves it out
+    return target, (low if target % 2 == 0 else low - 1)
 
 
 @part
-def _end_to_split(data, memory, boxed, start, count):
+def _end_to_split(data, memory, boxed, view):
     """The end of a variable's interval that leaves the most weight open."""
     box = memory.box
     best = 0
     target = 0
     for i in range(boxed):
-        values = data.ranks[memory.columns[i]]
-        low1, low2, high1, high2 = box[4 * i], box[4 * i + 1], box[4 * i + 2], box[4 * i + 3]
-        left = 0
-        right = 0
-        for k in range(count):
-            if memory.open_rows[k]:
-                row = memory.live[start + k]
-                value = values[row]
-                if low1 <= value < low2:
-                    left += abs(data.weights[row])
-                if high1 < value <= high2:
-                    right += abs(data.weights[row])
-        if left > best:
-            best = left
-            target = 2 * i
-        if right > best:
-            best = right
-            target = 2 * i + 1
+        column = memory.columns[i]
+        for end in range(2):
+            low = box[4 * i] if end == 0 else box[4 * i + 2] + 1
+            high = box[4 * i + 1] if end == 0 else box[4 * i + 3] + 1
+            weight = _open_between(data, memory, view, column, low, high) if low < high else 0
+            if weight > best:
+                best = weight
+                target = 2 * i + end
     return target
+
+
+@part
+def _open_between(data, memory, view, column, low, high):
+    """What the open rows with a value from low to high - 1 weigh."""
+    total = 0
+    for at in range(view.kept, view.kept + view.kept_count):
+        word = memory.live[at]
+        rows = memory.opened[word]
+        if rows != NONE:
+            total += weight_in(data, word, rows_between(data, column, low, high, word, rows))
+    return total

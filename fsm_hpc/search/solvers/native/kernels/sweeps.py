@@ -14,18 +14,18 @@ def sweep(question, memory, scratch, flag):
     `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
     holds, and of the others.
     """
-    x, y, weights = scratch.local[question.x], scratch.local[question.y], memory.row_weights
+    x, y, weights, rows = question.values_x, question.values_y, memory.row_weights, memory.rows
     card_x, count, mask = question.card_x, question.rows, question.mask
     order, heads, tree = scratch.order, scratch.heads, scratch.tree
     size = 1
     while size < question.card_y:
         size *= 2
-    total = _prepare(y, weights, count, question.card_y, question.floor_y, size, tree)
+    total = _prepare(y, rows, weights, count, question.card_y, question.floor_y, size, tree)
     for value in range(card_x + 1):
         heads[value] = -1
     for k in range(count):
-        order[k] = heads[x[k]]
-        heads[x[k]] = k
+        order[k] = heads[x[rows[k]]]
+        heads[x[rows[k]]] = k
     # a literal that holds nowhere scores 0, where it is an answer
     most, least = (NOTHING, -NOTHING) if question.top_y else (0, 0)
     best = NOTHING
@@ -41,7 +41,7 @@ def sweep(question, memory, scratch, flag):
         low = card_x - 1 - step
         k = heads[low]
         while k >= 0:
-            _enter(tree, size + y[k], weights[k])
+            _enter(tree, size + y[rows[k]], weights[k])
             in_total += weights[k]
             k = order[k]
         max_in, min_in = max(most, tree[1, 1]), min(least, tree[1, 2])
@@ -57,7 +57,7 @@ def sweep(question, memory, scratch, flag):
 
 
 @part
-def _prepare(y, weights, count, card_y, floor_y, size, tree):
+def _prepare(y, rows, weights, count, card_y, floor_y, size, tree):
     """All rows outside x: sums at the leaves, then upwards."""
     total = 0
     for node in range(size, 2 * size):
@@ -68,7 +68,7 @@ def _prepare(y, weights, count, card_y, floor_y, size, tree):
             tree[node, offset + 2] = 0 if held else -NOTHING
     for k in range(count):
         for field in range(3, 6):
-            tree[size + y[k], field] += weights[k]
+            tree[size + y[rows[k]], field] += weights[k]
         total += weights[k]
     for node in range(size - 1, 0, -1):
         _pull(tree, node, 0)

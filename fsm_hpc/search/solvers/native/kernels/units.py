@@ -6,8 +6,8 @@ from __future__ import annotations
 from math import sqrt
 
 from fsm_hpc.search.solvers.native.kernels.bounds import holes_to_ask
-from fsm_hpc.search.solvers.native.kernels.holes import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
 
 FIELD = 32  # bits of a column in the code of a pair
 
@@ -88,6 +88,7 @@ def open_holes(data, families, plan, block, holes, memory):
     everything = places if plan.hole == 1 else places * (places + 1) // 2
     later = first if plan.hole == 1 else row_of(first)
     earlier = later if plan.hole == 1 else first - later * (later + 1) // 2
+    _allow(data, families, plan, memory)
     count = 0
     for _ in range(first, min(everything, first + holes)):
         if plan.hole == 1:
@@ -95,7 +96,9 @@ def open_holes(data, families, plan, block, holes, memory):
         else:
             code = pair_at(data, earlier, later)
         if code >= 0:
-            mask = _functions_to_ask(data, families, plan, memory.chosen, code, earlier)
+            mask = memory.allowed[earlier]
+            if mask and _is_taken(data, families, plan, memory, code):
+                mask = 0
             if mask and data.bounds.is_any:
                 x, y = code >> FIELD, code & ((1 << FIELD) - 1)
                 mask = holes_to_ask(data.bounds, plan, memory.columns, memory.unit, x, y, mask)
@@ -112,23 +115,35 @@ def open_holes(data, families, plan, block, holes, memory):
 
 
 @part
-def _functions_to_ask(data, families, plan, chosen, code, lowest):
-    """Functions (bits) that these columns are asked for beside the chosen ones."""
+def _allow(data, families, plan, memory):
+    """Functions (bits) that columns are asked for beside the chosen ones, by their first place.
+
+    Of interchangeable variables the columns are in order.
+    """
+    everything = 0
+    for f in range(len(plan.cross)):
+        if plan.cross[f] >= 0:
+            everything |= 1 << f
+    for place in range(len(data.places)):
+        memory.allowed[place] = everything
+    for i in range(len(plan.after)):
+        unordered = everything
+        for f in range(len(plan.cross)):
+            if plan.cross[f] >= 0 and plan.cross[f] >> i & 1:
+                unordered &= ~(1 << f)
+        for place in range(data.order[families.column[memory.chosen[i]]]):
+            memory.allowed[place] &= unordered
+
+
+@part
+def _is_taken(data, families, plan, memory, code):
+    """Whether the context has one of these columns, which has one cut in a formula."""
     x = code >> FIELD
     y = code & ((1 << FIELD) - 1)
-    cross = plan.cross
-    mask = 0
-    for f in range(len(cross)):
-        if cross[f] >= 0:
-            mask |= 1 << f
     for i in range(len(plan.after)):
-        column = families.column[chosen[i]]
-        if families.numeric[chosen[i]] and column in (x, y):
-            return 0
+        column = families.column[memory.chosen[i]]
+        if families.numeric[memory.chosen[i]] and column in (x, y):
+            return True
         if i == plan.partner and not is_wide(data, column, x):
-            return 0
-        if data.order[column] > lowest:
-            for f in range(len(cross)):
-                if cross[f] >= 0 and cross[f] >> i & 1:
-                    mask &= ~(1 << f)
-    return mask
+            return True
+    return False

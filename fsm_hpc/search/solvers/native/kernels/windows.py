@@ -48,14 +48,9 @@ def running_sums(sums, card, prefix):
 @subroutine
 def single_within(question, data, memory, scratch):
     """The same as `single` for an interval that has to have support."""
-    local, weights, sums = scratch.local[question.x], memory.row_weights, scratch.sums
     start, card, mask = data.starts[question.x], question.card_x, question.mask
     first, last = data.first[start:], data.last[start:]
-    for value in range(card):
-        sums[value] = 0
-    for k in range(question.rows):
-        sums[local[k]] += weights[k]
-    running_sums(sums, card, scratch.prefix)
+    running_sums(scratch.net[start:], card, scratch.prefix)
     total = scratch.prefix[card]
     best = NOTHING
     for f in range(2):
