@@ -40,9 +40,10 @@ class Layout:
             for power in range(int(held.max(initial=0) // max(common, 1)).bit_length()):
                 mask = np.zeros(len(rows), bool)
                 mask[start * WORD : end * WORD] = held // common >> power & 1
-                masks.append(packed(mask))
-                spans.append(_span(masks[-1], start))
-                factors.append(common << power)
+                if mask.any():
+                    masks.append(packed(mask))
+                    spans.append(_span(masks[-1], start))
+                    factors.append(common << power)
         planes = np.stack(masks) if masks else np.zeros((0, len(rows) // WORD), np.uint64)
         ends = np.array(spans, np.int64).reshape(-1, 2)
         return Layout(rows, positives, planes, ends, np.array(factors, np.int64))
@@ -54,11 +55,8 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """Whether all rows of a class weigh the same."""
-        return (
-            int((self.spans[:, 0] < self.positives).sum())
-            < 2
-            > int((self.spans[:, 0] >= self.positives).sum())
-        )
+        planes = np.bincount(self.spans[:, 0] >= self.positives, minlength=2)
+        return bool(planes.max() < 2)
 
     def placed(self, values: Array) -> Array:
         """Values of rows, by bit."""
