@@ -237,7 +237,7 @@ class _BoxEnumerator:
         self._out = out_of(space.table, variables)
 
     def search(self, piece: Stretch) -> Iterator[Searched]:
-        plan = self._space.plans[piece.plan].arrays()
+        plan = self._space.plans[piece.plan].arrays
         place = np.array([piece.start, piece.x, piece.y], np.int64)
         status = -1
         while status not in (DONE, HALTED):

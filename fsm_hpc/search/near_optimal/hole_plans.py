@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from fsm_hpc.search.solvers.native.kernels.shapes import NearPlan
 Permutation = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HolePlan:
     """A function and the variables that are answered for all cuts at once.
 
@@ -34,6 +35,7 @@ class HolePlan:
         """How many ways there are to number columns for the context."""
         return int(columns ** len(self.boxed))
 
+    @cached_property
     def arrays(self) -> NearPlan:
         moves, same = self._exchanges()
         some, every = self._states()

@@ -46,7 +46,7 @@ def _search(
     hole = [found.columns[v] for v in plan.hole]
     search_family(
         data_of(space.table, mode, weights),
-        plan.arrays(),
+        plan.arrays,
         np.array([found.columns[v] for v in plan.boxed], np.int64),
         hole[0],
         hole[1] if len(hole) > 1 else -1,
