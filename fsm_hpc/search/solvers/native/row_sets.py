@@ -60,7 +60,8 @@ class Layout:
 
     def placed(self, values: Array) -> Array:
         """Values of rows, by bit."""
-        return np.where(self.rows < 0, 0, values[..., self.rows]).astype(values.dtype)
+        found = np.where(self.rows < 0, 0, values[..., self.rows]).astype(values.dtype)
+        return np.ascontiguousarray(found)
 
 
 def literal_sets(
