@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import pickle  # nosec B403 - only what the parent process wrote is read
 import sys
 
 from fsm_hpc.errors import UserError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
+import pickle  # nosec B403 - written for a child process, never read
 import platform
 import signal
 import subprocess

@@ -117,7 +117,7 @@ class LocalSearch:
     def __init__(self, problem: Problem, table: KernelTable, seed: int = 0) -> None:
         self._problem = problem
         self._table = table
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # nosec B311 - restarts of a search
         self._pools: dict[int, _Pool] = {}
         self._truths: dict[Literal, Array] = {}
         self._best: dict[int, Leader] = {}
