@@ -19,7 +19,7 @@ from pathlib import Path
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import result, scan_file
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system.files import UnreadableError, quarantine, write_atomically
+from fsm_hpc.system.files import UnreadableError, rename_outdated, write_atomically
 
 RESULTS = Path("results")
 Reach = tuple[int, float]  # lengths that are proved, and the share of the next
@@ -43,7 +43,7 @@ def _keep_other(theirs: FoldPaths, ours: FoldPaths) -> None:
     """A scan of other rows or settings is kept under another name before it is replaced."""
     mine, other = scan_file.load(ours.scan), scan_file.load(theirs.scan)
     if mine and other and mine["fingerprint"] != other["fingerprint"]:
-        print(f"{ours.scan} is of other rows or settings; kept as {quarantine(ours.scan)}")
+        print(f"{ours.scan} is of other rows or settings; kept as {rename_outdated(ours.scan)}")
 
 
 def _of_use(theirs: FoldPaths, ours: FoldPaths) -> Path | None:

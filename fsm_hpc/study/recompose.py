@@ -66,6 +66,11 @@ class Recomposer:
         given = [key_of(change) for change in self.changes]
         return any(key == one or key.startswith(f"{one}.") for one in given)
 
+    def _gives(self, key: str, value: Any) -> bool:
+        """Whether the command sets a key, or every name of a mapping such as cluster.options."""
+        names = [f"{key}.{name}" for name in value] if isinstance(value, dict) else []
+        return self._changes(key) or (bool(names) and all(map(self._changes, names)))
+
     def _values(self, overrides: tuple[str, ...]) -> dict[str, Any]:
         """As Hydra would compose them; values are put into a composition of the group choices."""
         known = groups()
@@ -91,7 +96,7 @@ class Recomposer:
     def _refuse_code(self, saved: Config, found: Config) -> None:
         for key in CODE:
             then, now = _value(saved, key), _value(found, key)
-            if then and then != now and key != "cluster.by" and not self._changes(key):
+            if then and then != now and key != "cluster.by" and not self._gives(key, then):
                 raise UserError(
                     f"{key}={then!r} was set when it was submitted, and a file does not decide "
                     f"what runs: give {key}=... again, or keep it in a config of your own"

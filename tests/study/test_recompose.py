@@ -79,3 +79,11 @@ def test_a_config_that_is_gone_is_named() -> None:
     config = replace(compose(FOLD), overrides=("dataset=hepatitis", "method=pivot", "solver=mine"))
     with pytest.raises(UserError, match="solver=mine is not known"):
         Recomposer([]).config(config)
+
+
+def test_options_of_the_scheduler_are_given_again_as_a_whole_or_one_by_one() -> None:
+    begun = saved(compose([*FOLD, "cluster.options={mem: 120M, qos: long}"]))
+    found = Recomposer(["cluster.options.mem=2G", "cluster.options.qos=long"]).config(begun)
+    assert found.cluster.options == {"mem": "2G", "qos": "long"}
+    with pytest.raises(UserError, match="a file does not decide what runs"):
+        Recomposer(["cluster.options.mem=2G"]).config(begun)

@@ -144,9 +144,11 @@ class Run:
         every leader so far.
         """
         if self._is_quick:
-            if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
-                return True
-            self._tell(0)
+            self._all_work()
+            if not self.is_too_large:
+                if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
+                    return True
+                self._tell(0)
         self._places += map(Place, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
