@@ -76,6 +76,8 @@ def check(words: Sequence[str], own: Collection[str] = ()) -> None:
         key = key_of(word)
         if "=" not in word and not word.startswith("~"):
             raise UserError(f"expected key=value, found {word!r}{_with_key(word)}")
+        if word.startswith("~") and key in fields_by_key():
+            raise UserError(f"{word}: every setting has a value; write {key}=VALUE instead")
         if is_of_hydra(key):
             hydra_keys.check(word)
         elif key not in own and not is_known(key):

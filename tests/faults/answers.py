@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 Answer = dict[str, Any]
-PASSING = {"seconds", "provenance", "peak_rss_mb", "scan_s", "final_s", "total_s"}
+PASSING = {"seconds", "processor_s", "provenance", "peak_rss_mb", "scan_s", "final_s", "total_s"}
 
 
 def whole(study: Path) -> Answer:

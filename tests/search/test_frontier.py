@@ -209,6 +209,7 @@ def test_a_stop_does_not_wait_until_all_functions_are_listed(
     listed = threading.Event()
     real = BoxEngine.units_of_size
     monkeypatch.setattr(search, "QUICK_SIZE", 0)
+    monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
     monkeypatch.setattr(BoxEngine, "units_of_size", lambda *given: listed.wait(20) and real(*given))
     problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
     began = time.monotonic()

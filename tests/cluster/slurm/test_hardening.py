@@ -41,7 +41,7 @@ def test_a_mistake_in_resume_takes_nothing_away(site: Site) -> None:
     site.fsm("cancel", "-y")
     before = site.file("submission.json", "hepatitis/median/fold-0")
     slip = ("cluster.options=null", "cluster.partition=nope")
-    assert "sbatch refused 1 job:" in site.fsm("resume", *slip, code=2)
+    assert "SLURM refused 1 job:" in site.fsm("resume", *slip, code=2)
     assert site.file("submission.json", "hepatitis/median/fold-0") == before
     site.fsm("resume", "cluster.options=null", "--wait")
     assert site.state()["done"]
