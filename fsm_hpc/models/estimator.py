@@ -108,7 +108,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
         All of it, as `save` writes it.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, where `X` has names that are all strings.
 
     Examples

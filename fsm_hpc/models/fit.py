@@ -291,7 +291,8 @@ def describe(
     figures = evaluation.figures(labels, classes, found)
     if found is not None and others:
         is_balanced = config.objective.name is ObjectiveName.BALANCED
-        compared = comparison.compare(found.labels, found.predicted, others, is_balanced)
+        same = {name: places[: len(found.rows)] for name, places in others.items()}  # if stopped
+        compared = comparison.compare(found.labels, found.predicted, same, is_balanced)
         figures["comparison"] = asdict(compared)
     model = combine.build(
         dataset.target,

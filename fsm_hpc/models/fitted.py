@@ -186,13 +186,13 @@ class FittedAttributes:
         Parameters
         ----------
         format : str
-            One of `fsm_hpc.models.exporters.FORMATS`, such as "sql", "python", "r" or "onnx".
+            One of `fsm_hpc.models.exporters.FORMATS`, such as "sql", "python", "r" or "excel".
         **options
             Options of the format: `dialect` of "sql", `header` of "excel".
 
         Returns
         -------
-        str, or bytes for "onnx"
+        str
         """
         from fsm_hpc.models.exporters import export
 

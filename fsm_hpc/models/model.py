@@ -318,9 +318,20 @@ def of_saved(saved: dict[str, Any], name: str) -> Model:
     """The model that a file of that name holds."""
     values = serialization.without_header(saved, name, FORMAT)
     values = legacy.updated(values, saved, name)
+    _refuse_half_characters(values, name)
     model = serialization.convert(Model, values, name, _DERIVED)
     model.refuse_inconsistencies(name)
     return model
+
+
+def _refuse_half_characters(values: dict[str, Any], name: str) -> None:
+    """Only paths, in what is told of its origin, may hold bytes that are no characters."""
+    for field_name in ("target", "rules", "otherwise", "sources", "reading"):
+        try:
+            json.dumps(values.get(field_name), ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            problem = "expected Unicode text, found half of a surrogate pair"
+            raise UnreadableError(f"{name} is invalid at $.{field_name}: {problem}") from None
 
 
 def load(path: Path) -> Model:

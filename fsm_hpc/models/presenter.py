@@ -93,11 +93,15 @@ class Summary:
 
     def _rule_lines(self, facts: RuleFacts) -> list[str]:
         rule, model = facts.rule, self.model
+        errors = facts.errors
+        if rule.weight is None and model.rows:
+            share = f"{rule.errors / model.rows:.1%}"
+            errors = f"{rule.errors:,} of {counted(model.rows, 'row')} ({share})"
         return [
             *([] if len(self.rules) == 1 else [f"class    {rule.prediction}"]),
             f"formula  {rule.formula}",
             f"size     {rule.size}",
-            f"errors   {facts.errors}",
+            f"errors   {errors}",
             *([] if rule.weight is None else [f"measure  {model.measure}"]),
             *([f"meets    {self.constraints}"] if self.constraints else []),
             f"proved   {facts.proof}",
@@ -197,7 +201,7 @@ def _proof(model: Model, rule: Rule) -> str:
         if chosen:
             return "no: chosen among formulas about as good"
         known = bounds_in_words(rule.errors, rule.length, rule.lower_bound, rule.proved_length)
-        return f"no: there may be a better one{known and f' ({known})'}"
+        return f"no: there may be a better formula{known and f' ({known})'}"
     before = rule.before_rounding
     rounded = (
         f", with {counted(before['errors'], 'error')} as {before['formula']}" if before else ""

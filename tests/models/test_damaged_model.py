@@ -58,3 +58,14 @@ def test_a_damaged_model_is_the_users_to_know(
             code, printed = said(*words)
             if code not in (0, 2) or (code and not printed.startswith(b"fsm_hpc: ")):
                 raise EscapedError(f"{words}: {code}: {printed!r}")
+
+
+@pytest.mark.parametrize("text", ["bought", "services", "?", "no"])
+def test_half_of_a_surrogate_pair_is_refused(tmp_path: Path, text: str) -> None:
+    path, table = tmp_path / "model.json", tmp_path / "new.csv"
+    table.write_text("age,job,member\n41,services,y\n")
+    model.save(path, RULE)
+    path.write_text(path.read_text().replace(f'"{text}"', '"\\ud800"'))
+    code, printed = said("predict", str(path), str(table))
+    assert code == 2
+    assert b"expected Unicode text, found half of a surrogate pair" in printed

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,11 @@ function predict(row) {
         },
         indent=1,
     ),
+    "r": """\
+# Predict y = yes when job is services or both age is at least 40.5 and smokes is not true; \
+otherwise y = no.
+predict_rule <- function(data) {
+""",
     "latex": r"""\[
   \textit{job\_services} \lor \textit{age}_{\geq 40.5} \land \neg \textit{smokes}
 \]
@@ -349,8 +355,8 @@ def test_letters_go_on_after_z() -> None:
 
 
 def test_a_rule_that_is_not_proved_says_so() -> None:
-    model = _example()
-    object.__setattr__(model, "proved", False)
+    known = _example()
+    model = replace(known, rules=(replace(known.rule, proved=False),))
     assert "proved   no: there may be a better formula" in export(model, "text")
 
 

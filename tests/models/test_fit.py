@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from fsm_hpc.models.model import Model
 from fsm_hpc.study import measures
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.measures import Confusion
+from fsm_hpc.study.run import run_fold
 from tests.support.fakes import LadderSolver
 from tests.support.rules import make_model
 
@@ -161,8 +163,6 @@ def test_a_table_too_small_for_its_folds_is_refused_before_the_search(
 
 
 def test_a_stopped_fit_goes_on(table: Path) -> None:
-    import threading
-
     config = compose([*_words(table, "fit.folds=2"), "scan.splits=2"])
     stop = threading.Event()
     stop.set()
@@ -187,8 +187,6 @@ class _StopsAt(LadderSolver):
 
 @pytest.mark.parametrize("call", [0, 3, 12])
 def test_a_stopped_fit_can_keep_its_best(table: Path, call: int) -> None:
-    import threading
-
     config = compose([*_words(table, "fit.folds=2"), "scan.splits=2"])
     stop = threading.Event()
     solver = _StopsAt(stop, call)
@@ -196,6 +194,25 @@ def test_a_stopped_fit_can_keep_its_best(table: Path, call: int) -> None:
     assert rule is not None
     assert rule.errors == rule.rule.errors
     assert rule.figures["folds"] < 2
+
+
+def test_a_stopped_fit_compares_models_on_the_folds_that_it_has(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, stop = compose(_words(table, "fit.folds=2")), threading.Event()
+
+    def stopped_after_one(*arguments: Any, **options: Any) -> Any:
+        done = None if stop.is_set() else run_fold(*arguments, **options)
+        stop.set()
+        return done
+
+    monkeypatch.setattr(fit, "run_fold", stopped_after_one)
+    rule = fit.fit(config, stop, solver_of=lambda *_: LadderSolver(), keeps_best=True)
+    assert rule is not None
+    assert rule.figures["folds"] == 1
+    compared = rule.figures["comparison"]
+    assert compared["rule"] == pytest.approx(rule.figures["accuracy"]["value"])
+    assert compared["models"]
 
 
 def test_a_table_and_its_target_are_enough(

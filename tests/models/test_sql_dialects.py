@@ -87,6 +87,7 @@ def test_a_rule_that_needs_a_value_gives_no_answer_without_one(kind: KindName) -
         KindName.CATEGORICAL: "age_x",
         KindName.BOOLEAN: "age",
         KindName.ORDERED: "`age >= x`",
+        KindName.DATE: "age >= 2021-03-04",
     }
     for text in (formula[kind], f"not {formula[kind]}"):
         model = make_model(parse(text), [source])
