@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -38,6 +39,15 @@ class _Ticks:
 
 
 _ticks: _Ticks | None = None
+
+
+def _forget() -> None:
+    """A forked process has no thread that ticks: the next call starts one."""
+    global _ticks
+    _ticks = None
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def monotonic() -> float:
