@@ -17,6 +17,7 @@ from fsm_hpc.search.method import Method
 Values = NDArray[np.float64]
 Parameters = dict[str, Any]
 Grid = Mapping[str, Sequence[Any]]
+Suggest = Callable[[Any], Parameters]  # the parameters of one Optuna trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,8 @@ class Baseline(Protocol):
     """One module of this package: the values that tuning tries, and a fit."""
 
     @property
-    def GRID(self) -> Grid | None:  # noqa: N802
-        """All parameters to try where they are few; None: `suggest` draws them."""
-
-    def suggest(self, trial: Any) -> Parameters:
-        """The parameters of one Optuna trial."""
+    def SPACE(self) -> Grid | Suggest:  # noqa: N802
+        """The parameters to try: a grid where they are few, which is tried as a whole."""
 
     def fit(
         self, task: Task, fitted: NDArray[np.int64], parameters: Parameters
@@ -127,8 +125,3 @@ class Constant:
 
 def has_one_class(labels: Truth) -> bool:
     return bool(labels.all() or not labels.any())
-
-
-def grid_of(trial: Any, grid: Grid) -> Parameters:
-    """The point of a grid that a trial is for."""
-    return {name: trial.suggest_categorical(name, list(values)) for name, values in grid.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from imodels import FIGSClassifier
 from numpy.typing import NDArray
@@ -14,16 +12,11 @@ from fsm_hpc.baselines.base import (
     Parameters,
     Probabilistic,
     Task,
-    grid_of,
     has_one_class,
     joined,
 )
 
-GRID = {"max_rules": [4, 8, 12, 16]}
-
-
-def suggest(trial: Any) -> Parameters:
-    return grid_of(trial, GRID)
+SPACE = {"max_rules": [4, 8, 12, 16]}
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,16 +11,11 @@ from fsm_hpc.baselines.base import (
     Parameters,
     Probabilistic,
     Task,
-    grid_of,
     has_one_class,
     joined,
 )
 
-GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-
-def suggest(trial: Any) -> Parameters:
-    return grid_of(trial, GRID)
+SPACE = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fsm_hpc.baselines.base import FittedModel, Parameters, Probabilistic, Task, joined
 
-GRID = None
 _TREES_AT_ONCE = 100  # a forest is grown in such steps, and may be stopped between two of them
 
 
@@ -28,6 +27,9 @@ def suggest(trial: Any) -> Parameters:
             "min_impurity_decrease", [0.0, 0.01, 0.02, 0.05]
         ),
     }
+
+
+SPACE = suggest
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fsm_hpc.baselines.base import (
     Constant,
     FittedModel,
+    Grid,
     Parameters,
     Probabilistic,
     Task,
@@ -19,11 +20,7 @@ from fsm_hpc.baselines.base import (
     joined,
 )
 
-GRID = None
-
-
-def suggest(trial: Any) -> Parameters:
-    return {}
+SPACE: Grid = {}
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:

@@ -15,33 +15,28 @@ from fsm_hpc.baselines.base import (
     Parameters,
     Task,
     Values,
-    grid_of,
-    has_one_class,
 )
 from fsm_hpc.baselines.trees import Branch, Leaf, Node
+from fsm_hpc.formulas.formula import Truth
 
-GRID = {"max_depth": [1, 2, 3, 4]}
+SPACE = trees.DEPTHS
 _QUANTILES = 10  # thresholds of a numeric column; the package needs binary columns
-_LIMIT_S = 600.0  # the package's own default
-
-
-def suggest(trial: Any) -> Parameters:
-    return grid_of(trial, GRID)
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
-    task.check_unweighted(fitted)
-    rows, labels = task.values[fitted], task.labels[fitted]
-    tests = list(_tests(rows))
-    if not tests or has_one_class(labels):
-        return Constant(bool(np.mean(labels) > 0.5), claims_optimality=True)
-    binary = np.column_stack([rows[:, column] > threshold for column, threshold in tests])
-    model = STreeDClassifier(
-        **parameters, time_limit=task.time_limit_s or _LIMIT_S, random_seed=task.seed
-    )
-    model.fit(binary.astype(np.int32), labels.astype(np.int32))
-    root = _node(model.get_tree(), tests)
-    return trees.make(root, rows, labels, None, bool(model.fit_result.is_optimal()))
+    tests = _tests(task.values[fitted])
+    if not tests:
+        task.check_unweighted(fitted)
+        return Constant(bool(np.mean(task.labels[fitted]) > 0.5), claims_optimality=True)
+
+    def solve(rows: Values, labels: Truth) -> tuple[Node, bool]:
+        binary = np.column_stack([rows[:, column] > threshold for column, threshold in tests])
+        limit_s = trees.limit_s(task)
+        model = STreeDClassifier(**parameters, time_limit=limit_s, random_seed=task.seed)
+        model.fit(binary.astype(np.int32), labels.astype(np.int32))
+        return _node(model.get_tree(), tests), bool(model.fit_result.is_optimal())
+
+    return trees.optimal(task, fitted, solve)
 
 
 def _tests(rows: Values) -> list[tuple[int, float]]:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.baselines import trees
 from fsm_hpc.baselines.base import FittedModel, Parameters, Task
 
-GRID = None
-
-
-def suggest(trial: Any) -> Parameters:
-    return {"max_depth": trial.suggest_int("max_depth", 3, 3)}
+SPACE = {"max_depth": [3]}
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fsm_hpc.baselines.base import Size, Values
+from fsm_hpc.baselines.base import Constant, FittedModel, Size, Task, Values, has_one_class
 from fsm_hpc.formulas.formula import Truth
+
+DEPTHS = {"max_depth": [1, 2, 3, 4]}  # of optimal trees, which are tried as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,26 @@ class TreeModel:
     def scores(self, rows: Values) -> Values:
         shares = np.array([self.shares[number] for number in range(len(self.shares))])
         return np.asarray(shares[_leaf_numbers(self.root, rows)], dtype=np.float64)
+
+
+def optimal(
+    task: Task, fitted: NDArray[np.int64], solve: Callable[[Values, Truth], tuple[Node, bool]]
+) -> FittedModel:
+    """Fit with a package for optimal trees: these take neither weights nor rows of one class.
+
+    `solve` gives the tree of rows with labels, and whether the package claims that it is optimal.
+    """
+    task.check_unweighted(fitted)
+    rows, labels = task.values[fitted], task.labels[fitted]
+    if has_one_class(labels):
+        return Constant(bool(labels[0]), claims_optimality=True)
+    root, is_optimal = solve(rows, labels)
+    return make(root, rows, labels, None, is_optimal)
+
+
+def limit_s(task: Task) -> float:
+    """The time limit of one fit; without one, the default of all three packages."""
+    return task.time_limit_s or 600.0
 
 
 def make(

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.baselines.base import Suggest
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.value_types import Share, SpentSeconds
 
 FORMAT = 1
-Suggest = Callable[[Any], dict[str, Any]]  # the parameters that a trial of Optuna draws
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import Any
 from fsm_hpc.baselines import tree
 from fsm_hpc.baselines.base import Parameters
 
-GRID = None
 fit = tree.fit
 
 
@@ -18,3 +17,6 @@ def suggest(trial: Any) -> Parameters:
         "ccp_alpha": trial.suggest_float("ccp_alpha", 1e-5, 0.1, log=True),
         "criterion": trial.suggest_categorical("criterion", ["gini", "entropy"]),
     }
+
+
+SPACE = suggest

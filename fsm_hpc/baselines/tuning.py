@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,15 @@ import numpy as np
 
 from fsm_hpc.baselines import OnTrial, load
 from fsm_hpc.baselines import trials as trials_file
-from fsm_hpc.baselines.base import Baseline, FittedModel, Grid, Parameters, Task, Values
+from fsm_hpc.baselines.base import (
+    Baseline,
+    FittedModel,
+    Grid,
+    Parameters,
+    Suggest,
+    Task,
+    Values,
+)
 from fsm_hpc.baselines.trials import Trial, study_of
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import FoldRows, Rows
@@ -61,7 +69,8 @@ def fit(
     weighed = _weighed(dataset, objective)
     task = Task(values, dataset.labels, method, seed, threads, stop, weighed, time_limit_s)
     baseline = load(method)
-    trials = trials_of(baseline, trials)
+    if isinstance(baseline.SPACE, Mapping):
+        trials = len(points(baseline.SPACE))
     problem = _digest(dataset, fold, method, seed, objective)
     done = trials_file.load(record, problem, say)
     for trial in _tune(done, baseline, task, fold, trials):
@@ -101,11 +110,6 @@ def _facts(model: FittedModel) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------- tuning
 
 
-def trials_of(baseline: Baseline, trials: int) -> int:
-    """How many trials a tuning takes: a grid is tried as a whole."""
-    return trials if baseline.GRID is None else len(points(baseline.GRID))
-
-
 def points(grid: Grid) -> list[Parameters]:
     """All combinations of a grid's values."""
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
@@ -115,28 +119,39 @@ def _tune(
     done: list[Trial], baseline: Baseline, task: Task, fold: FoldRows, trials: int
 ) -> Iterator[Trial]:
     """The trials that are missing, one after the other; fewer when the task is to stop."""
-    study = study_of([] if baseline.GRID else done, baseline.suggest)
+    choose, learn = _chooser(baseline.SPACE, done, task.seed)
     for number in range(len(done), trials):
         if task.stop.is_set():
             return
-        started, trial = time.monotonic(), _asked(study, baseline, task.seed, number)
-        model = baseline.fit(task, fold.train, baseline.suggest(trial))
+        started, parameters = time.monotonic(), choose(number)
+        model = baseline.fit(task, fold.train, parameters)
         if model is None:
             return
         accuracy = task.accuracy(model, fold.validation)
-        if baseline.GRID is None:
-            study.tell(trial, accuracy)
-        yield Trial(dict(trial.params), accuracy, round(time.monotonic() - started, 3))
+        learn(accuracy)
+        yield Trial(parameters, accuracy, round(time.monotonic() - started, 3))
 
 
-def _asked(study: Any, baseline: Baseline, seed: int, number: int) -> Any:
+def _chooser(
+    space: Grid | Suggest, done: list[Trial], seed: int
+) -> tuple[Callable[[int], Parameters], Callable[[float], None]]:
+    """What gives the parameters of a trial by its number, and what is told its accuracy."""
+    if isinstance(space, Mapping):
+        return points(space).__getitem__, lambda accuracy: None
+    study, asked = study_of(done, space), []
+
+    def choose(number: int) -> Parameters:
+        asked.append(_asked(study, seed, number))
+        return space(asked[-1])
+
+    return choose, lambda accuracy: study.tell(asked[-1], accuracy)
+
+
+def _asked(study: Any, seed: int, number: int) -> Any:
     """Optuna's trial of that number. Its sampler is seeded anew, so that what it draws does not
     depend on when the job started."""
     from optuna.samplers import TPESampler
-    from optuna.trial import FixedTrial
 
-    if baseline.GRID is not None:
-        return FixedTrial(points(baseline.GRID)[number])
     own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
     study.sampler = TPESampler(seed=own_seed)
     return study.ask()

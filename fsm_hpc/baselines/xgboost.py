@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from fsm_hpc.baselines.base import FittedModel, Parameters, Size, Task, Values, joined
 from fsm_hpc.formulas.formula import Truth
 
-GRID = None
 _ROWS_PER_THREAD = 500  # with fewer, XGBoost's threads wait for each other more than they work
 
 
@@ -27,6 +26,9 @@ def suggest(trial: Any) -> Parameters:
         "reg_lambda": trial.suggest_float("reg_lambda", 1.0, 4.0, log=True),
         "reg_alpha": trial.suggest_float("reg_alpha", 1e-8, 100.0, log=True),
     }
+
+
+SPACE = suggest
 
 
 @dataclass(frozen=True, slots=True)

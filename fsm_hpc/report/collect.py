@@ -16,13 +16,12 @@ from fsm_hpc.cluster.watch.evidence import FoldRef
 from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.proof import ProofLevel, Verification
+from fsm_hpc.search.proof import ProofLevel, Verification, level
 from fsm_hpc.study import alternatives, verification
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import METRICS
 from fsm_hpc.study.result import FoldResult, exceeds
-from fsm_hpc.study.verification import proof_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,10 @@ class Row:
     @property
     def proof(self) -> ProofLevel | None:
         """The proof level of its formula; None without one."""
-        return None if self.result is None else proof_of(self.result, self.verification)
+        done = self.result
+        if done is None or done.formula is None:
+            return None
+        return level(done.proved, self.verification)
 
     @property
     def threads(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fsm_hpc.search.proof import ProofLevel, Verification, level
+from fsm_hpc.search.proof import Verification
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import serialization
 
@@ -36,8 +36,3 @@ def of_result(done: FoldResult, known: Verification | None) -> Verification | No
     """What is known about this result; None where the check was of an earlier one."""
     is_current = known is not None and known.is_about(done.formula, done.length_bound)
     return known if is_current else None
-
-
-def proof_of(done: FoldResult, known: Verification | None) -> ProofLevel | None:
-    """The proof level of a fold's formula; a baseline has none."""
-    return None if done.formula is None else level(done.proved, of_result(done, known))

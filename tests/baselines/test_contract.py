@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -33,9 +34,16 @@ def fitted(method: Method) -> tuple[Task, FittedModel]:
     return task, fit(task)
 
 
+def grid(method: Method) -> list[Parameters]:
+    """All parameters of a baseline that tries a grid."""
+    space = load(method).SPACE
+    assert isinstance(space, Mapping)
+    return tuning.points(space)
+
+
 def fit(task: Task) -> FittedModel:
     adapter = load(task.method)
-    parameters = SMALL.get(task.method) or tuning.points(adapter.GRID or {})[-1]
+    parameters = SMALL.get(task.method) or grid(task.method)[-1]
     model = adapter.fit(task, np.arange(len(task.labels)), parameters)
     assert model is not None
     return model
@@ -91,7 +99,7 @@ def test_rows_of_one_class_are_fitted_by_that_class(method: Method) -> None:
     task = task_of(method, rows=20)
     rows = np.flatnonzero(task.labels)
     adapter = load(method)
-    parameters = SMALL.get(method) or tuning.points(adapter.GRID or {})[0]
+    parameters = SMALL.get(method) or grid(method)[0]
     model = adapter.fit(task, rows, parameters)
     assert model is not None
     assert model.predict(task.values).all()
@@ -140,8 +148,7 @@ def test_a_grid_is_tried_as_a_whole_and_resumed(method: Method, tmp_path: Path) 
     )
     assert whole is not None
     assert resumed is not None
-    grid = load(method).GRID
-    assert whole.model["trials"] == (1 if grid is None else len(tuning.points(grid)))
+    assert whole.model["trials"] == len(grid(method))
     assert counts == list(range(2, whole.model["trials"] + 1))
     assert resumed.model == whole.model
 

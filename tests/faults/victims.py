@@ -63,7 +63,7 @@ OF_CLINGO = (
     Instant("ground", "fsm_hpc.search.solvers.clingo.process:ClingoProcess.next_message"),
 )
 OF_TRIALS = (
-    Instant("trial", "fsm_hpc.baselines.random_forest:suggest"),
+    Instant("trial", "fsm_hpc.baselines.tuning:_asked"),
     Instant("trial written", "fsm_hpc.baselines.trials:save", True),
     Instant("result", "fsm_hpc.study.result:save"),
 )
