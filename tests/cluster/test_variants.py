@@ -52,7 +52,7 @@ def test_two_seeds_of_a_sweep_are_computed_once_each_and_both_are_kept(
     for again in ("seed=1,2", "seed=2", "seed=1"):
         capsys.readouterr()
         assert main([*words, again, "-m"]) == 0
-        assert "runs here" not in capsys.readouterr().out
+        assert "at a time" not in capsys.readouterr().out
     assert [p.read_bytes() for p in (tmp_path / "results").rglob("result.json")] == found
 
 

@@ -116,7 +116,7 @@ def test_what_has_ended_is_not_computed_again_with_the_same_settings(
     assert run(old, "resume", *words) == 0
     said = capsys.readouterr().out
     assert "skipped" in said
-    assert "runs here" not in said
+    assert "at a time" not in said
     assert results(old) == before
 
 
