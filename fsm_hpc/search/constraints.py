@@ -18,7 +18,7 @@ MOST_REQUIRED = 60  # columns: each is one bit of a word
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ColumnConstraint:
     """What the constraints make of one column of the one-hot table."""
 
     sign: int = 0  # 1: a formula may only become true with its proposition, -1: only false
@@ -26,7 +26,7 @@ class Asked:
     origin: str = ""  # the column of the table that it comes from
 
 
-PLAIN = Asked()
+PLAIN = ColumnConstraint()
 
 
 def _constraint(default: Any, help_: str, legacy: Any) -> Any:
@@ -141,11 +141,11 @@ class Constraints:
         """The columns that are not forbidden."""
         return tuple(c for c in columns if not any(_is_called(c, name) for name in self.forbid))
 
-    def asked_of(self, column: Column) -> Asked:
+    def of_column(self, column: Column) -> ColumnConstraint:
         """What is asked of a column."""
         up, down = (self._directed(key, column) for key in DIRECTIONS)
         needs = (1 << bit for bit, name in enumerate(self.require) if _is_called(column, name))
-        return Asked(1 if up else -1 if down else 0, sum(needs), _origin(column))
+        return ColumnConstraint(1 if up else -1 if down else 0, sum(needs), _origin(column))
 
     def _directed(self, key: str, column: Column) -> str | None:
         """The name by which a list has it; where its value is missing there is no direction."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column
 from fsm_hpc.formulas.formula import Proposition, Relation, Truth
-from fsm_hpc.search.constraints import FREE, PLAIN, Asked, Constraints
+from fsm_hpc.search.constraints import FREE, PLAIN, ColumnConstraint, Constraints
 from fsm_hpc.search.cuts import Cuts
 from fsm_hpc.search.method import Method
 
@@ -27,7 +27,7 @@ class BooleanFeature:
     proposition: Proposition
     holds: Truth
     group: int = ALONE  # categories of one column share a group: one of them holds on each row
-    asked: Asked = PLAIN  # what the constraints ask of it
+    constraint: ColumnConstraint = PLAIN  # what the constraints ask of it
 
     @property
     def says_missing(self) -> bool:
@@ -48,7 +48,7 @@ class NumericFeature:
     ranks: NDArray[np.int32]
     cuts: NDArray[np.float64]
     between: Truth | None = None
-    asked: Asked = PLAIN  # what the constraints ask of it
+    constraint: ColumnConstraint = PLAIN  # what the constraints ask of it
     support: int = 0  # rows that each of its propositions has to hold on, and fail on
     threshold: Callable[[float], float] = float  # how a cut is written
 
@@ -80,7 +80,7 @@ class NumericFeature:
             ranks,
             found,
             between if is_needed else None,
-            constraints.asked_of(column),
+            constraints.of_column(column),
             support,
             column.threshold,
         )

@@ -28,7 +28,7 @@ class Leader(msgspec.Struct, frozen=True, array_like=True):
         return self.score, -self.unit
 
 
-class Left(msgspec.Struct, frozen=True, array_like=True):
+class UnitRange(msgspec.Struct, frozen=True, array_like=True):
     """Units [start, end) that are not searched, the first of them perhaps begun."""
 
     start: int
@@ -49,7 +49,7 @@ class Frontier:
     size: int
     before: Leader | None
     known: int | None
-    left: tuple[Left, ...]
+    left: tuple[UnitRange, ...]
     leader: Leader | None = None
     share: float = 0.0  # of the work that is done
     seconds: float = 0.0  # that it took so far

@@ -25,27 +25,29 @@ def broken(constraints: Constraints, columns: Sequence[Column], formula: Formula
         absent = next(p for p, owner in owners.items() if owner is None)
         yield f"{absent} is about no column that may be used"
         return
-    asked = {p: constraints.asked_of(owner) for p, owner in owners.items() if owner is not None}
+    by_proposition = {
+        p: constraints.of_column(owner) for p, owner in owners.items() if owner is not None
+    }
     table = {column.name: column.values for column in columns}
     held = {p: p.evaluate(table) for p in propositions}
     for p, truth in held.items():
         if min(np.count_nonzero(truth), np.count_nonzero(~truth)) < constraints.min_support:
             yield f"{p} holds or fails on fewer than {constraints.min_support} rows"
-    origins = {one.origin for one in asked.values()}
+    origins = {one.origin for one in by_proposition.values()}
     if constraints.max_columns is not None and len(origins) > constraints.max_columns:
         yield f"it has {len(origins)} columns, not {constraints.max_columns} at most"
-    if any(one.sign for one in asked.values()):
+    if any(one.sign for one in by_proposition.values()):
         for p, influence in influences(formula).items():
-            if influence.falls and asked[p].sign > 0:
+            if influence.falls and by_proposition[p].sign > 0:
                 yield f"it may become false as {p} becomes true"
-            if influence.rises and asked[p].sign < 0:
+            if influence.rises and by_proposition[p].sign < 0:
                 yield f"it may become true as {p} becomes true"
     if constraints.require:
         fixed = {p: bool(truth[0]) for p, truth in held.items() if (truth == truth[0]).all()}
         depends = [p for p, one in influences(formula, fixed).items() if one.is_any]
         found = 0
         for p in depends:
-            found |= asked[p].needs
+            found |= by_proposition[p].needs
         for bit, name in enumerate(constraints.require):
             if not found >> bit & 1:
                 yield f"it does not depend on {name}"

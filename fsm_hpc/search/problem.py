@@ -139,19 +139,19 @@ class Problem:
                 is_alone = source is None or column.is_threshold
                 group = ALONE if is_alone else groups.setdefault(str(source), len(groups))
                 holds = column.values.astype(bool)
-                asked = self.constraints.asked_of(column)
-                features.append(BooleanFeature(column.proposition, holds, group, asked))
+                constraint = self.constraints.of_column(column)
+                features.append(BooleanFeature(column.proposition, holds, group, constraint))
             elif self.method is Method.MEDIAN:
                 known = ~np.isnan(column.values)
                 if known.any():
                     counts = None if self.counts is None else self.counts.counts[known]
                     middle = median(column.values[known], counts)
                     proposition = Proposition.above(column.name, column.threshold(middle))
-                    holds, asked = (
+                    holds, constraint = (
                         proposition.evaluate(self.table),
-                        self.constraints.asked_of(column),
+                        self.constraints.of_column(column),
                     )
-                    features.append(BooleanFeature(proposition, holds, ALONE, asked))
+                    features.append(BooleanFeature(proposition, holds, ALONE, constraint))
         least = self.constraints.support
         if not least:
             return tuple(features)
@@ -203,7 +203,7 @@ class Problem:
         if most is None:
             return self.language.largest(len(features))
         # one proposition of each numeric column, all categories of another, and `is missing`
-        of_a_column = Counter(feature.asked.origin for feature in features)
+        of_a_column = Counter(feature.constraint.origin for feature in features)
         count = sum(sorted(of_a_column.values())[-most:])
         is_few = 1 <= count <= len(NAMES)
         return self.language.largest(count) or (

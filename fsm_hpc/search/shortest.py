@@ -11,7 +11,7 @@ from fsm_hpc.formulas.connectives import CONNECTIVES, LISTS
 from fsm_hpc.formulas.formula import Atom, Formula, Proposition
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.read_once import Skeleton, smallest_with
-from fsm_hpc.search.constraints import Asked, Constraints
+from fsm_hpc.search.constraints import ColumnConstraint, Constraints
 from fsm_hpc.search.features import BooleanFeature, NumericFeature
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def lengths_without(problem: Problem) -> Iterator[str]:
 class _Choice:
     """A proposition that may stand for required columns."""
 
-    asked: Asked
+    constraint: ColumnConstraint
     proposition: Proposition
 
     @property
     def is_falling(self) -> bool:
-        return self.asked.sign < 0
+        return self.constraint.sign < 0
 
 
 def shortest(
@@ -90,12 +90,12 @@ def _choices(
     booleans: Iterable[BooleanFeature], numerics: Iterable[NumericFeature]
 ) -> Iterator[_Choice]:
     """One of each kind: propositions of which the same is asked do the same here."""
-    cut = [_Choice(feature.asked, _first(feature)) for feature in numerics]
-    fixed = [_Choice(feature.asked, feature.proposition) for feature in booleans]
+    cut = [_Choice(feature.constraint, _first(feature)) for feature in numerics]
+    fixed = [_Choice(feature.constraint, feature.proposition) for feature in booleans]
     kinds: dict[tuple[int, int, str], _Choice] = {}
     for choice in (*cut, *fixed):
-        asked = choice.asked
-        kinds.setdefault((asked.sign, asked.needs, asked.origin), choice)
+        constraint = choice.constraint
+        kinds.setdefault((constraint.sign, constraint.needs, constraint.origin), choice)
     return iter(kinds.values())
 
 
@@ -107,7 +107,7 @@ def _covers(choices: Sequence[_Choice], constraints: Constraints) -> list[tuple[
     """Propositions that stand for all required columns together, none of them in vain."""
     found: list[tuple[_Choice, ...]] = [()]
     for bit, name in enumerate(constraints.require):
-        able = [choice for choice in choices if choice.asked.needs >> bit & 1]
+        able = [choice for choice in choices if choice.constraint.needs >> bit & 1]
         if not able:
             raise NoFormulaError(
                 f"rule.require: no proposition about {name!r} holds on, and fails on, at least "
@@ -115,7 +115,7 @@ def _covers(choices: Sequence[_Choice], constraints: Constraints) -> list[tuple[
                 "less support"
             )
         found = [
-            cover if any(choice.asked.needs >> bit & 1 for choice in cover) else (*cover, more)
+            cover if any(choice.constraint.needs >> bit & 1 for choice in cover) else (*cover, more)
             for cover in found
             for more in able
         ]
@@ -129,9 +129,9 @@ def _different(covers: Iterable[tuple[_Choice, ...]]) -> Iterator[tuple[_Choice,
     for cover in covers:
         needs = 0
         for choice in cover:
-            needs |= choice.asked.needs
+            needs |= choice.constraint.needs
         falling = sum(choice.is_falling for choice in cover)
-        key = (needs, falling, frozenset(choice.asked.origin for choice in cover))
+        key = (needs, falling, frozenset(choice.constraint.origin for choice in cover))
         if key not in kept or len(cover) < len(kept[key]):
             kept[key] = cover
     return iter(kept.values())
@@ -139,7 +139,7 @@ def _different(covers: Iterable[tuple[_Choice, ...]]) -> Iterator[tuple[_Choice,
 
 def _joined(language: Language, choices: Sequence[_Choice]) -> Formula:
     """One formula of the language that depends on each, in the direction that it may."""
-    by_sign = {sign: [c for c in choices if c.asked.sign == sign] for sign in (1, -1, 0)}
+    by_sign = {sign: [c for c in choices if c.constraint.sign == sign] for sign in (1, -1, 0)}
     if len(choices) > MOST_UNDIRECTED:
         by_sign = {1: by_sign[1] + by_sign[0], -1: by_sign[-1], 0: []}
     counts = tuple(map(len, by_sign.values()))

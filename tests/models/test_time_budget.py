@@ -200,13 +200,13 @@ def test_no_thread_prepares_a_table_after_its_time_limit(monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     (made,) = starved(length=1)._result.problems.values()
     problem = made.on(rng.integers(0, made.rows, solver.SMALL))
-    known_of = solver.Knowledge.of
+    known_of = solver.ProblemCache.of
 
     def slowly(problem: Problem, threads: int) -> Any:
         time.sleep(0.3)
         return known_of(problem, threads)
 
-    monkeypatch.setattr(solver.Knowledge, "of", staticmethod(slowly))
+    monkeypatch.setattr(solver.ProblemCache, "of", staticmethod(slowly))
     before = set(threading.enumerate())
     control = Control(deadline=clock.monotonic() + 0.05)
     outcome = Native().solve(problem, 3, Incumbent(), control)

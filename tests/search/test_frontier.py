@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.frontier import Frontier, Leader, Left, with_checksum
+from fsm_hpc.search.frontier import Frontier, Leader, UnitRange, with_checksum
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
@@ -31,7 +31,7 @@ SOME = Frontier(
     5,
     Leader(parse("a or b >= 2.5"), 12),
     None,
-    (Left(3, 9), Left(20, 21, ((0, 4, 7, 7), (5, 6, 7, 7)))),
+    (UnitRange(3, 9), UnitRange(20, 21, ((0, 4, 7, 7), (5, 6, 7, 7)))),
     Leader(parse("a and not c"), 14, 2),
     0.25,
     30.0,

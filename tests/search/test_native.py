@@ -596,7 +596,7 @@ def test_a_stop_before_a_large_table_is_read_still_gives_a_formula(
 ) -> None:
     never, stop = threading.Event(), threading.Event()
     monkeypatch.setattr(solver, "SMALL", 0)
-    monkeypatch.setattr(solver.Knowledge, "of", lambda problem, threads: never.wait())
+    monkeypatch.setattr(solver.ProblemCache, "of", lambda problem, threads: never.wait())
     stop.set()
     problem = tiny_problem(1, Method.PIVOT)
     frontier = Frontier("digest", 3, None, None, ())

@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.search.frontier import Frontier, Leader, Left, with_checksum
+from fsm_hpc.search.frontier import Frontier, Leader, UnitRange, with_checksum
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
@@ -71,17 +71,17 @@ def solve(problem: Problem, helpers: Helpers | None = None, length: int = LENGTH
 # ---------------------------------------------------------------------------------------- ledger
 
 
-def covered(left: tuple[Left, ...]) -> list[int]:
+def covered(left: tuple[UnitRange, ...]) -> list[int]:
     return sorted(unit for one in left for unit in range(one.start, one.end))
 
 
 @settings(deadline=None)
 @given(st.data())
 def test_a_ledger_loses_no_unit_and_searches_none_twice(data: st.DataObject) -> None:
-    ledger = Ledger([Left(20, 30), Left(0, 9, ((1, 2),))])
+    ledger = Ledger([UnitRange(20, 30), UnitRange(0, 9, ((1, 2),))])
     everything = covered(ledger.left())
     searched: list[int] = []
-    out: dict[int, tuple[Left, ...]] = {}
+    out: dict[int, tuple[UnitRange, ...]] = {}
     while not ledger.is_done:
         if ledger.has_more and (not out or data.draw(st.booleans())):
             number, part = ledger.take(data.draw(st.integers(1, 4)))
@@ -94,22 +94,22 @@ def test_a_ledger_loses_no_unit_and_searches_none_twice(data: st.DataObject) -> 
         else:
             done = data.draw(st.integers(1, len(units)))
             searched += units[:done]
-            rest = [Left(unit, unit + 1) for unit in units[done:]]
+            rest = [UnitRange(unit, unit + 1) for unit in units[done:]]
             ledger.bring_back(number, rest, data.draw(st.floats(0.01, 10.0)))
         assert sorted([*searched, *covered(ledger.left())]) == everything
     assert sorted(searched) == everything
 
 
 def test_parts_come_from_the_front_and_keep_what_was_begun() -> None:
-    ledger = Ledger([Left(8, 9), Left(0, 4, ((1, 2),))])
-    assert ledger.take(1) == (1, (Left(0, 1, ((1, 2),)),))
+    ledger = Ledger([UnitRange(8, 9), UnitRange(0, 4, ((1, 2),))])
+    assert ledger.take(1) == (1, (UnitRange(0, 1, ((1, 2),)),))
     ledger.give_up(1)
-    assert ledger.take(1)[1] == (Left(0, 1, ((1, 2),)),)
-    assert ledger.left() == (Left(0, 1, ((1, 2),)), Left(1, 4), Left(8, 9))
+    assert ledger.take(1)[1] == (UnitRange(0, 1, ((1, 2),)),)
+    assert ledger.left() == (UnitRange(0, 1, ((1, 2),)), UnitRange(1, 4), UnitRange(8, 9))
 
 
 def test_parts_grow_with_the_pace_and_are_shared_out_at_the_end() -> None:
-    ledger = Ledger([Left(0, 100)])
+    ledger = Ledger([UnitRange(0, 100)])
     sizes = []
     for _ in range(4):
         number, part = ledger.take(takers=3)
@@ -172,7 +172,7 @@ def test_all_parts_of_helpers_lost_leave_the_search_to_itself() -> None:
 
 def test_a_station_refuses_units_of_another_search() -> None:
     known = Native(1).knowledge(some_problem(Method.PIVOT))
-    part = Frontier("another", 4, None, None, (Left(0, 3),))
+    part = Frontier("another", 4, None, None, (UnitRange(0, 3),))
     with pytest.raises(RuntimeError, match="units of this code and problem"):
         Station().search("", known.search, part, 1.0, print)
 

@@ -117,7 +117,7 @@ def test_where_a_value_is_missing_has_no_direction_but_belongs_to_the_column() -
         Method.PIVOT,
         constraints=Constraints(increasing=("age",), require=("age",), max_columns=1),
     ).booleans[-1]
-    assert (hole.asked.sign, hole.asked.needs, hole.asked.origin) == (0, 1, "age")
+    assert (hole.constraint.sign, hole.constraint.needs, hole.constraint.origin) == (0, 1, "age")
 
 
 # ------------------------------------------------------------------------------------ formulas

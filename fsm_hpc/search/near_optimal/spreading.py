@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from fsm_hpc.search.frontier import Leader, Left
+from fsm_hpc.search.frontier import Leader, UnitRange
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.enumeration import (
     Progress,
@@ -107,7 +107,7 @@ class GoodSpread(Parts[GoodPart]):
     def is_full(self, most: int | None) -> bool:
         return most is not None and len(self._families) > most
 
-    def _order(self, left: tuple[Left, ...]) -> GoodOrder:
+    def _order(self, left: tuple[UnitRange, ...]) -> GoodOrder:
         return GoodOrder(
             self._name,
             self._problem.fingerprint,
@@ -121,7 +121,7 @@ class GoodSpread(Parts[GoodPart]):
     def _search_here(self, order: GoodOrder) -> GoodPart:
         return order.search_in(self._space, self._threads, self._station.wish(self._name))
 
-    def _keep(self, found: GoodPart) -> tuple[list[Left], float]:
+    def _keep(self, found: GoodPart) -> tuple[list[UnitRange], float]:
         if found.numbering != self._numbering:
             raise RuntimeError("expected a part of this search, found another")
         self._families += found.progress.families
@@ -131,12 +131,12 @@ class GoodSpread(Parts[GoodPart]):
     def _hear_of(self, spread: str, leader: Leader) -> None:
         """Nothing leads here: what one finds says nothing about what is left for others."""
 
-    def _numbered(self, one: Stretch) -> Left:
+    def _numbered(self, one: Stretch) -> UnitRange:
         first = self._firsts[one.plan]
         rest = ((one.x, one.y),) if one.x or one.y else ()
-        return Left(first + one.start, first + one.end, rest)
+        return UnitRange(first + one.start, first + one.end, rest)
 
-    def _stretch(self, one: Left) -> Stretch:
+    def _stretch(self, one: UnitRange) -> Stretch:
         plan = bisect_right(self._firsts, one.start) - 1
         first = self._firsts[plan]
         x, y = one.rest[0] if one.rest else (0, 0)

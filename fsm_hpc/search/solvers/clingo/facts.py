@@ -114,13 +114,13 @@ class Instance:
             yield f"most({constraints.max_columns})."
         yield from (f"wanted({bit})." for bit in range(len(constraints.require)))
         features = self.problem.features
-        origins = {feature.asked.origin: number for number, feature in enumerate(features)}
+        origins = {feature.constraint.origin: number for number, feature in enumerate(features)}
         for index, feature in enumerate(features):
-            asked = feature.asked
-            yield f"origin({index},{origins[asked.origin]})."
-            if asked.sign:
-                yield f"{'rising' if asked.sign > 0 else 'falling'}({index})."
-            stands = (bit for bit in range(len(constraints.require)) if asked.needs >> bit & 1)
+            constraint = feature.constraint
+            yield f"origin({index},{origins[constraint.origin]})."
+            if constraint.sign:
+                yield f"{'rising' if constraint.sign > 0 else 'falling'}({index})."
+            stands = (bit for bit in range(len(constraints.require)) if constraint.needs >> bit & 1)
             yield from (f"stands({index},{bit})." for bit in stands)
         for index, numeric in enumerate(self.problem.numerics, len(self.problem.booleans)):
             if constraints.support and numeric.method is Method.INTERVAL:

@@ -158,12 +158,12 @@ class CellEngine:
         self.table = table
         self.literals: list[ListedLiteral] = list(list_literals(table))
         places = [literal.place for literal in self.literals]
-        asked = [table.columns[place[0]].asked for place in places]
+        constraints = [table.columns[place[0]].constraint for place in places]
         self.sets = LiteralSets(
             np.stack([decoder.holds(table, place) for place in places]),
             table.weights,
             _next_free([literal.owner for literal in self.literals]),
-            table.bounds_of(asked) if table.bounds.is_any else table.bounds,
+            table.bounds_of(constraints) if table.bounds.is_any else table.bounds,
         )
 
     def worker(self) -> Worker:

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from fsm_hpc.search.frontier import Leader, Left
+from fsm_hpc.search.frontier import Leader, UnitRange
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.ledger import Ledger
 from fsm_hpc.search.solvers.native.search import Search
@@ -95,7 +95,7 @@ class _Given(Generic[Found]):
 class Parts(ABC, Generic[Found]):
     """The ledger of a work, who has which part of it, and what has come back."""
 
-    def __init__(self, problem: Problem, left: Iterable[Left], helpers: Helpers) -> None:
+    def __init__(self, problem: Problem, left: Iterable[UnitRange], helpers: Helpers) -> None:
         self._name = secrets.token_hex(8)
         self._problem = problem
         self._helpers = helpers
@@ -105,7 +105,7 @@ class Parts(ABC, Generic[Found]):
         self._back: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     @abstractmethod
-    def _order(self, left: tuple[Left, ...]) -> PartOrder:
+    def _order(self, left: tuple[UnitRange, ...]) -> PartOrder:
         """The order for a part of these units."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Parts(ABC, Generic[Found]):
         """Search a part in this process."""
 
     @abstractmethod
-    def _keep(self, found: Found) -> tuple[Iterable[Left], float]:
+    def _keep(self, found: Found) -> tuple[Iterable[UnitRange], float]:
         """Keep what a part brought; what is left of it, and the seconds that it took."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from threading import Thread
 
 import numpy as np
 
-from fsm_hpc.search.frontier import Frontier, Leader, Left
+from fsm_hpc.search.frontier import Frontier, Leader, UnitRange
 from fsm_hpc.search.solvers.native.engines import Engine, Worker
 from fsm_hpc.search.solvers.native.kernels.order import (
     AT,
@@ -280,7 +280,7 @@ class Run:
         if status == PAUSED:
             at = piece.units.first + int(place.worker.lane.control[AT])
             rest = self._search.engine.rest(place.worker, piece.units)
-            place.left = Left(at, piece.left.end, rest) if at < piece.left.end else None
+            place.left = UnitRange(at, piece.left.end, rest) if at < piece.left.end else None
         elif status == DONE:
             place.piece = place.left = None
             # as many units as fill some milliseconds, so that threads end together

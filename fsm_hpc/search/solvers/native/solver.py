@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.checking import usable_start
-from fsm_hpc.search.frontier import EVERYTHING, Frontier, Leader, Left
+from fsm_hpc.search.frontier import EVERYTHING, Frontier, Leader, UnitRange
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Knowledge:
+class ProblemCache:
     """What is known about one problem; it lives on from length to length."""
 
     problem: Problem
@@ -45,14 +45,14 @@ class Knowledge:
     optima: list[Leader | None] = field(default_factory=list)  # of the bounds 1, 2, ...
 
     @staticmethod
-    def of(problem: Problem, threads: int) -> Knowledge:
+    def of(problem: Problem, threads: int) -> ProblemCache:
         largest = max(problem.positives, problem.weight - problem.positives)
         if largest >= MAX_SCORE:
             most = f"{MAX_SCORE - 1:,} rows"
             raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
         table = KernelTable(problem)
         search = Search(choose_engine(table), threads, numbering(problem))
-        return Knowledge(problem, table, search, LocalSearch(problem, table), problem.positives)
+        return ProblemCache(problem, table, search, LocalSearch(problem, table), problem.positives)
 
     @property
     def ceiling(self) -> int:
@@ -77,7 +77,7 @@ class Native:
         self._threads = threads
         self._helpers = helpers
         self._share = threads
-        self._known: OrderedDict[str, Knowledge] = OrderedDict()  # the last one was asked last
+        self._known: OrderedDict[str, ProblemCache] = OrderedDict()  # the last one was asked last
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
@@ -90,7 +90,7 @@ class Native:
         start = usable_start(problem, start)
         return _Solve(known, length, start, control, self._helpers).outcome()
 
-    def knowledge(self, problem: Problem) -> Knowledge:
+    def knowledge(self, problem: Problem) -> ProblemCache:
         """What there is to know for a search of it."""
         self._prepare(problem, Control())
         return self._known[problem.fingerprint]
@@ -117,10 +117,10 @@ class Native:
             return end
         self._forget(problem)
         if problem.rows < SMALL:
-            self._known[problem.fingerprint] = Knowledge.of(problem, self._threads)
+            self._known[problem.fingerprint] = ProblemCache.of(problem, self._threads)
             return None
         preparing = ThreadPoolExecutor(1)  # the end of the process waits for it
-        made = preparing.submit(Knowledge.of, problem, self._threads)
+        made = preparing.submit(ProblemCache.of, problem, self._threads)
         preparing.shutdown(wait=False)
         while not made.done():
             wait([made], timeout=LOOK_S)
@@ -157,7 +157,7 @@ class _Solve:
 
     def __init__(
         self,
-        known: Knowledge,
+        known: ProblemCache,
         length: int,
         start: Incumbent,
         control: Control,
@@ -340,5 +340,5 @@ class _Solve:
         size, before = len(self._known.optima) + 1, self._known.last
         if self._frontier is not None or found.formula.size < size or before is None:
             return self._frontier
-        everything = (Left(0, EVERYTHING),)
+        everything = (UnitRange(0, EVERYTHING),)
         return Frontier(self._known.search.numbering, size, before, None, everything)

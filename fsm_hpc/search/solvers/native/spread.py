@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fsm_hpc.search.frontier import Frontier, Leader, Left
+from fsm_hpc.search.frontier import Frontier, Leader, UnitRange
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.ledger import PART_S
 from fsm_hpc.search.solvers.native.parts import Desk, Helpers, Parts
@@ -70,7 +70,7 @@ class Spread(Parts[Frontier]):
             seconds=self._before.seconds + time.monotonic() - self._started,
         )
 
-    def _order(self, left: tuple[Left, ...]) -> Order:
+    def _order(self, left: tuple[UnitRange, ...]) -> Order:
         part = replace(self._before, left=left, leader=self._leader, seconds=0.0)
         return Order(self._name, self._problem.fingerprint, part, PART_S)
 
@@ -79,7 +79,7 @@ class Spread(Parts[Frontier]):
             order.spread, self._search, order.part, order.seconds, self._told.put
         )
 
-    def _keep(self, found: Frontier) -> tuple[tuple[Left, ...], float]:
+    def _keep(self, found: Frontier) -> tuple[tuple[UnitRange, ...], float]:
         if (found.numbering, found.size) != (self._before.numbering, self._before.size):
             raise RuntimeError("expected a part of this search, found another")
         if found.leader is not None:

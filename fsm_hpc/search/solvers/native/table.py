@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.formulas.formula import Formula, Proposition
-from fsm_hpc.search.constraints import PLAIN, Asked
+from fsm_hpc.search.constraints import PLAIN, ColumnConstraint
 from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -35,7 +35,7 @@ class KernelColumn:
     numeric: NumericFeature | None
     codes: tuple[Proposition, ...] = ()  # of the values 1, 2, ...; value 0: none of them
     values: tuple[int, ...] = ()  # of a numeric column: the ranks that some row has
-    asked: Asked = PLAIN  # what the constraints ask of it
+    constraint: ColumnConstraint = PLAIN  # what the constraints ask of it
     floor: int = 0  # of a numeric column: 1 where rank 0 is that of rows that no cut holds on
     step: int = 1  # 2 where rows lie between cuts: these are then at every second rank
 
@@ -115,8 +115,8 @@ class KernelTable:
                 # what is required may not occur twice, so there each category is a column
                 is_alone = feature.group == ALONE or bool(self._problem.constraints.require)
                 group = ("alone", index) if is_alone else feature.group
-                asked = (feature.asked.sign, feature.asked.needs)
-                groups.setdefault((group, asked), []).append(index)
+                constraint = (feature.constraint.sign, feature.constraint.needs)
+                groups.setdefault((group, constraint), []).append(index)
         return [
             KernelColumn(
                 POINT,
@@ -124,7 +124,7 @@ class KernelTable:
                 len(members) + 1,
                 None,
                 tuple(features[i].proposition for i in members),
-                asked=features[members[0]].asked,
+                constraint=features[members[0]].constraint,
             )
             for group in groups.values()
             for members, ranks in _joined(group, truths)
@@ -139,24 +139,24 @@ class KernelTable:
         wanted = self._problem.constraints
         if wanted.require:
             return index
-        return feature.asked.sign, feature.asked.origin if wanted.max_columns else None
+        return feature.constraint.sign, feature.constraint.origin if wanted.max_columns else None
 
     @cached_property
     def bounds(self) -> Bounds:
         """What the constraints ask of each column."""
-        return self.bounds_of([column.asked for column in self.columns])
+        return self.bounds_of([column.constraint for column in self.columns])
 
-    def bounds_of(self, asked: list[Asked]) -> Bounds:
+    def bounds_of(self, constraints: list[ColumnConstraint]) -> Bounds:
         """The same of columns, or of literals, of which so much is asked."""
         wanted = self._problem.constraints
-        origins = {one.origin: number for number, one in enumerate(asked)}
+        origins = {one.origin: number for number, one in enumerate(constraints)}
         return Bounds(
             wanted.binds,
-            np.array([one.sign for one in asked], np.int32),
-            np.array([one.needs for one in asked], np.int64),
-            np.array([origins[one.origin] for one in asked], np.int32),
+            np.array([one.sign for one in constraints], np.int32),
+            np.array([one.needs for one in constraints], np.int64),
+            np.array([origins[one.origin] for one in constraints], np.int32),
             (1 << len(wanted.require)) - 1,
-            len(asked) if wanted.max_columns is None else wanted.max_columns,
+            len(constraints) if wanted.max_columns is None else wanted.max_columns,
         )
 
     @property
@@ -191,7 +191,7 @@ class KernelTable:
         is required, a formula that is left without it is none either.
         """
         numeric = [c for c in self.columns if c.kind != POINT]
-        signs = [c.asked.sign for c in numeric if c.widest is not None]
+        signs = [c.constraint.sign for c in numeric if c.widest is not None]
         has_both = min(signs, default=2) <= 0 <= max(signs, default=-2)
         return (has_both or bool(self.constants)) and not self._problem.constraints.support
 
@@ -314,7 +314,7 @@ def _numeric_column(numeric: NumericFeature, rows: Array) -> KernelColumn:
     present = tuple(np.unique(ranks).tolist())
     card = floor + step * len(numeric.cuts)
     return KernelColumn(
-        kind, ranks, card, numeric, (), present, numeric.asked, floor=floor, step=step
+        kind, ranks, card, numeric, (), present, numeric.constraint, floor=floor, step=step
     )
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fsm_hpc import search
-from fsm_hpc.search.frontier import Leader, Left
+from fsm_hpc.search.frontier import Leader, UnitRange
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 
@@ -19,11 +19,11 @@ NOTHING = -(1 << 40)  # below every number that a kernel notes
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WorkItem:
     """Units [start, end) of one group, in the numbers of the size, the first perhaps begun."""
 
     units: UnitGroup
-    left: Left
+    left: UnitRange
 
 
 @dataclass(slots=True)
@@ -32,8 +32,8 @@ class Place:
 
     worker: Worker
     group: UnitGroup | None = None
-    piece: Piece | None = None
-    left: Left | None = None  # of the piece, as of the last pause
+    piece: WorkItem | None = None
+    left: UnitRange | None = None  # of the piece, as of the last pause
     spent_s: float = 0.0  # on that piece
     chunk: int = 1
     noted: bytes = b""  # what the kernel had noted of its leader, as of the last pause
@@ -52,12 +52,14 @@ class Place:
 class Work:
     """The units of a size that nobody has taken yet."""
 
-    def __init__(self, groups: Sequence[UnitGroup], left: Iterable[Left] | None = None) -> None:
+    def __init__(
+        self, groups: Sequence[UnitGroup], left: Iterable[UnitRange] | None = None
+    ) -> None:
         self.groups = groups
         self._firsts = [units.first for units in groups]
-        given = [Left(0, self.units)] if left is None else left
+        given = [UnitRange(0, self.units)] if left is None else left
         self.untaken = deque(
-            Left(one.start, min(one.end, self.units), one.rest)
+            UnitRange(one.start, min(one.end, self.units), one.rest)
             for one in given
             if one.start < self.units
         )
@@ -73,7 +75,7 @@ class Work:
         """The group of the piece that is taken next."""
         return self.group_of(self.untaken[0].start) if self.untaken else None
 
-    def take(self, count: int) -> Piece | None:
+    def take(self, count: int) -> WorkItem | None:
         """At most so many of the next units; None when there are none."""
         if not self.untaken:
             return None
@@ -81,10 +83,10 @@ class Work:
         units = self.group_of(next_one.start)
         end = min(next_one.start + count, next_one.end, units.end)
         if end < next_one.end:
-            self.untaken.appendleft(Left(end, next_one.end))
-        return Piece(units, Left(next_one.start, end, next_one.rest))
+            self.untaken.appendleft(UnitRange(end, next_one.end))
+        return WorkItem(units, UnitRange(next_one.start, end, next_one.rest))
 
-    def share(self, left: Iterable[Left]) -> float:
+    def share(self, left: Iterable[UnitRange]) -> float:
         """The share of the work that is done when this is left: every group counts by its units."""
         if not self.units:
             return 1.0
