@@ -11,9 +11,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from fsm_hpc import baselines
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.proof import ProofLevel, Verification, level
@@ -26,10 +26,10 @@ from fsm_hpc.study.result import FoldResult, exceeds
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fold: its verdict with the reason, and its result where there is one."""
+    """One fold: its state with the reason, and its result where there is one."""
 
     id: FoldId
-    verdict: Verdict
+    state: FoldState
     reason: str = ""
     result: FoldResult | None = None
     lengths: Sequence[Mapping[str, Any]] = ()  # of an unfinished fold those on disk so far
@@ -113,8 +113,8 @@ class FoldGroup:
         return tuple(row.result for row in self.rows if row.result is not None)
 
     @cached_property
-    def counts(self) -> Counter[Verdict]:
-        return Counter(row.verdict for row in self.rows)
+    def counts(self) -> Counter[FoldState]:
+        return Counter(row.state for row in self.rows)
 
     @property
     def finds_formula(self) -> bool:
@@ -197,8 +197,8 @@ class Study:
         return tuple(sorted({row.method for row in self.rows}, key=_method_order))
 
     @cached_property
-    def counts(self) -> Counter[Verdict]:
-        return Counter(row.verdict for row in self.rows)
+    def counts(self) -> Counter[FoldState]:
+        return Counter(row.state for row in self.rows)
 
     @cached_property
     def proofs(self) -> Counter[ProofLevel]:
@@ -212,24 +212,24 @@ def read(
     """These folds; without any, or to fill up, all of each dataset and method that has begun."""
     if not study.root.is_dir():
         raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
-    verdicts, _ = look(folds if folds is not None else list(evidence.on_disk(study.root)))
+    statuses, _ = fold_states(folds if folds is not None else list(fold_files.on_disk(study.root)))
     checked = verification.read(study.root)
-    rows = {one.ref.id: _row(one, checked, study.root) for one in verdicts}
+    rows = {one.ref.id: _row(one, checked, study.root) for one in statuses}
     if folds is None or fills_up:
-        rows |= {f: Row(f, Verdict.MISSING) for f in _expected(rows.values()) if f not in rows}
+        rows |= {f: Row(f, FoldState.MISSING) for f in _expected(rows.values()) if f not in rows}
     if not rows:
         raise UserError(f"there are no folds in {study.root} to collect")
     return Study(study.root.name, tuple(rows[fold] for fold in sorted(rows, key=_order)))
 
 
-def _row(found: FoldVerdict, checked: Mapping[str, Verification], root: Path) -> Row:
-    reason = "" if found.verdict is Verdict.DONE else found.why
+def _row(found: FoldStatus, checked: Mapping[str, Verification], root: Path) -> Row:
+    reason = "" if found.state is FoldState.DONE else found.reason
     done = found.result
     without = "" if done is None else alternatives.complaint(found.ref.paths, done)
     known = checked.get(str(found.ref.paths.folder.relative_to(root)))
     current = None if done is None else verification.of_result(done, known)
     return Row(
-        found.ref.id, found.verdict, reason, done, found.lengths, without, found.outdated, current
+        found.ref.id, found.state, reason, done, found.lengths, without, found.outdated, current
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.mixture import Mixture, fold_list
 from fsm_hpc.search.proof import ProofLevel
@@ -28,7 +28,7 @@ class Finding:
 
 def summary(study: Study) -> str:
     """`paper: 350 folds: 340 done, 10 missing`."""
-    said = [f"{study.counts[s]} {s.value}" for s in Verdict if study.counts[s]]
+    said = [f"{study.counts[s]} {s.value}" for s in FoldState if study.counts[s]]
     return f"{study.name}: {counted(len(study.rows), 'fold')}: {', '.join(said)}{_proofs(study)}"
 
 
@@ -41,30 +41,30 @@ def _proofs(study: Study) -> str:
 
 
 _URGENCY = (
-    *(Verdict.FAILED, Verdict.LOST, Verdict.CANCELLED, Verdict.MISSING, Verdict.PARTIAL),
-    *(Verdict.UNKNOWN, Verdict.QUEUED, Verdict.RUNNING, Verdict.CHANGED),
-    *(Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.UNPROVED),
+    *(FoldState.FAILED, FoldState.LOST, FoldState.CANCELLED, FoldState.MISSING, FoldState.PARTIAL),
+    *(FoldState.UNKNOWN, FoldState.QUEUED, FoldState.RUNNING, FoldState.CHANGED),
+    *(FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY, FoldState.UNPROVED),
 )
 
 
 def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
     """What is wrong or missing, the worst first; folds of one cell with one reason together."""
     found = [Finding("mixed", m.where("all methods"), m.text) for m in mixtures]
-    groups: dict[tuple[Verdict, tuple[str, ...], str], list[int]] = {}
+    groups: dict[tuple[FoldState, tuple[str, ...], str], list[int]] = {}
     for row in study.rows:
-        if row.verdict is not Verdict.DONE:
-            groups.setdefault((row.verdict, row.id.place, row.reason), []).append(row.fold)
-    for verdict in _URGENCY:
+        if row.state is not FoldState.DONE:
+            groups.setdefault((row.state, row.id.place, row.reason), []).append(row.fold)
+    for state in _URGENCY:
         for (kind, place, reason), folds in groups.items():
-            if kind is verdict:
+            if kind is state:
                 where = f"{'/'.join(place)} {fold_list(folds)}"
-                found.append(Finding(verdict.value, where, reason))
+                found.append(Finding(state.value, where, reason))
     for row in study.rows:
         if row.without_set:
             where = f"{'/'.join(row.id.place)} {fold_list([row.fold])}"
             found.append(Finding("alternatives", where, row.without_set))
     return sorted(
-        (*found, *_outdated(study)), key=lambda finding: finding.kind != Verdict.FAILED.value
+        (*found, *_outdated(study)), key=lambda finding: finding.kind != FoldState.FAILED.value
     )
 
 

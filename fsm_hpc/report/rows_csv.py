@@ -80,7 +80,7 @@ def _rounded(share: float | None) -> float | None:
 
 
 def _place(row: Row) -> list[Any]:
-    return [row.dataset, row.method, row.fold, row.verdict.value]
+    return [row.dataset, row.method, row.fold, row.state.value]
 
 
 def _fold_line(row: Row) -> list[Any]:

@@ -12,8 +12,8 @@ from fsm_hpc.cli.main import main
 from fsm_hpc.cluster.node import afterwards as node
 from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.watch import cost
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.fake_slurm import FakeSlurm
@@ -101,24 +101,26 @@ def test_options_of_a_sweep_are_refused_where_there_is_none(
     assert "--wait belongs to a sweep: add -m" in capsys.readouterr().err
 
 
-def verdict(fold: int, is_done: bool) -> FoldVerdict:
+def status(fold: int, is_done: bool) -> FoldStatus:
     ref = FoldRef(FoldId("bank", "pivot", fold), FoldPaths(Path("nowhere")))
     done = fold_result("bank", "pivot", fold) if is_done else None
-    return FoldVerdict(ref, Verdict.DONE if is_done else Verdict.QUEUED, result=done, job_id="7_0")
+    return FoldStatus(
+        ref, FoldState.DONE if is_done else FoldState.QUEUED, result=done, job_id="7_0"
+    )
 
 
 def test_open_folds_are_expected_to_take_what_finished_ones_took() -> None:
-    done = [verdict(fold, True) for fold in (0, 2)]  # 12 and 14 s on 8 threads
-    found = cost.expected([*done, verdict(3, False)], [verdict(3, False)])
+    done = [status(fold, True) for fold in (0, 2)]  # 12 and 14 s on 8 threads
+    found = cost.expected([*done, status(3, False)], [status(3, False)])
     assert found.core_hours == pytest.approx(13 * 8 / 3600)
     assert (found.folds, found.others) == (1, 0)
-    assert cost.expected([verdict(3, False)], [verdict(3, False)]).others == 1
+    assert cost.expected([status(3, False)], [status(3, False)]).others == 1
 
 
 def test_the_time_that_open_folds_have_had_counts_in_what_is_expected() -> None:
     """The quick folds are done first: two took 12 and 14 s, and one has been searched for hours."""
-    done = [verdict(fold, True) for fold in (0, 2)]
-    slow = replace(verdict(3, False), verdict=Verdict.RUNNING, elapsed_s=7200.0)
+    done = [status(fold, True) for fold in (0, 2)]
+    slow = replace(status(3, False), state=FoldState.RUNNING, elapsed_s=7200.0)
     found = cost.expected([*done, slow], [slow])
     assert found.core_hours == pytest.approx((12 + 14 + 7200) * 8 / 2 / 3600)
     assert (found.folds, found.done) == (1, 2)
@@ -128,8 +130,8 @@ def test_the_cost_line_sums_the_rows_and_says_what_an_estimate_is_based_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(slurm, "usage", lambda jobs: None)
-    done = [verdict(fold, True) for fold in (0, 2)]
-    line = cost.told([*done, verdict(3, False)])
+    done = [status(fold, True) for fold in (0, 2)]
+    line = cost.told([*done, status(3, False)])
     assert line == (
         "elapsed x cores of 2 done folds: 0.058 core-hours, 0.029 each on average; about 0.029 "
         "more for 1 open fold (from 2 done folds of the same dataset and method, and the time that "
@@ -144,13 +146,13 @@ def test_slurm_counts_restarts_and_no_steps(
     told = "7_0|7200|01:00:00\n7_0|3600|10:30.500\n7_0.batch|3600|1-00:00:00\n7_1|60|00:01\n8|5|"
     fake_slurm(tmp_path, monkeypatch, sbatch="", sacct=told)
     assert slurm.usage(["7_0", "8"]) == {"7_0": (10800.0, 4230.5), "8": (5.0, 0.0)}
-    assert cost.told([verdict(0, False)]) == "core-hours: 1.2 used of 3 allocated"
+    assert cost.told([status(0, False)]) == "core-hours: 1.2 used of 3 allocated"
     fake_slurm(tmp_path, monkeypatch, sacct="7_0|7200|00:00:00\n")
     counted_later = "core-hours: 2 allocated (what was used is not counted yet)"
-    assert cost.told([verdict(0, False)]) == counted_later
+    assert cost.told([status(0, False)]) == counted_later
     fake_slurm(tmp_path, monkeypatch, sacct="nonsense")
     assert slurm.usage(["7_0"]) is None
-    assert cost.told([verdict(0, False)]) == ""
+    assert cost.told([status(0, False)]) == ""
 
 
 def test_the_job_names_a_study_of_any_name_as_it_is(

@@ -201,9 +201,9 @@ def test_status_says_that_a_length_is_longer_than_the_time_limit(
     files.write_json(paths.scan, state_of(1, 9.0))
     earlier = tuple(entry | {"token": submission.token} for entry in history("a", "a", "a"))
     attempts.save(paths, Attempt(submission.token, "1000_0", 3, "n1", 5, 1.0, earlier=earlier))
-    why = states(capsys)[0]["why"]
-    assert "length 4 takes longer than the time limit of 72 h" in why
-    assert "2 attempts came no further, and its budget ends it" in why
+    reason = states(capsys)[0]["reason"]
+    assert "length 4 takes longer than the time limit of 72 h" in reason
+    assert "2 attempts came no further, and its budget ends it" in reason
 
 
 # ------------------------------------------------------------------------------------- suspended
@@ -279,7 +279,7 @@ def test_status_tells_the_setup_line(site: FakeSlurm, capsys: pytest.CaptureFixt
     (site.folder / "queue").write_text("")
     found = states(capsys)
     assert [one["state"] for one in found] == ["lost", "failed"]
-    assert found[1]["why"] == "a setup line failed with 127: module load nothing"
+    assert found[1]["reason"] == "a setup line failed with 127: module load nothing"
 
 
 def test_variables_of_ours_reach_a_job_of_a_site_that_hands_on_none(

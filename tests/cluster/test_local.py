@@ -72,7 +72,7 @@ def test_ctrl_c_saves_the_folds_and_resume_goes_on_with_a_shorter_scan(
     assert sweep.returncode == 130, told
     stopped = states(tmp_path)
     assert {s["state"] for s in stopped} <= {"partial", "missing"}
-    assert any("resumes at length" in s["why"] for s in stopped)
+    assert any("resumes at length" in s["reason"] for s in stopped)
     again = run(tmp_path, "resume", "cluster=local", "scan.max_length=3")
     assert "3 done" in again
     assert "resumes at length" in again
@@ -85,7 +85,7 @@ def test_workers_whose_parent_is_killed_save_and_stop(
     sweep.kill()
     sweep.wait()
     found = wait(tmp_path, lambda found: all(s["state"] in ("partial", "missing") for s in found))
-    assert any("resumes at length" in s["why"] for s in found)
+    assert any("resumes at length" in s["reason"] for s in found)
 
 
 def test_a_fold_in_the_foreground_is_seen_and_resumed_with_its_own_settings(

@@ -14,8 +14,8 @@ from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import packing
 from fsm_hpc.cluster.submit.packing import ArrayTask
 from fsm_hpc.cluster.submit.plan import Decision, lay_out
-from fsm_hpc.cluster.watch.evidence import of_sweep
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
+from fsm_hpc.cluster.watch.fold_files import of_sweep
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.compose import compose, expand
 from tests.support.fake_slurm import FakeSlurm
@@ -25,9 +25,9 @@ AUTO = "cluster.folds_per_job=auto"
 LIMITS = SiteLimits(max_array_size=1000)
 
 
-def decisions(*words: str, verdict: Verdict = Verdict.MISSING) -> list[Decision]:
+def decisions(*words: str, state: FoldState = FoldState.MISSING) -> list[Decision]:
     refs = of_sweep(expand([*SHORT, "method=pivot", *words]))
-    found = [FoldVerdict(ref, verdict) for ref in refs]
+    found = [FoldStatus(ref, state) for ref in refs]
     assert all(one.ref.config is not None for one in found)
     return [Decision(one.ref.config, one, True, "") for one in found if one.ref.config]
 
@@ -89,9 +89,9 @@ def test_long_folds_keep_a_job_of_their_own_with_all_that_the_user_gave() -> Non
     assert found[0].config.cluster.cpus == 8
 
 
-@pytest.mark.parametrize("verdict", [Verdict.LOST, Verdict.OUT_OF_MEMORY, Verdict.FAILED])
-def test_a_fold_that_may_have_ended_its_job_gets_one_of_its_own(verdict: Verdict) -> None:
-    found = packing.tasks(decisions(AUTO, verdict=verdict), LIMITS)
+@pytest.mark.parametrize("state", [FoldState.LOST, FoldState.OUT_OF_MEMORY, FoldState.FAILED])
+def test_a_fold_that_may_have_ended_its_job_gets_one_of_its_own(state: FoldState) -> None:
+    found = packing.tasks(decisions(AUTO, state=state), LIMITS)
     assert sizes(found) == [1] * 10
 
 

@@ -13,9 +13,9 @@ from rich.console import Console
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.watch import evidence, progress
+from fsm_hpc.cluster.watch import fold_files, progress
 from fsm_hpc.cluster.watch.progress import SweepProgress
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import process_identity
@@ -47,7 +47,7 @@ def study(tmp_path: Path) -> StudyPaths:
 
 
 def shown(console: Console, study: StudyPaths) -> SweepProgress:
-    return SweepProgress(console, list(evidence.on_disk(study.root)))
+    return SweepProgress(console, list(fold_files.on_disk(study.root)))
 
 
 # ------------------------------------------------------------------------------------ in a file
@@ -57,8 +57,8 @@ def test_the_first_look_is_taken_at_once_and_tells_the_sums(study: StudyPaths) -
     console = screen(is_terminal=False)
     with shown(console, study) as sweep:
         sweep.refresh()
-        found = [one.verdict for one in sweep.verdicts]
-    assert found == [Verdict.DONE, Verdict.RUNNING, Verdict.FAILED]
+        found = [one.state for one in sweep.statuses]
+    assert found == [FoldState.DONE, FoldState.RUNNING, FoldState.FAILED]
     assert said(console) == "3 folds: 1 done, 1 running, 1 failed\n"
 
 
@@ -67,7 +67,7 @@ def test_a_second_look_waits_for_its_time(study: StudyPaths) -> None:
         sweep.refresh()
         put(study, fold_result("bank", "pivot", 2))
         sweep.refresh(every_s=0.0)  # a file is written to every few seconds at most
-        assert sweep.verdicts[2].verdict is Verdict.FAILED
+        assert sweep.statuses[2].state is FoldState.FAILED
 
 
 def test_only_what_has_changed_is_told_again(

@@ -14,9 +14,9 @@ from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt
 from fsm_hpc.cluster.schedulers import slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
-from fsm_hpc.cluster.watch import evidence, reasons
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, judge
+from fsm_hpc.cluster.watch import fold_files, reasons
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, classify
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.process_identities import identity
@@ -62,13 +62,13 @@ def begin(paths: FoldPaths, kind: str) -> Attempt:
     return attempt
 
 
-def seen(paths: FoldPaths, word: str = "") -> FoldVerdict:
-    """The verdict where a scheduler is asked, and SLURM would say that word."""
-    found = evidence.gather(FoldRef(FOLD, paths))
+def seen(paths: FoldPaths, word: str = "") -> FoldStatus:
+    """The state where a scheduler is asked, and SLURM would say that word."""
+    found = fold_files.read(FoldRef(FOLD, paths))
     if found.submission is not None and found.submission.kind == "local":
-        return judge(found, evidence.report_on(found, evidence.ask([found])))
+        return classify(found, fold_files.report_on(found, fold_files.ask([found])))
     assert found.job_id is not None
-    return judge(found, JobReport({found.job_id: slurm_commands.status(word)} if word else {}))
+    return classify(found, JobReport({found.job_id: slurm_commands.status(word)} if word else {}))
 
 
 @pytest.mark.parametrize(("written", "reason", "state"), WRITTEN)
@@ -79,7 +79,7 @@ def test_what_a_local_fold_wrote_before_it_died_is_its_reason(
     begin(paths, "local")
     paths.log.write_text(f"{NOW} local/{platform.node()}/{NO_PROCESS}.0 starts: bank\n{written}\n")
     one = seen(paths)
-    assert (one.verdict, reason in one.why) == (Verdict(state), True)
+    assert (one.state, reason in one.reason) == (FoldState(state), True)
 
 
 @pytest.mark.parametrize(("written", "reason", "state"), [*WRITTEN, TIME_LIMIT])
@@ -92,7 +92,7 @@ def test_what_a_job_wrote_into_its_output_is_its_reason(
         begin(paths, "slurm")
     (tmp_path / "17_1_0_log.out").write_text(f"{written}\n")
     one = seen(paths, "" if state == "lost" else "FAILED")
-    assert (one.verdict, reason in one.why) == (Verdict(state), True)
+    assert (one.state, reason in one.reason) == (FoldState(state), True)
 
 
 @pytest.mark.parametrize("letters", [3, 12, 19, 24, -1])
@@ -105,8 +105,8 @@ def test_a_line_of_the_log_that_a_full_disk_cut_off_is_not_the_reason(
     logged = "".join(f"{before}{line}\n" for line in full.splitlines())
     paths.log.write_text(logged + before[:letters])
     one = seen(paths)
-    assert one.verdict is Verdict.FAILED
-    assert one.why == "OSError: [Errno 28] No space left on device"
+    assert one.state is FoldState.FAILED
+    assert one.reason == "OSError: [Errno 28] No space left on device"
 
 
 @pytest.mark.parametrize("has_begun", [False, True])
@@ -118,9 +118,9 @@ def test_a_disk_too_full_for_any_reason_is_named(
     if has_begun:
         begin(paths, "local")
     paths.log.touch()
-    assert "no space" not in seen(paths).why
+    assert "no space" not in seen(paths).reason
     monkeypatch.setattr(reasons, "SMALLEST_ROOM", 2**100)  # more than any disk has
-    assert f"no space is left on the disk of {paths.folder}" in seen(paths).why
+    assert f"no space is left on the disk of {paths.folder}" in seen(paths).reason
 
 
 def test_a_local_fold_that_died_before_it_began_has_failed(paths: FoldPaths) -> None:
@@ -128,7 +128,7 @@ def test_a_local_fold_that_died_before_it_began_has_failed(paths: FoldPaths) -> 
     submissions.save(paths, submission(of=FOLD, job_id=job_id, process=GONE))
     paths.log.write_text(f"{TRACEBACK}ImportError: cannot import name 'x'\n")
     one = seen(paths)
-    assert (one.verdict, one.why) == (Verdict.FAILED, "ImportError: cannot import name 'x'")
+    assert (one.state, one.reason) == (FoldState.FAILED, "ImportError: cannot import name 'x'")
 
 
 def test_the_error_of_an_earlier_attempt_is_not_the_reason_of_the_last(paths: FoldPaths) -> None:
@@ -137,7 +137,7 @@ def test_the_error_of_an_earlier_attempt_is_not_the_reason_of_the_last(paths: Fo
     attempts.save(paths, replace(attempt, restart=1))
     before, after = (f"{NOW} {attempt.job_id}.{n}" for n in (0, 1))
     paths.log.write_text(f"{before} starts\n{TRACEBACK}ValueError: old\n{after} starts\n")
-    assert seen(paths).verdict is Verdict.LOST
+    assert seen(paths).state is FoldState.LOST
 
 
 def test_a_log_older_than_the_submission_is_not_its_reason(paths: FoldPaths) -> None:
@@ -146,4 +146,4 @@ def test_a_log_older_than_the_submission_is_not_its_reason(paths: FoldPaths) -> 
     os.utime(paths.log, (1, 1))
     job_id = f"local/{platform.node()}/{NO_PROCESS}"
     submissions.save(paths, submission(of=FOLD, job_id=job_id, process=GONE))
-    assert seen(paths).verdict is Verdict.MISSING
+    assert seen(paths).state is FoldState.MISSING

@@ -24,7 +24,7 @@ from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import resume
-from fsm_hpc.cluster.watch.verdict import Verdict, look
+from fsm_hpc.cluster.watch.states import FoldState, fold_states
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes.contact import Contact
 from fsm_hpc.study import recompose
@@ -419,6 +419,6 @@ def test_another_folds_submission_is_no_reason_to_run_that_fold_again(config: Co
     found = resume.configs(words(config))
     assert [one.id for one in found.configs] == [config.id]
     assert [ref.id for ref in found.unknown] == [other.id]
-    (judged,), _ = look([ref for ref in found.folds if ref.id == other.id])
-    assert judged.verdict is Verdict.FAILED
-    assert f"submission.json is of another fold: {config.id}" in judged.why
+    (judged,), _ = fold_states([ref for ref in found.folds if ref.id == other.id])
+    assert judged.state is FoldState.FAILED
+    assert f"submission.json is of another fold: {config.id}" in judged.reason

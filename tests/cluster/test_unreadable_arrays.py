@@ -99,7 +99,9 @@ def test_status_tells_why_a_job_could_not_begin(
     main(["status", "--json", *WORDS])
     first, _ = json.loads(capsys.readouterr().out)
     assert first["state"] == "failed"
-    assert first["why"].startswith("the job cannot begin: array.json cannot be read: larger than")
+    assert first["reason"].startswith(
+        "the job cannot begin: array.json cannot be read: larger than"
+    )
 
 
 def test_the_next_command_tells_of_an_array_that_cannot_be_read(

@@ -172,5 +172,5 @@ def test_a_table_that_changed_after_it_was_submitted_is_refused_with_both_digest
         supervise.work(asdict(made))
     (state,) = states(capsys, "dataset=own")
     assert state["state"] == "failed"
-    assert digest in state["why"]
+    assert digest in state["reason"]
     assert not paths.result.exists()

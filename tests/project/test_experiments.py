@@ -12,7 +12,7 @@ from benchmarks.agreement import AgreementCell, Climb, proved_further, table
 from benchmarks.paper_formulas import EXAMPLES, Example, read
 from benchmarks.study_tables import Beside
 from benchmarks.ties import Optima, scanned
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report.collect import FoldGroup, Row
@@ -109,7 +109,9 @@ def test_the_paper_prints_one_formula_for_each_dataset_and_method() -> None:
 def test_a_difference_is_counted_in_standard_errors_of_two_means() -> None:
     kept = RESULTS / "paper" / "hepatitis" / "xgboost"
     done = [result.read(kept / f"fold-{fold}" / "result.json") for fold in range(10)]
-    rows = [Row(FoldId("hepatitis", "xgboost", n), Verdict.DONE, "", r) for n, r in enumerate(done)]
+    rows = [
+        Row(FoldId("hepatitis", "xgboost", n), FoldState.DONE, "", r) for n, r in enumerate(done)
+    ]
     one = Beside(FoldGroup("hepatitis", "xgboost", tuple(rows)))
     mean, deviation = paper.accuracy()["hepatitis", "xgboost"]
     ours = np.array([100 * r.accuracy.test for r in done if r is not None])

@@ -1,4 +1,4 @@
-"""Collecting at any moment: every verdict, every mixture, nothing hidden."""
+"""Collecting at any moment: every state, every mixture, nothing hidden."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report import collect, mixture
@@ -53,14 +53,14 @@ def run_collect(study: StudyPaths, *flags: str) -> int:
 
 def test_a_finished_and_proved_fold_is_done(tmp_path: Path) -> None:
     row = only(study_with(tmp_path))
-    assert row.verdict is Verdict.DONE
+    assert row.state is FoldState.DONE
     assert row.result is not None
     assert row.result.formula == "albumin >= 2.9 and not ascites"
 
 
 def test_a_final_formula_without_a_proof_is_unproved_and_says_its_bound(tmp_path: Path) -> None:
     row = only(study_with(tmp_path, proved=False, errors=14, lower_bound=11))
-    assert row.verdict is Verdict.UNPROVED
+    assert row.state is FoldState.UNPROVED
     assert "14 errors, of which 11 are proved" in row.reason
 
 
@@ -68,26 +68,26 @@ def test_a_scan_that_spent_its_budget_is_timed_out_though_its_final_formula_is_p
     tmp_path: Path,
 ) -> None:
     row = only(study_with(tmp_path, stop_reason="timeout"))
-    assert (row.verdict, row.reason) == (
-        Verdict.TIMEOUT,
+    assert (row.state, row.reason) == (
+        FoldState.TIMEOUT,
         "scan budget spent, fell back to length 4",
     )
 
 
 def test_a_fold_that_timed_out_twice_says_both(tmp_path: Path) -> None:
     row = only(study_with(tmp_path, stop_reason="timeout", proved=False))
-    assert row.verdict is Verdict.TIMEOUT
+    assert row.state is FoldState.TIMEOUT
     assert row.reason.endswith("the final formula is not proved either")
 
 
 def test_a_scan_that_ran_out_of_memory_is_told_apart(tmp_path: Path) -> None:
-    assert only(study_with(tmp_path, stop_reason="out_of_memory")).verdict is Verdict.OUT_OF_MEMORY
+    assert only(study_with(tmp_path, stop_reason="out_of_memory")).state is FoldState.OUT_OF_MEMORY
 
 
 def test_a_baseline_is_done_though_nothing_is_proved_about_it(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "one")
     put(study, fold_result("hepatitis", "xgboost", 0))
-    assert only(study).verdict is Verdict.DONE
+    assert only(study).state is FoldState.DONE
 
 
 def test_a_fold_with_a_scan_and_no_result_is_partial_and_shows_its_lengths(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_fold_with_a_scan_and_no_result_is_partial_and_shows_its_lengths(tmp_p
     done = Length(1, formula, 20, 0.75, 0.77, True, 0.5, "native")
     checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 1)).scan, scan_state((done,)), "f")
     row = only(study, fold=1)
-    assert row.verdict is Verdict.PARTIAL
+    assert row.state is FoldState.PARTIAL
     assert row.reason == "resumes at length 2"
     assert [entry["formula"] for entry in row.lengths] == ["albumin >= 2.9"]
 
@@ -107,20 +107,20 @@ def test_a_baseline_stopped_while_tuning_is_partial(tmp_path: Path) -> None:
     journal = study.fold(FoldId("hepatitis", "xgboost", 1)).trials
     journal.parent.mkdir(parents=True)
     journal.write_text("{}\n")
-    assert only(study, fold=1).verdict is Verdict.PARTIAL
+    assert only(study, fold=1).state is FoldState.PARTIAL
 
 
 @pytest.mark.parametrize(
-    ("end", "verdict"),
+    ("end", "state"),
     [
-        (AttemptEnd.ERROR, Verdict.FAILED),
-        (AttemptEnd.BAD_INPUT, Verdict.FAILED),
-        (AttemptEnd.GAVE_UP, Verdict.FAILED),
-        (AttemptEnd.OUT_OF_MEMORY, Verdict.OUT_OF_MEMORY),
+        (AttemptEnd.ERROR, FoldState.FAILED),
+        (AttemptEnd.BAD_INPUT, FoldState.FAILED),
+        (AttemptEnd.GAVE_UP, FoldState.FAILED),
+        (AttemptEnd.OUT_OF_MEMORY, FoldState.OUT_OF_MEMORY),
     ],
 )
 def test_a_failed_attempt_is_told_with_its_reason(
-    tmp_path: Path, end: AttemptEnd, verdict: Verdict
+    tmp_path: Path, end: AttemptEnd, state: FoldState
 ) -> None:
     study = study_with(tmp_path)
     paths = study.fold(FoldId("hepatitis", "pivot", 1))
@@ -128,7 +128,7 @@ def test_a_failed_attempt_is_told_with_its_reason(
     gone = Attempt("t", "17_1", 0, "node-1", 1, 0.0, 1.0, end, "disk on fire")
     attempts.save(paths, gone)
     row = only(study, fold=1)
-    assert row.verdict is verdict
+    assert row.state is state
     assert row.result is None
     assert "disk on fire" in row.reason
 
@@ -139,7 +139,7 @@ def test_a_fold_whose_process_lives_is_running(tmp_path: Path) -> None:
     submissions.save(paths, submission())
     alive = Attempt("t", "local/here/77", 0, platform.node(), os.getpid(), time.time())
     attempts.save(paths, replace(alive, process=process_identity.of()))
-    assert only(study, fold=1).verdict is Verdict.RUNNING
+    assert only(study, fold=1).state is FoldState.RUNNING
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99}', '{"format": 1}'])
@@ -147,7 +147,7 @@ def test_a_result_that_cannot_be_read_is_failed_and_not_missing(tmp_path: Path, 
     study = study_with(tmp_path)
     study.fold(FoldId("hepatitis", "pivot", 0)).result.write_text(text)
     row = only(study)
-    assert row.verdict is Verdict.FAILED
+    assert row.state is FoldState.FAILED
     assert "result.json" in row.reason
 
 
@@ -167,7 +167,7 @@ def test_a_result_in_the_wrong_folder_is_not_counted(tmp_path: Path) -> None:
 def test_folds_that_never_began_are_missing_as_far_as_the_results_tell(tmp_path: Path) -> None:
     rows = collect.read(study_with(tmp_path)).rows
     assert [row.fold for row in rows] == list(range(10))
-    assert [row.verdict for row in rows[1:]] == [Verdict.MISSING] * 9
+    assert [row.state for row in rows[1:]] == [FoldState.MISSING] * 9
 
 
 def test_expected_folds_are_all_there_and_others_are_left_out(tmp_path: Path) -> None:
@@ -175,11 +175,11 @@ def test_expected_folds_are_all_there_and_others_are_left_out(tmp_path: Path) ->
     ids = [("bank", "median", 0), ("hepatitis", "pivot", 0), ("hepatitis", "pivot", 1)]
     expected = [FoldRef(FoldId(*fold), study.fold(FoldId(*fold))) for fold in ids]
     put(study, fold_result("hepatitis", "pivot", 7))
-    found = [(row.dataset, row.fold, row.verdict) for row in collect.read(study, expected).rows]
+    found = [(row.dataset, row.fold, row.state) for row in collect.read(study, expected).rows]
     assert found == [
-        ("bank", 0, Verdict.MISSING),
-        ("hepatitis", 0, Verdict.DONE),
-        ("hepatitis", 1, Verdict.MISSING),
+        ("bank", 0, FoldState.MISSING),
+        ("hepatitis", 0, FoldState.DONE),
+        ("hepatitis", 1, FoldState.MISSING),
     ]
 
 

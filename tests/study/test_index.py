@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import Evidence
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldFiles
 from fsm_hpc.study import index, result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
@@ -31,7 +31,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StudyPaths:
     made = StudyPaths(tmp_path / "study")
     for fold in FOLDS:
         write(made, fold)
-    look(made)
+    read_study(made)
     assert made.index.exists()
     return made
 
@@ -48,8 +48,8 @@ def settle(study: StudyPaths, fold: FoldId) -> None:
         os.utime(path, (LONG_AGO, LONG_AGO))
 
 
-def look(study: StudyPaths) -> list[Evidence]:
-    return evidence.gather_all(list(evidence.on_disk(study.root)))
+def read_study(study: StudyPaths) -> list[FoldFiles]:
+    return fold_files.read_all(list(fold_files.on_disk(study.root)))
 
 
 class Reads:
@@ -73,10 +73,10 @@ def reads(study: StudyPaths, monkeypatch: pytest.MonkeyPatch) -> Reads:
 def test_indexed_results_are_those_of_the_files_and_are_not_read_again(
     study: StudyPaths, reads: Reads
 ) -> None:
-    found = [one.result for one in look(study)]
+    found = [one.result for one in read_study(study)]
     assert reads.folds == []
     study.index.unlink()
-    assert [one.result for one in look(study)] == found
+    assert [one.result for one in read_study(study)] == found
     assert len(reads.folds) == len(FOLDS)
 
 
@@ -88,7 +88,7 @@ def test_a_rewritten_result_is_noticed_also_with_its_former_size_and_time(
     path.write_text(content.replace('"errors": 12', '"errors": 13'))
     assert path.stat().st_size == len(content)
     settle(study, FOLDS[3])
-    changed = look(study)[3].result
+    changed = read_study(study)[3].result
     assert changed is not None
     assert changed.errors == 13
     assert reads.folds == ["fold-3"]
@@ -96,20 +96,20 @@ def test_a_rewritten_result_is_noticed_also_with_its_former_size_and_time(
 
 def test_a_new_submission_is_noticed(study: StudyPaths, reads: Reads) -> None:
     (study.fold(FOLDS[2]).submission).write_text("{}")
-    look(study)
+    read_study(study)
     assert reads.folds == ["fold-2"]
 
 
 def test_a_removed_result_is_not_told(study: StudyPaths) -> None:
     study.fold(FOLDS[5]).result.unlink()
-    assert [one.result is None for one in look(study)].index(True) == 5
+    assert [one.result is None for one in read_study(study)].index(True) == 5
 
 
 def test_outdated_files_are_counted_whether_the_fold_is_indexed_or_not(study: StudyPaths) -> None:
     (study.fold(FOLDS[1]).folder / "scan.outdated-20260101-000000-abc.json").write_text("{}")
     settle(study, FOLDS[1])
     for _ in range(2):
-        assert [one.outdated for one in look(study)] == [0, 1] + [0] * 8
+        assert [one.outdated for one in read_study(study)] == [0, 1] + [0] * 8
 
 
 def _of_another_version(path: Path) -> None:
@@ -145,19 +145,19 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def test_whatever_becomes_of_the_index_the_results_stay_the_same(
     study: StudyPaths, damage: str
 ) -> None:
-    before = [one.result for one in look(study)]
+    before = [one.result for one in read_study(study)]
     DAMAGES[damage](study.index)
-    assert [one.result for one in look(study)] == before
-    assert [one.result for one in look(study)] == before
+    assert [one.result for one in read_study(study)] == before
+    assert [one.result for one in read_study(study)] == before
 
 
 def test_an_index_of_other_code_is_rebuilt(
     study: StudyPaths, reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fsm_hpc.study.provenance.code_digest", lambda: "other")
-    look(study)
+    read_study(study)
     assert len(reads.folds) == len(FOLDS)
-    look(study)
+    read_study(study)
     assert len(reads.folds) == len(FOLDS)
 
 
@@ -166,8 +166,8 @@ def test_a_result_that_was_written_a_moment_ago_is_not_indexed(
 ) -> None:
     path = study.fold(FOLDS[0]).result
     path.write_text(path.read_text())
-    look(study)
-    look(study)
+    read_study(study)
+    read_study(study)
     assert reads.folds == ["fold-0", "fold-0"]
 
 
@@ -175,7 +175,7 @@ def test_a_damaged_result_is_not_indexed(study: StudyPaths) -> None:
     study.fold(FOLDS[4]).result.write_text("half of a fi")
     settle(study, FOLDS[4])
     for _ in range(2):
-        assert [len(one.damage) for one in look(study)] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
+        assert [len(one.damage) for one in read_study(study)] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
 
 
 def test_few_new_results_are_not_worth_writing_the_index(
@@ -184,7 +184,7 @@ def test_few_new_results_are_not_worth_writing_the_index(
     before = study.index.read_bytes()
     monkeypatch.setattr(index, "FEW", 3)
     write(study, FOLDS[0], errors=11)
-    look(study)
+    read_study(study)
     assert study.index.read_bytes() == before
 
 
@@ -194,7 +194,7 @@ def test_a_result_in_the_folder_of_another_fold_is_not_taken_from_the_index(
     saved = json.loads(study.fold(FOLDS[6]).result.read_text())
     study.fold(FOLDS[7]).result.write_text(json.dumps(saved))
     settle(study, FOLDS[7])
-    assert look(study)[7].result is None
+    assert read_study(study)[7].result is None
 
 
 def test_a_study_that_cannot_be_written_is_read_without_an_index(
@@ -206,7 +206,7 @@ def test_a_study_that_cannot_be_written_is_read_without_an_index(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("fsm_hpc.system.files.write_atomically", refused)
-    assert all(one.result is not None for one in look(study))
+    assert all(one.result is not None for one in read_study(study))
 
 
 def test_rows_that_are_packed_are_those_that_went_in() -> None:

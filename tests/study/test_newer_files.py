@@ -102,7 +102,7 @@ def test_a_newer_attempt_of_a_fold_that_waits_is_reported(study: StudyPaths) -> 
     _, printed = said("status", "--json", *place_of(study))
     (told,) = json.loads(printed)
     assert told["state"] == "queued"
-    assert "attempt.json was written by a newer version" in told["why"]
+    assert "attempt.json was written by a newer version" in told["reason"]
 
 
 @pytest.mark.parametrize("name", ["scan.json", "submission.json", "attempt.json"])

@@ -16,7 +16,7 @@ from fsm_hpc.study.fold_id import FoldId
 
 WRITTEN = Path(__file__).parents[1] / "version_0_1" / "old"
 PARTIAL = FoldId("heart_disease", "interval", 1)
-VERDICTS = {
+STATES = {
     FoldId("german_credit", "pivot", 0): "unproved",
     PARTIAL: "partial",
     FoldId("heart_disease", "pivot", 1): "timeout",
@@ -25,7 +25,7 @@ VERDICTS = {
     FoldId("hepatitis", "pivot", 0): "done",
     FoldId("hepatitis", "random_forest", 0): "done",
 }
-FINISHED = [fold for fold in VERDICTS if fold != PARTIAL]
+FINISHED = [fold for fold in STATES if fold != PARTIAL]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def run(old: StudyPaths, verb: str, *words: str) -> int:
     return main([verb, f"results_dir={old.root.parent}", "study=old", *words])
 
 
-def verdicts(old: StudyPaths, capsys: pytest.CaptureFixture[str]) -> dict[FoldId, str]:
+def states(old: StudyPaths, capsys: pytest.CaptureFixture[str]) -> dict[FoldId, str]:
     """What `status --json` says."""
     capsys.readouterr()
     assert run(old, "status", "--json") == 0
@@ -51,8 +51,8 @@ def results(old: StudyPaths) -> dict[Path, bytes]:
 
 
 def test_status_tells_every_fold(old: StudyPaths, capsys: pytest.CaptureFixture[str]) -> None:
-    found = verdicts(old, capsys)
-    assert found == VERDICTS
+    found = states(old, capsys)
+    assert found == STATES
     assert Counter(found.values()) == {"done": 4, "unproved": 1, "timeout": 1, "partial": 1}
 
 
@@ -134,5 +134,5 @@ def test_the_partial_fold_is_resumed_with_its_finished_lengths(
     assert (done.proved, done.stop_reason) == (True, "early_stopping")
     assert tuple(done.lengths) == then[:4]  # two lengths below the best end the scan
     assert not paths.scan.exists()  # a final result needs no checkpoint
-    assert verdicts(old, capsys) == VERDICTS | {PARTIAL: "done"}
+    assert states(old, capsys) == STATES | {PARTIAL: "done"}
     assert {path: content for path, content in results(old).items() if path in before} == before

@@ -1,4 +1,4 @@
-"""Studies made up for the tests of tables, figures and the page: every verdict, awkward names."""
+"""Studies made up for the tests of tables, figures and the page: every state, awkward names."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fsm_hpc.cluster.watch.selection import select
-from fsm_hpc.cluster.watch.verdict import look
+from fsm_hpc.cluster.watch.states import fold_states
 from slurm import daemons
 from slurm.settings import Settings
 
@@ -74,7 +74,7 @@ class Site:
         os.environ.update(self.environment)
         try:
             place = f"results_dir={self.folder / 'results'}"
-            return [one.to_dict() for one in look(select([place, *words]))[0]]
+            return [one.to_dict() for one in fold_states(select([place, *words]))[0]]
         finally:
             os.environ.clear()
             os.environ.update(before)
@@ -93,7 +93,7 @@ class Site:
             states = self.states()
             if ready(states):
                 return states
-            brief = [(s["fold"], s["state"], s["why"], s["length"]) for s in states]
+            brief = [(s["fold"], s["state"], s["reason"], s["length"]) for s in states]
             assert time.monotonic() < deadline, f"after {limit_s} s: {brief}\n{self.logs()}"
             time.sleep(0.3)
 

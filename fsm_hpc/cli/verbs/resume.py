@@ -12,7 +12,7 @@ from fsm_hpc.cli.verbs.plan import show_plan
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
-    from fsm_hpc.cluster.watch.evidence import FoldRef
+    from fsm_hpc.cluster.watch.fold_files import FoldRef
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,11 +12,10 @@ from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import cost, show
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.rules import RuleVerdict
-from fsm_hpc.cluster.watch.rules import look as look_at_rules
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.rules import RuleStatus, rule_states
 from fsm_hpc.cluster.watch.selection import select_with_rules
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Judged, check_code, look
+from fsm_hpc.cluster.watch.states import FoldStatus, Status, check_code, fold_states
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import terminal
 
@@ -39,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(flags: argparse.Namespace, words: list[str]) -> int:
-    """Print the verdict on every fold and rule, once or until nothing runs."""
+    """Print the state of every fold and rule, once or until nothing runs."""
     standing = Standing(*select_with_rules(words))
     if flags.watch and not flags.json:
         _watch(standing, flags)
@@ -53,13 +52,13 @@ class Standing:
 
     def __init__(self, folds: Sequence[FoldRef], rules: Sequence[FoldRef]) -> None:
         self._folds, self._rules = folds, rules
-        self.verdicts: list[FoldVerdict] = []
-        self.rule_verdicts: list[RuleVerdict] = []
+        self.statuses: list[FoldStatus] = []
+        self.rule_statuses: list[RuleStatus] = []
 
     def look(self) -> Iterator[JobReport]:
-        self.rule_verdicts, reports = look_at_rules(self._rules)
+        self.rule_statuses, reports = rule_states(self._rules)
         yield from reports
-        self.verdicts, reports = look(self._folds)
+        self.statuses, reports = fold_states(self._folds)
         yield from reports
 
     @property
@@ -71,15 +70,15 @@ class Standing:
         return any(one.is_live for one in self.all)
 
     @property
-    def all(self) -> list[Judged]:
-        return [*self.rule_verdicts, *self.verdicts]
+    def all(self) -> list[Status]:
+        return [*self.rule_statuses, *self.statuses]
 
-    def chosen(self, flags: argparse.Namespace) -> tuple[list[RuleVerdict], list[FoldVerdict]]:
+    def chosen(self, flags: argparse.Namespace) -> tuple[list[RuleStatus], list[FoldStatus]]:
         """All of them, or what will not come to an end by itself."""
         if not flags.failed:
-            return self.rule_verdicts, self.verdicts
-        failed_rules = [one for one in self.rule_verdicts if one.is_failed]
-        return failed_rules, [one for one in self.verdicts if one.is_failed]
+            return self.rule_statuses, self.statuses
+        failed_rules = [one for one in self.rule_statuses if one.is_failed]
+        return failed_rules, [one for one in self.statuses if one.is_failed]
 
 
 def _once(standing: Standing, flags: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from fsm_hpc.cluster.node import afterwards
 from fsm_hpc.cluster.schedulers.base import Batch, UnclearError
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.cluster.submit.plan import Decision
-from fsm_hpc.cluster.watch.verdict import look
+from fsm_hpc.cluster.watch.states import fold_states
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
@@ -96,11 +96,11 @@ def _studies(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
 
 def _live_jobs(decisions: Sequence[Decision]) -> tuple[str, ...]:
     """Arrays with folds of the sweep that have not ended, also those that an earlier one sent."""
-    verdicts, _ = look([decision.ref for decision in decisions])
+    statuses, _ = fold_states([decision.ref for decision in decisions])
     kind = decisions[0].config.cluster.scheduler
     live = [
         one.job_id
-        for one in verdicts
+        for one in statuses
         if one.is_live and one.job_id and (one.submission is None or one.submission.kind == kind)
     ]
     return tuple(dict.fromkeys(job.split("_")[0] for job in live))

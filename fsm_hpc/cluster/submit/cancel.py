@@ -12,9 +12,9 @@ from fsm_hpc.cluster import arrays, attempts, schedulers, study_lock, submission
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import transaction
-from fsm_hpc.cluster.watch import evidence, show
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, look
+from fsm_hpc.cluster.watch import fold_files, show
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldStatus, fold_states
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files, terminal
 from fsm_hpc.system.numbers import counted
@@ -24,15 +24,15 @@ from fsm_hpc.system.serialization import NewerFormatError
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     """Show what would be cancelled; do it with `yes`."""
     console = terminal.console()
-    verdicts, reports = look(folds)
+    statuses, reports = fold_states(folds)
     show.silence(console, reports)
-    for one in verdicts:
+    for one in statuses:
         if one.is_newer:
-            newer = evidence.newer_files(one.ref)
+            newer = fold_files.newer_files(one.ref)
             console.print(f"left alone: {one.ref.id}: {newer}", soft_wrap=True)
     for told in arrays.newer(sorted(studies_of(folds), key=str)):
         console.print(told, soft_wrap=True)
-    live = [one for one in verdicts if one.is_live]
+    live = [one for one in statuses if one.is_live]
     if not live:
         console.print("nothing is queued or running")
         return 0
@@ -44,14 +44,14 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     with study_lock.held(study.root for study in studies):
         for told in transaction.recover(list(studies)):
             console.print(told, soft_wrap=True)
-        live = [one for one in look(folds)[0] if one.is_live]
+        live = [one for one in fold_states(folds)[0] if one.is_live]
         for study in studies:
             study_lock.ensure_held(study)
         not_cancelled = _cancel_all(live)
     ended = len(live) - len(not_cancelled)
     console.print(f"{ended} cancelled; `resume` goes on with them")
     for reason in dict.fromkeys(not_cancelled.values()):
-        which = [name for name, why in not_cancelled.items() if why == reason]
+        which = [name for name, text in not_cancelled.items() if text == reason]
         console.print(f"{len(which)} not: {', '.join(which[:10])}: {reason}", soft_wrap=True)
     return 1 if not_cancelled else 0
 
@@ -74,7 +74,7 @@ def _study(ref: FoldRef) -> StudyPaths | None:
     return StudyPaths(output.parent.parent) if output is not None and is_ours else None
 
 
-def _cancel_all(live: Sequence[FoldVerdict]) -> dict[str, str]:
+def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:
     """Mark the submissions first: what was wanted is on disk whatever the scheduler does.
 
     What may not have ended, and why.
@@ -89,7 +89,7 @@ def _cancel_all(live: Sequence[FoldVerdict]) -> dict[str, str]:
     return not_cancelled
 
 
-def _going_on(live: Sequence[FoldVerdict]) -> set[str]:
+def _going_on(live: Sequence[FoldStatus]) -> set[str]:
     """Jobs that are shared with folds that go on; those that are cancelled find their marks."""
     shared: dict[Path, set[str]] = {}
     for one in live:
@@ -115,7 +115,7 @@ def _is_over(paths: FoldPaths, submission: Submission) -> bool:
     return attempt is not None and attempt.token == submission.token and attempt.end is not None
 
 
-def _mark(one: FoldVerdict, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]) -> None:
+def _mark(one: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]) -> None:
     ref, submission = one.ref, one.submission
     if submission is None:
         failed[str(ref.id)] = "nothing says which job it is"

@@ -18,8 +18,8 @@ from fsm_hpc.cluster.submit.afterwards import NOTHING, Afterwards
 from fsm_hpc.cluster.submit.plan import Decision, decide, refuse
 from fsm_hpc.cluster.watch import progress as watch
 from fsm_hpc.cluster.watch import show
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import check_code, look
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import check_code, fold_states
 from fsm_hpc.study import variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
@@ -96,11 +96,11 @@ def _run_here(
         if stop:
             console.print("stopping: the folds save their states")
         scheduler.close()
-    verdicts, _ = look([decision.ref for decision in decisions])
-    show.folds(console, verdicts)
+    statuses, _ = fold_states([decision.ref for decision in decisions])
+    show.folds(console, statuses)
     if not stop and chores:
         afterwards.here(chores, decisions)
-    return 130 if stop else check_code(verdicts)
+    return 130 if stop else check_code(statuses)
 
 
 @contextmanager
@@ -135,13 +135,13 @@ def stay(console: Console, folds: Sequence[FoldRef], scheduler: Scheduler) -> in
         with watch.SweepProgress(console, folds) as progress:
             while idle_since is None or time.monotonic() - idle_since < scheduler.settle_s:
                 progress.refresh(LOOK_S)
-                if all(one.is_done for one in progress.verdicts) and progress.verdicts:
+                if all(one.is_done for one in progress.statuses) and progress.statuses:
                     break
-                live = not progress.verdicts or any(one.is_live for one in progress.verdicts)
+                live = not progress.statuses or any(one.is_live for one in progress.statuses)
                 idle_since = None if live else idle_since or time.monotonic()
                 time.sleep(LOOK_S / 4)
     except KeyboardInterrupt:
         console.print("left; the jobs go on, and the same command takes it up again")
-    verdicts, _ = look(folds)
-    show.folds(console, verdicts)
-    return check_code(verdicts)
+    statuses, _ = fold_states(folds)
+    show.folds(console, statuses)
+    return check_code(statuses)

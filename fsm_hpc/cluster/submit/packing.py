@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cluster.schedulers.base import SiteLimits
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.config import Config
@@ -61,7 +61,7 @@ def may_share(decision: Decision, seconds: float | None) -> bool:
     config = decision.config
     asked, solver = config.cluster.folds_per_job, config.solver
     is_formula = config.method.name.finds_formula
-    if asked == "1" or config.nodes > 1 or decision.found.verdict in _SUSPECTS:
+    if asked == "1" or config.nodes > 1 or decision.found.state in _SUSPECTS:
         return False
     if is_formula and solver.name is SolverName.CLINGO_DL:
         return False
@@ -70,7 +70,7 @@ def may_share(decision: Decision, seconds: float | None) -> bool:
     return asked != AUTO or (seconds is not None and seconds <= SHORT_S)
 
 
-_SUSPECTS = (Verdict.LOST, Verdict.OUT_OF_MEMORY, Verdict.FAILED)
+_SUSPECTS = (FoldState.LOST, FoldState.OUT_OF_MEMORY, FoldState.FAILED)
 
 
 class Durations:

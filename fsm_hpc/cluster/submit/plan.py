@@ -10,10 +10,10 @@ from fsm_hpc.cluster import arrays, schedulers
 from fsm_hpc.cluster.schedulers.base import JobReport, SiteLimits
 from fsm_hpc.cluster.submit import packing
 from fsm_hpc.cluster.submit.packing import ArrayTask
-from fsm_hpc.cluster.watch import cost, evidence
+from fsm_hpc.cluster.watch import cost, fold_files
 from fsm_hpc.cluster.watch.cost import Expected
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
 from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
@@ -28,9 +28,9 @@ class Decision:
     """One fold of the sweep: submitted or not, and why."""
 
     config: Config
-    found: FoldVerdict
+    found: FoldStatus
     is_submitted: bool
-    why: str
+    reason: str
 
     @property
     def ref(self) -> FoldRef:
@@ -71,7 +71,7 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
-    found, reports = look([_with_data(ref) for ref in evidence.of_sweep(configs)])
+    found, reports = fold_states([_with_data(ref) for ref in fold_files.of_sweep(configs)])
     return [_decide(config, one) for config, one in zip(configs, found, strict=True)], reports
 
 
@@ -88,10 +88,10 @@ def ensure_free(config: Config) -> None:
 
     Of an unknown one it may be: if the job is alive after all, it finds out and gives way.
     """
-    (found,), _ = look(evidence.of_sweep([config]))
-    if found.verdict in (Verdict.RUNNING, Verdict.QUEUED):
+    (found,), _ = fold_states(fold_files.of_sweep([config]))
+    if found.state in (FoldState.RUNNING, FoldState.QUEUED):
         raise UserError(
-            f"{config.id} is {found.verdict.value} as job {found.job_id}; `python -m fsm_hpc "
+            f"{config.id} is {found.state.value} as job {found.job_id}; `python -m fsm_hpc "
             "status` shows it, `cancel` ends it, and study=NAME keeps another run apart"
         )
 
@@ -104,24 +104,24 @@ def _with_data(ref: FoldRef) -> FoldRef:
     return replace(ref, data_digest=data.digest)
 
 
-def _decide(config: Config, found: FoldVerdict) -> Decision:
+def _decide(config: Config, found: FoldStatus) -> Decision:
     """Whether a fold is submitted; never one with files that a newer version wrote."""
-    decision = _by_verdict(config, found)
-    newer = evidence.newer_files(found.ref) if decision.is_submitted else ""
-    return replace(decision, is_submitted=False, why=newer) if newer else decision
+    decision = _by_state(config, found)
+    newer = fold_files.newer_files(found.ref) if decision.is_submitted else ""
+    return replace(decision, is_submitted=False, reason=newer) if newer else decision
 
 
-def _by_verdict(config: Config, found: FoldVerdict) -> Decision:
-    word, why = found.verdict.value, found.why
-    told = f"{word}: {why}" if why else word
+def _by_state(config: Config, found: FoldStatus) -> Decision:
+    word, reason = found.state.value, found.reason
+    told = f"{word}: {reason}" if reason else word
     if found.is_live:
         return Decision(config, found, False, told + _other_settings(config, found))
-    if found.verdict is Verdict.CHANGED:
+    if found.state is FoldState.CHANGED:
         fold.refuse_other_table(config, found.ref.data_digest or "")
         told = f"{told}; the result is kept as result.{OUTDATED}-*.json"
     if found.result is None or not found.is_done:
         return Decision(config, found, True, told)
-    if found.verdict is Verdict.DONE:
+    if found.state is FoldState.DONE:
         return Decision(config, found, False, told)
     more = fold.unfinished_business(config, found.result)
     if more is not None:
@@ -129,13 +129,13 @@ def _by_verdict(config: Config, found: FoldVerdict) -> Decision:
     return Decision(config, found, False, f"{told}; {_advice(found)}")
 
 
-def _advice(found: FoldVerdict) -> str:
-    if found.verdict is Verdict.OUT_OF_MEMORY:
+def _advice(found: FoldStatus) -> str:
+    if found.state is FoldState.OUT_OF_MEMORY:
         return "more cluster.mem_gb goes on"
     return "a larger scan.budget_h or final.budget_h goes on"
 
 
-def _other_settings(config: Config, found: FoldVerdict) -> str:
+def _other_settings(config: Config, found: FoldStatus) -> str:
     """A live job that computes something else than what is asked for."""
     if found.submission is None:
         return ""
@@ -211,7 +211,7 @@ def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str,
     return {
         "expected_core_hours": likely.core_hours if likely.folds else None,
         "jobs": [
-            d.found.to_dict() | {"submit": d.is_submitted, "reason": d.why} for d in decisions
+            d.found.to_dict() | {"submit": d.is_submitted, "reason": d.reason} for d in decisions
         ],
         "arrays": [
             {

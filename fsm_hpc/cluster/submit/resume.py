@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import selection
-from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import variants
 from fsm_hpc.study.compose import compose_any

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from fsm_hpc.cluster import schedulers
-from fsm_hpc.cluster.watch.verdict import FoldVerdict
+from fsm_hpc.cluster.watch.states import FoldStatus
 from fsm_hpc.system.numbers import counted
 
 
@@ -27,18 +27,18 @@ class Expected:
         return f"from {same} of the same dataset and method, and the time that open ones have had"
 
 
-def expected(all_: Sequence[FoldVerdict], open_: Sequence[FoldVerdict]) -> Expected:
+def expected(all_: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> Expected:
     """The hours of all folds of a dataset and method, for each of them that is done.
 
     The mean of the done ones alone is too small: the quick folds are done first. Those that are
     open have had their time without an end, which counts as well.
     """
     open_ids = {one.ref.id for one in open_}
-    done: dict[tuple[str, str], list[FoldVerdict]] = {}
+    done: dict[tuple[str, str], list[FoldStatus]] = {}
     for one in all_:
         if one.result is not None and one.ref.id not in open_ids:
             done.setdefault(one.ref.id[:2], []).append(one)
-    groups: dict[tuple[str, str], list[FoldVerdict]] = {}
+    groups: dict[tuple[str, str], list[FoldStatus]] = {}
     for one in open_:
         groups.setdefault(one.ref.id[:2], []).append(one)
     known = {place: (done[place], folds) for place, folds in groups.items() if place in done}
@@ -50,19 +50,19 @@ def expected(all_: Sequence[FoldVerdict], open_: Sequence[FoldVerdict]) -> Expec
     )
 
 
-def _each(done: Sequence[FoldVerdict], open_: Sequence[FoldVerdict]) -> float:
+def _each(done: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> float:
     """Core-hours for each end that has come."""
     cores = fmean(map(_cores, done))
     had = sum(_core_hours(one, cores) for one in open_)
     return (sum(_core_hours(one, cores) for one in done) + had) / len(done)
 
 
-def _cores(one: FoldVerdict) -> int:
+def _cores(one: FoldStatus) -> int:
     told = one.result.provenance if one.result else {}
     return int(told.get("nodes") or 1) * int(told.get("threads") or 1)
 
 
-def _core_hours(one: FoldVerdict, cores: float) -> float:
+def _core_hours(one: FoldStatus, cores: float) -> float:
     """What it was searched for, as its row shows it; `cores`: where its own are not known."""
     if one.result is not None:
         return one.result.seconds.total * _cores(one) / 3600
@@ -79,27 +79,27 @@ class Spent:
     )
 
 
-def spent(verdicts: Iterable[FoldVerdict]) -> Spent | None:
+def spent(statuses: Iterable[FoldStatus]) -> Spent | None:
     """The scheduler's own count over all jobs and their restarts; None where there is none."""
-    jobs = {job for one in verdicts for job in _jobs(one)}
+    jobs = {job for one in statuses for job in _jobs(one)}
     usage = next(filter(None, (site.usage(jobs) for site in schedulers.available())), None)
     if not usage:
         return None
     return Spent(*(sum(part) / 3600 for part in zip(*usage.values(), strict=True)))
 
 
-def _jobs(one: FoldVerdict) -> list[str]:
+def _jobs(one: FoldStatus) -> list[str]:
     done = one.result.provenance.get("job_ids", []) if one.result else []
     return [*map(str, done), *([one.job_id] if one.job_id else [])]
 
 
-def told(verdicts: Sequence[FoldVerdict]) -> str:
+def told(statuses: Sequence[FoldStatus]) -> str:
     """A line for `status` on the folds that it shows; empty where there is nothing to tell."""
-    return "; ".join(filter(None, (_counted(verdicts), *_of_rows(verdicts))))
+    return "; ".join(filter(None, (_counted(statuses), *_of_rows(statuses))))
 
 
-def _counted(verdicts: Sequence[FoldVerdict]) -> str:
-    found = spent(verdicts)
+def _counted(statuses: Sequence[FoldStatus]) -> str:
+    found = spent(statuses)
     if found is None:
         return ""
     used = f"{_hours(found.used_h)} used of " if found.used_h else ""
@@ -107,14 +107,14 @@ def _counted(verdicts: Sequence[FoldVerdict]) -> str:
     return f"core-hours: {used}{_hours(found.allocated_h)} allocated{not_counted}"
 
 
-def _of_rows(verdicts: Sequence[FoldVerdict]) -> Iterator[str]:
-    done = [one for one in verdicts if one.is_done]
+def _of_rows(statuses: Sequence[FoldStatus]) -> Iterator[str]:
+    done = [one for one in statuses if one.is_done]
     if done:
         hours = sum(_core_hours(one, 1) for one in done)
         each = f", {_hours(hours / len(done))} each on average" if len(done) > 1 else ""
         folds = counted(len(done), "done fold")
         yield f"elapsed x cores of {folds}: {_hours(hours)} core-hours{each}"
-    more = expected(verdicts, [one for one in verdicts if not one.is_done])
+    more = expected(statuses, [one for one in statuses if not one.is_done])
     if more.folds:
         open_ = counted(more.folds, "open fold")
         unknown = f"; nothing to go by for {more.others}" if more.others else ""

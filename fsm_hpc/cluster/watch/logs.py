@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.system import files
 
 FEW_LINES = 10  # of each fold when several are shown
@@ -32,8 +32,8 @@ def logs(folds: Sequence[FoldRef], follow: bool) -> int:
 
 def _from_job(ref: FoldRef) -> list[str]:
     """Complaints in the job's output; all of it when the fold never began."""
-    found = evidence.gather(ref)
-    lines = [line for path in evidence.job_outputs(found) for line in _last(path, 5 * FEW_LINES)]
+    found = fold_files.read(ref)
+    lines = [line for path in fold_files.job_outputs(found) for line in _last(path, 5 * FEW_LINES)]
     if found.is_newer:
         return list(found.damage)
     if not ref.paths.log.exists():

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fsm_hpc.cluster.watch.evidence import Evidence
+from fsm_hpc.cluster.watch.fold_files import FoldFiles
 from fsm_hpc.study.scan_file import ScanFacts
 from fsm_hpc.system.numbers import duration, how_far
 
 
-def told(found: Evidence) -> str:
+def told(found: FoldFiles) -> str:
     """`43 % searched, 1 min to 9 min left, unchanged since length 6, 2.1 h of its budget left`."""
     return ", ".join(_parts(found)) if found.scan.exists else ""
 
 
-def _parts(found: Evidence) -> Iterator[str]:
+def _parts(found: FoldFiles) -> Iterator[str]:
     scan = found.scan
     if scan.progress is not None:
         yield how_far(scan.progress, scan.left_s)
@@ -32,7 +32,7 @@ def unchanged_since(scan: ScanFacts) -> int | None:
     return int(same[0]) if len(same) > 1 else None
 
 
-def _budget_s(found: Evidence) -> float | None:
+def _budget_s(found: FoldFiles) -> float | None:
     settings = found.submission.config if found.submission else {}
     budget_h = settings.get("scan", {}).get("budget_h")
     return None if budget_h is None else float(budget_h) * 3600

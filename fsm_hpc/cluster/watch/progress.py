@@ -10,8 +10,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from fsm_hpc.cluster.watch import show
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict, look
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
 from fsm_hpc.system.terminal import LiveDisplay
 
 EVERY_S = 1.0
@@ -27,14 +27,14 @@ class SweepProgress(LiveDisplay):
         self._folds = list(folds)
         self._looked_at = 0.0
         self._told = ""
-        self.verdicts: list[FoldVerdict] = []
+        self.statuses: list[FoldStatus] = []
 
     def refresh(self, every_s: float = EVERY_S) -> None:
         """Look again when it is time to."""
         pause_s = every_s if self.console.is_terminal else max(every_s, PLAIN_EVERY_S)
         if time.monotonic() - self._looked_at < pause_s:
             return
-        self.verdicts, _ = look(self._folds)
+        self.statuses, _ = fold_states(self._folds)
         self._looked_at = time.monotonic()
         if self.console.is_terminal:
             self.live.update(self._render(), refresh=True)
@@ -42,17 +42,17 @@ class SweepProgress(LiveDisplay):
             self._tell()
 
     def _tell(self) -> None:
-        line = show.sums(self.verdicts)
+        line = show.sums(self.statuses)
         if line.plain != self._told:
             self._told = line.plain
             self.console.print(line)
 
     def _render(self) -> RenderableType:
-        done = sum(one.is_done for one in self.verdicts)
+        done = sum(one.is_done for one in self.statuses)
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
-            ProgressBar(total=len(self.verdicts), completed=done, width=40),
-            show.sums(self.verdicts),
+            ProgressBar(total=len(self.statuses), completed=done, width=40),
+            show.sums(self.statuses),
         )
-        active = [one for one in self.verdicts if one.verdict is Verdict.RUNNING or one.is_failed]
+        active = [one for one in self.statuses if one.state is FoldState.RUNNING or one.is_failed]
         return Group(show.fold_table(active[:MOST_ROWS]), bar) if active else bar

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fsm_hpc.cluster import schedulers
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import Evidence
-from fsm_hpc.cluster.watch.states import Verdict
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldFiles
+from fsm_hpc.cluster.watch.fold_state import FoldState
 from fsm_hpc.system import files
 
 MOST_BYTES = 16_000  # of the end of a file that are read
@@ -29,26 +29,26 @@ _SYSTEM = re.compile(
 _MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory|oom.kill")
 
 
-def explained(found: Evidence, verdict: Verdict, why: str) -> tuple[Verdict, str]:
+def explained(found: FoldFiles, state: FoldState, reason: str) -> tuple[FoldState, str]:
     """A job that recorded no end may have left the reason in its log, or in its output."""
     attempt, submission = found.attempt, found.submission
     has_begun = attempt is not None and submission is not None and attempt.token == submission.token
     has_ended = has_begun and attempt is not None and attempt.end is not None
-    is_open = verdict in (Verdict.LOST, Verdict.FAILED) and not has_ended
-    if submission and verdict is Verdict.FAILED and why == evidence.reason_not_to_begin(found):
-        return verdict, why
-    if not is_open and (has_begun or verdict not in (Verdict.MISSING, Verdict.PARTIAL)):
-        return verdict, why
+    is_open = state in (FoldState.LOST, FoldState.FAILED) and not has_ended
+    if submission and state is FoldState.FAILED and reason == fold_files.reason_not_to_begin(found):
+        return state, reason
+    if not is_open and (has_begun or state not in (FoldState.MISSING, FoldState.PARTIAL)):
+        return state, reason
     error = of_error(found)
     if error and is_of_memory(error):
-        return Verdict.OUT_OF_MEMORY, f"{error}, {found.resumes}"
+        return FoldState.OUT_OF_MEMORY, f"{error}, {found.resumes}"
     if error:
-        return Verdict.FAILED, error
+        return FoldState.FAILED, error
     full = _full_disk(found.ref.paths.folder) if submission else ""
-    return verdict, "; ".join(filter(None, (of_scheduler(found), why, full)))
+    return state, "; ".join(filter(None, (of_scheduler(found), reason, full)))
 
 
-def of_error(found: Evidence) -> str:
+def of_error(found: FoldFiles) -> str:
     """The error that ended the job; empty where nothing tells of one."""
     errors = [error for lines in _texts(found) for error in _errors(lines)]
     return errors[-1][:MOST_LETTERS] if errors else ""
@@ -68,7 +68,7 @@ def is_of_memory(reason: str) -> bool:
     return _MEMORY.search(reason) is not None
 
 
-def of_scheduler(found: Evidence) -> str:
+def of_scheduler(found: FoldFiles) -> str:
     """Why the scheduler says that it ended the job, such as its time limit."""
     if found.submission is None:
         return ""
@@ -79,14 +79,14 @@ def of_scheduler(found: Evidence) -> str:
     return str(matches[-1][1]) if matches else ""
 
 
-def _texts(found: Evidence) -> Iterator[list[str]]:
+def _texts(found: FoldFiles) -> Iterator[list[str]]:
     """The lines that the last attempt has left, file by file; its own log comes last."""
     submission, attempt = found.submission, found.attempt
     if submission is None:
         return
     has_begun = attempt is not None and attempt.token == submission.token
     who = f"{attempt.job_id}.{attempt.restart}" if attempt and has_begun else ""
-    for path in evidence.job_outputs(found):
+    for path in fold_files.job_outputs(found):
         yield _lines(path, who)
     log = found.ref.paths.log
     if has_begun or _is_older(found.ref.paths.submission, log):

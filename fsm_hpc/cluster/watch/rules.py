@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from fsm_hpc.cluster.schedulers.base import JobReport
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
-from fsm_hpc.cluster.watch.verdict import ENDED, LIVE, Judged, Verdict, judge
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
+from fsm_hpc.cluster.watch.states import ENDED, LIVE, FoldState, Status, classify
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
 
 _CUT = {
-    StopReason.TIMEOUT.value: Verdict.TIMEOUT,
-    StopReason.OUT_OF_MEMORY.value: Verdict.OUT_OF_MEMORY,
+    StopReason.TIMEOUT.value: FoldState.TIMEOUT,
+    StopReason.OUT_OF_MEMORY.value: FoldState.OUT_OF_MEMORY,
 }
 
 
@@ -36,19 +36,19 @@ class RuleRow(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class RuleVerdict(Judged):
-    """A rule's verdict with its reason, and the rule itself once there is one."""
+class RuleStatus(Status):
+    """A rule's state with its reason, and the rule itself once there is one."""
 
     ref: FoldRef
-    verdict: Verdict
-    why: str
+    state: FoldState
+    reason: str
     model: dict[str, Any] = field(default_factory=dict)  # model.json, empty where there is none
     job_id: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
     def is_done(self) -> bool:
-        return bool(self.model) and self.verdict in ENDED
+        return bool(self.model) and self.state in ENDED
 
     @property
     def words(self) -> str | None:
@@ -66,8 +66,8 @@ class RuleVerdict(Judged):
             "dataset": self.ref.id.dataset,
             "method": self.ref.id.method,
             "fold": None,
-            "state": self.verdict.value,
-            "why": self.why,
+            "state": self.state.value,
+            "reason": self.reason,
             "done": self.is_done,
             "failed": self.is_failed,
             "rule": self.words,
@@ -82,19 +82,21 @@ class RuleVerdict(Judged):
         }
 
 
-def look(refs: Sequence[FoldRef]) -> tuple[list[RuleVerdict], list[JobReport]]:
-    """The verdict on every rule; asks schedulers only where their files leave it open."""
-    found = [_gather(ref) for ref in refs]
-    reports = evidence.ask(found)
-    return [_judge(one, evidence.report_on(one, reports)) for one in found], list(reports.values())
+def rule_states(refs: Sequence[FoldRef]) -> tuple[list[RuleStatus], list[JobReport]]:
+    """The state of every rule; asks schedulers only where their files leave it open."""
+    found = [_read_files(ref) for ref in refs]
+    reports = fold_files.ask(found)
+    return [_classify(one, fold_files.report_on(one, reports)) for one in found], list(
+        reports.values()
+    )
 
 
-def _gather(ref: FoldRef) -> Evidence:
-    found = evidence.gather(ref)
+def _read_files(ref: FoldRef) -> FoldFiles:
+    found = fold_files.read(ref)
     return replace(found, under_way=_fold_under_way(found)) if found.scan.in_final else found
 
 
-def _fold_under_way(found: Evidence) -> str:
+def _fold_under_way(found: FoldFiles) -> str:
     """`fold 3 of 10`, once the rule itself is found and its folds have begun."""
     folds = list(RulePaths(found.ref.paths.folder).judging.folds_on_disk())
     if not folds or found.submission is None:
@@ -104,20 +106,20 @@ def _fold_under_way(found: Evidence) -> str:
     return f"fold {min(done + 1, wanted)} of {wanted}"
 
 
-def _judge(found: Evidence, report: JobReport) -> RuleVerdict:
-    seen = judge(found, report)
-    verdict, why = seen.verdict, seen.why
+def _classify(found: FoldFiles, report: JobReport) -> RuleStatus:
+    seen = classify(found, report)
+    state, reason = seen.state, seen.reason
     try:
         model = _read(RulePaths(found.ref.paths.folder).model)
     except UnreadableError as error:
         model = {}
-        if verdict not in LIVE:
-            verdict, why = Verdict.FAILED, str(error)
-    if model and verdict not in LIVE:
-        verdict, why = _of_model(model)
-    elif verdict is Verdict.RUNNING:
-        why = _progress(found)
-    return RuleVerdict(found.ref, verdict, why, model, seen.job_id, seen.warnings)
+        if state not in LIVE:
+            state, reason = FoldState.FAILED, str(error)
+    if model and state not in LIVE:
+        state, reason = _of_model(model)
+    elif state is FoldState.RUNNING:
+        reason = _progress(found)
+    return RuleStatus(found.ref, state, reason, model, seen.job_id, seen.warnings)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def _read(path: Path) -> dict[str, Any]:
     return saved
 
 
-def _progress(found: Evidence) -> str:
+def _progress(found: FoldFiles) -> str:
     if found.under_way:
         return f"{found.under_way}, to tell what to expect"
     if found.scan.in_final:
@@ -138,10 +140,13 @@ def _progress(found: Evidence) -> str:
     return f"length {found.scan.length or 1}, on all rows"
 
 
-def _of_model(model: dict[str, Any]) -> tuple[Verdict, str]:
+def _of_model(model: dict[str, Any]) -> tuple[FoldState, str]:
     reason = str(model.get("stop_reason", ""))
     if reason in _CUT:
         return _CUT[reason], "this ended the choice of the length; a larger fit.budget_h goes on"
     if not model.get("proved"):
-        return Verdict.UNPROVED, "it is not proved to be the best; the notes in model.json say why"
-    return Verdict.DONE, reason.replace("_", " ")
+        return (
+            FoldState.UNPROVED,
+            "it is not proved to be the best; the notes in model.json say why",
+        )
+    return FoldState.DONE, reason.replace("_", " ")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fsm_hpc.cluster import submissions
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import FoldRef
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study import checks, hydra, keys, variants
 from fsm_hpc.study.config import Config, stated_default
@@ -115,7 +115,7 @@ def _of_sweep(configs: Sequence[Config], keys: set[str], names_folds: bool) -> l
     found: dict[Path, FoldRef] = {}
     begun: dict[Path, _Begun] = {}
     for config in variants.placed(configs):
-        (ref,) = evidence.of_sweep([config])
+        (ref,) = fold_files.of_sweep([config])
         root = ref.paths.study.root
         begun.setdefault(root, _Begun(root))
         there = begun[root].like(config, keys, names_folds) or [ref.id]
@@ -219,11 +219,11 @@ def _refuse_beside_out(words: Sequence[str]) -> None:
 
 
 def _rules_on_disk(words: SortedWords) -> list[FoldRef]:
-    return [ref for ref in evidence.rules_on_disk(words.study) if _fits(ref.id, words.filters)]
+    return [ref for ref in fold_files.rules_on_disk(words.study) if _fits(ref.id, words.filters)]
 
 
 def _folds_on_disk(words: SortedWords) -> list[FoldRef]:
-    return [ref for ref in evidence.on_disk(words.study) if _fits(ref.id, words.filters)]
+    return [ref for ref in fold_files.on_disk(words.study) if _fits(ref.id, words.filters)]
 
 
 def _rule_in(folder: Path) -> FoldRef:

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.cluster.schedulers.base import JobReport
-from fsm_hpc.cluster.watch.evidence import FoldRef
-from fsm_hpc.cluster.watch.rules import RuleVerdict
-from fsm_hpc.cluster.watch.verdict import FoldVerdict, Verdict
+from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.rules import RuleStatus
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.study.fold_id import PLAIN, FoldId
 from fsm_hpc.system.numbers import clock, counted, number_ranges, percent
 from fsm_hpc.system.terminal import styled
@@ -23,21 +23,21 @@ if TYPE_CHECKING:  # plan loads numpy, which `status` does without
     from fsm_hpc.cluster.watch.cost import Expected
 
 COLOURS = {
-    Verdict.DONE: "green",
-    Verdict.UNPROVED: "yellow",
-    Verdict.TIMEOUT: "yellow",
-    Verdict.OUT_OF_MEMORY: "red",
-    Verdict.RUNNING: "cyan",
-    Verdict.QUEUED: "blue",
-    Verdict.UNKNOWN: "magenta",
-    Verdict.PARTIAL: "yellow",
-    Verdict.LOST: "red",
-    Verdict.CANCELLED: "yellow",
-    Verdict.FAILED: "red",
-    Verdict.CHANGED: "yellow",
-    Verdict.MISSING: "dim",
+    FoldState.DONE: "green",
+    FoldState.UNPROVED: "yellow",
+    FoldState.TIMEOUT: "yellow",
+    FoldState.OUT_OF_MEMORY: "red",
+    FoldState.RUNNING: "cyan",
+    FoldState.QUEUED: "blue",
+    FoldState.UNKNOWN: "magenta",
+    FoldState.PARTIAL: "yellow",
+    FoldState.LOST: "red",
+    FoldState.CANCELLED: "yellow",
+    FoldState.FAILED: "red",
+    FoldState.CHANGED: "yellow",
+    FoldState.MISSING: "dim",
 }
-LONGEST_WHY = 80  # letters of a reason in a table
+LONGEST_REASON = 80  # letters of a reason in a table
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
 
 
@@ -46,12 +46,12 @@ def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
     places = _Places(one.ref for one in made)
     groups: dict[tuple[FoldId, bool, str], list[int]] = {}
     for one in made:
-        key = (_any_fold(one.ref), one.is_submitted, one.why)
+        key = (_any_fold(one.ref), one.is_submitted, one.reason)
         groups.setdefault(key, []).append(one.ref.id.fold)
-    table = _table(*places.headings, "folds", "", "why")
-    for (fold, is_submitted, why), folds in groups.items():
+    table = _table(*places.headings, "folds", "", "reason")
+    for (fold, is_submitted, reason), folds in groups.items():
         word = styled((verb, "green") if is_submitted else ("skipped", "dim"))
-        table.add_row(*places.cells(fold), number_ranges(folds), word, why)
+        table.add_row(*places.cells(fold), number_ranges(folds), word, reason)
     console.print(table)
 
 
@@ -118,33 +118,33 @@ def _after(array: Array) -> str:
     return "".join(f" after array {position + 1}" for position in array.after)
 
 
-def folds(console: Console, verdicts: Sequence[FoldVerdict]) -> None:
+def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
     """One row per fold, or only those that are not done when there are many."""
-    shown = list(verdicts)
+    shown = list(statuses)
     if len(shown) > MOST_ROWS:
-        shown = [one for one in shown if one.verdict is not Verdict.DONE]
+        shown = [one for one in shown if one.state is not FoldState.DONE]
     if shown and len(shown) <= MOST_ROWS:
         console.print(fold_table(shown))
         for measure in sorted({one.result.measure for one in shown if one.result} - {"accuracy"}):
             console.print(f"validation is {measure} where that is the objective", style="dim")
     elif shown:
         console.print(group_table(shown))
-    console.print(sums(verdicts))
+    console.print(sums(statuses))
 
 
-def rules(console: Console, verdicts: Sequence[RuleVerdict]) -> None:
+def rules(console: Console, statuses: Sequence[RuleStatus]) -> None:
     """Each rule in words, with what to expect of it, or why there is none."""
-    for one in verdicts:
+    for one in statuses:
         for line in _rule_lines(one):
             console.print(line, soft_wrap=True)
 
 
-def _rule_lines(one: RuleVerdict) -> Iterator[Text]:
+def _rule_lines(one: RuleStatus) -> Iterator[Text]:
     of = " ".join(part for part in (one.ref.id.dataset, one.ref.id.method) if part)
     job = f", job {one.job_id}" if one.job_id and one.is_live else ""
-    why = f": {one.why}" if one.why else ""
-    verdict = (one.verdict.value, COLOURS[one.verdict])
-    yield styled(f"rule of {of} ", verdict, f"{job}{why}")
+    reason = f": {one.reason}" if one.reason else ""
+    state = (one.state.value, COLOURS[one.state])
+    yield styled(f"rule of {of} ", state, f"{job}{reason}")
     if one.words:
         before = "before: " if one.is_live else ""
         yield styled(f"  {before}", (one.words, "bold"))
@@ -154,7 +154,7 @@ def _rule_lines(one: RuleVerdict) -> Iterator[Text]:
     yield styled(f"  in {one.ref.paths.folder}")
 
 
-def _expected(one: RuleVerdict) -> str:
+def _expected(one: RuleStatus) -> str:
     accuracy, balanced, majority = map(one.expected, ("accuracy", "balanced_accuracy", "majority"))
     beside = f"the more frequent answer alone: {_percent(majority)}"
     if accuracy is None:
@@ -163,77 +163,77 @@ def _expected(one: RuleVerdict) -> str:
     return f"expect {_percent(accuracy)} on new rows ({also}{beside})"
 
 
-def overview(rules_: Sequence[RuleVerdict], verdicts: Sequence[FoldVerdict], height: int) -> Group:
+def overview(rules_: Sequence[RuleStatus], statuses: Sequence[FoldStatus], height: int) -> Group:
     """As much as a terminal holds: rules, then folds one by one, or in groups, and the sums."""
     told = [line for one in rules_ for line in _rule_lines(one)]
-    if rules_ and not verdicts:
+    if rules_ and not statuses:
         return Group(*told)
     height -= len(told)
-    rows = fold_table(verdicts) if len(verdicts) + 3 < height else group_table(verdicts)
-    return Group(*told, rows, sums(verdicts))
+    rows = fold_table(statuses) if len(statuses) + 3 < height else group_table(statuses)
+    return Group(*told, rows, sums(statuses))
 
 
-def fold_table(verdicts: Sequence[FoldVerdict]) -> Group:
+def fold_table(statuses: Sequence[FoldStatus]) -> Group:
     """One row per fold, and below it the reasons that are too long for a column."""
     long: dict[str, dict[tuple[str, ...], list[int]]] = {}
-    for one in verdicts:
-        if _is_long(one.why):
-            cells = long.setdefault(one.why, {})
+    for one in statuses:
+        if _is_long(one.reason):
+            cells = long.setdefault(one.reason, {})
             cells.setdefault(one.ref.id.place, []).append(one.ref.id.fold)
-    return Group(_fold_rows(verdicts), *(Text(_reason(*item)) for item in long.items()))
+    return Group(_fold_rows(statuses), *(Text(_reason(*item)) for item in long.items()))
 
 
-def _is_long(why: str) -> bool:
-    return len(why) > LONGEST_WHY or "\n" in why
+def _is_long(reason: str) -> bool:
+    return len(reason) > LONGEST_REASON or "\n" in reason
 
 
-def _reason(why: str, cells: Mapping[tuple[str, ...], list[int]]) -> str:
+def _reason(reason: str, cells: Mapping[tuple[str, ...], list[int]]) -> str:
     """`bank pivot fold 1, 2: ...`, which for a table is each of its problems on a line."""
     told = [f"{' '.join(cell)} fold {number_ranges(folds)}" for cell, folds in cells.items()]
-    return f"{'; '.join(told)}: {why}"
+    return f"{'; '.join(told)}: {reason}"
 
 
-def _fold_rows(verdicts: Sequence[FoldVerdict]) -> Table:
-    places = _Places(one.ref for one in verdicts)
+def _fold_rows(statuses: Sequence[FoldStatus]) -> Table:
+    places = _Places(one.ref for one in statuses)
     measured = ("validation", "test", "balanced", "majority")
     table = _table(*places.headings, "fold", "state", "length", *measured, "elapsed", "job")
-    table.add_column("why", overflow="fold")
-    for one in verdicts:
+    table.add_column("reason", overflow="fold")
+    for one in statuses:
         warnings = [(f" {text}", "yellow") for text in one.warnings]
         table.add_row(
             *places.cells(one.ref.id),
             one.ref.id.part,
-            _coloured(one.verdict),
+            _coloured(one.state),
             "" if one.length is None else str(one.length),
             *map(_percent, (one.best_validation, one.test_accuracy)),
             *map(_percent, (one.balanced_accuracy, one.majority)),
             "" if one.elapsed_s is None else clock(one.elapsed_s),
             one.job_id or "",
-            styled("see below" if _is_long(one.why) else one.why, *warnings),
+            styled("see below" if _is_long(one.reason) else one.reason, *warnings),
         )
     return table
 
 
-def group_table(verdicts: Sequence[FoldVerdict]) -> Table:
-    """Folds that share dataset, method, variant and verdict in one row."""
-    places = _Places(one.ref for one in verdicts)
-    groups: dict[tuple[FoldId, Verdict], list[int]] = {}
-    for one in verdicts:
-        groups.setdefault((_any_fold(one.ref), one.verdict), []).append(one.ref.id.fold)
+def group_table(statuses: Sequence[FoldStatus]) -> Table:
+    """Folds that share dataset, method, variant and state in one row."""
+    places = _Places(one.ref for one in statuses)
+    groups: dict[tuple[FoldId, FoldState], list[int]] = {}
+    for one in statuses:
+        groups.setdefault((_any_fold(one.ref), one.state), []).append(one.ref.id.fold)
     table = _table(*places.headings, "state", "count", "folds")
-    for (fold, verdict), members in groups.items():
-        row = _coloured(verdict), str(len(members)), number_ranges(members)
+    for (fold, state), members in groups.items():
+        row = _coloured(state), str(len(members)), number_ranges(members)
         table.add_row(*places.cells(fold), *row)
     return table
 
 
-def sums(verdicts: Sequence[FoldVerdict]) -> Text:
+def sums(statuses: Sequence[FoldStatus]) -> Text:
     """`350 folds: 300 done, 50 running`."""
-    if not verdicts:
+    if not statuses:
         return styled("no folds of that kind")
-    counts = Counter(one.verdict for one in verdicts)
-    parts = [styled((f"{counts[s]} {s.value}", COLOURS[s])) for s in Verdict if counts[s]]
-    return styled(f"{counted(len(verdicts), 'fold')}: ") + Text(", ").join(parts)
+    counts = Counter(one.state for one in statuses)
+    parts = [styled((f"{counts[s]} {s.value}", COLOURS[s])) for s in FoldState if counts[s]]
+    return styled(f"{counted(len(statuses), 'fold')}: ") + Text(", ").join(parts)
 
 
 def silence(console: Console, reports: Iterable[JobReport]) -> None:
@@ -252,8 +252,8 @@ def _percent(share: float | None) -> str:
     return "" if share is None else percent(share)
 
 
-def _coloured(verdict: Verdict) -> Text:
-    return styled((verdict.value, COLOURS[verdict]))
+def _coloured(state: FoldState) -> Text:
+    return styled((state.value, COLOURS[state]))
 
 
 def _table(*headings: str) -> Table:

@@ -6,10 +6,10 @@ import os
 from dataclasses import replace
 
 from fsm_hpc.cluster import arrays, attempts, study_lock
-from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
 
 
-def with_open_arrays(found: list[Evidence]) -> list[Evidence]:
+def with_open_arrays(found: list[FoldFiles]) -> list[FoldFiles]:
     """Folds of an array that is being submitted, or was when its command was ended."""
     studies = {one.ref.paths.study for one in found if one.ref.paths.id is not None}
     open_ = set().union(*map(arrays.open_folds, studies))
@@ -21,7 +21,7 @@ def with_open_arrays(found: list[Evidence]) -> list[Evidence]:
     ]
 
 
-def longer_than_the_limit(found: Evidence) -> str:
+def longer_than_the_limit(found: FoldFiles) -> str:
     """Said of a length that no attempt has had time for."""
     attempt, submission = found.attempt, found.submission
     if attempt is None or submission is None:

@@ -7,7 +7,7 @@ from itertools import cycle
 from statistics import fmean, pstdev
 from typing import Any
 
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Row, Study, label
 from fsm_hpc.report.tables import paper
 from fsm_hpc.study.measures import METRICS
@@ -41,7 +41,7 @@ def accuracy(study: Study, paper_beside: bool = False, metric: str = "accuracy")
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
     text = f"test {words_of(metric)} ({_unit(metric)}), mean and standard deviation over folds"
-    is_whole = study.counts[Verdict.DONE] == len(study.rows)
+    is_whole = study.counts[FoldState.DONE] == len(study.rows)
     hint = "" if is_whole else "\n* some folds are missing, unproved or timed out"
     axes.set_xlabel(text + hint)
     axes.grid(visible=False, axis="y")
@@ -99,7 +99,7 @@ def _bars(
 
 
 def _say_value(axes: Any, place: float, value: tuple[float, float], group: FoldGroup) -> None:
-    is_whole = group.counts[Verdict.DONE] == len(group.rows)
+    is_whole = group.counts[FoldState.DONE] == len(group.rows)
     text = f"{value[0]:.1f} ± {value[1]:.1f}" + ("  " if is_whole else " *")
     axes.text(116, place, text, va="center", ha="right", fontsize=6.5)
 
@@ -302,8 +302,8 @@ def _length_panel(axes: Any, row: Row) -> None:
         linewidth=0.9,
         label="chosen length",
     )
-    is_done = row.verdict is Verdict.DONE
-    axes.set_title(f"fold {row.fold}" + ("" if is_done else f" ({row.verdict.value})"), fontsize=8)
+    is_done = row.state is FoldState.DONE
+    axes.set_title(f"fold {row.fold}" + ("" if is_done else f" ({row.state.value})"), fontsize=8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 

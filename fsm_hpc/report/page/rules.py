@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.report.collect import FoldGroup, Row, Study, label
 from fsm_hpc.report.tables.maker import no_better
 from fsm_hpc.study.fold_id import FoldId
@@ -39,7 +39,7 @@ def _rule(group: FoldGroup, row: Row, anchor: str) -> ExampleFormula:
     done = row.result
     if done is None:
         return ExampleFormula(_name(group), "There is no formula yet.", row, anchor, (), "")
-    caveats = [] if row.verdict is Verdict.DONE else [f"fold {row.fold} is {row.verdict.value}"]
+    caveats = [] if row.state is FoldState.DONE else [f"fold {row.fold} is {row.state.value}"]
     if group.beats_majority is False:
         caveats.append(no_better(group))
     words = done.words or done.formula or ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fsm_hpc.cluster.watch.verdict import Verdict
+from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Study, label
 from fsm_hpc.report.mixture import Mixture, fold_list
 from fsm_hpc.report.significance import MARGIN
@@ -82,19 +82,19 @@ class Maker:
     def coverage(self) -> Table:
         """How many folds came to what."""
         study = self.study
-        counted = [s for s in Verdict if s is Verdict.DONE or study.counts[s]]
+        counted = [s for s in FoldState if s is FoldState.DONE or study.counts[s]]
         columns = (
             *_PLACE,
             *self._which(),
             Heading("folds", digits=0),
-            *(Heading(verdict.value, digits=0) for verdict in counted),
+            *(Heading(state.value, digits=0) for state in counted),
         )
         lines = [
             Line(
                 (
                     *self._place(folds),
                     Cell(float(len(folds.rows))),
-                    *(_count(folds, verdict) for verdict in counted),
+                    *(_count(folds, state) for state in counted),
                 ),
                 opens_group=_is_first(study, folds),
             )
@@ -126,11 +126,11 @@ class Maker:
         have = len(folds.results)
         notes = []
         if have < total:
-            open_ = Counter(row.verdict for row in folds.rows if row.result is None)
-            without = [f"{open_[v]} {v.value}" for v in Verdict if open_[v]]
+            open_ = Counter(row.state for row in folds.rows if row.result is None)
+            without = [f"{open_[v]} {v.value}" for v in FoldState if open_[v]]
             notes.append(f"{have} of {counted(total, 'fold')} ({', '.join(without)})")
-        if counts[Verdict.UNPROVED]:
-            notes.append(f"{counts[Verdict.UNPROVED]} unproved ({_known_bounds(folds)})")
+        if counts[FoldState.UNPROVED]:
+            notes.append(f"{counts[FoldState.UNPROVED]} unproved ({_known_bounds(folds)})")
         cut = [f"{counts[s]} {s.value}" for s in _CUT_SHORT if counts[s]]
         if cut:
             notes.append(f"{' and '.join(cut)} (fell back to the best finished length)")
@@ -232,8 +232,8 @@ class Maker:
         shown: Math = letters.show(row.result, self.choices.names)
         first = folds.rows[0]
         notes = [] if row is first else [f"of fold {row.fold}, as fold {first.fold} has none"]
-        if row.verdict is not Verdict.DONE:
-            notes.append(f"fold {row.fold} is {row.verdict.value}")
+        if row.state is not FoldState.DONE:
+            notes.append(f"fold {row.fold} is {row.state.value}")
         return Cell(shown, note="; ".join(notes))
 
     # -------------------------------------------------------------------------------- runtimes
@@ -275,7 +275,7 @@ class Maker:
 
 
 _PLACE = (Heading("dataset", is_text=True), Heading("method", is_text=True))
-_CUT_SHORT = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
+_CUT_SHORT = (FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY)
 
 
 def _known_bounds(folds: FoldGroup) -> str:
@@ -283,7 +283,7 @@ def _known_bounds(folds: FoldGroup) -> str:
     known = [
         f"fold {done.fold}: {text}"
         for row in folds.rows
-        if row.verdict is Verdict.UNPROVED and (done := row.result) and (text := done.bounds)
+        if row.state is FoldState.UNPROVED and (done := row.result) and (text := done.bounds)
     ]
     return "; ".join(known) or "perhaps not the best formula"
 
@@ -305,14 +305,14 @@ def _is_first(study: Study, folds: FoldGroup) -> bool:
     return next(c for c in study.groups.values() if c.dataset == folds.dataset) is folds
 
 
-def _count(folds: FoldGroup, verdict: Verdict) -> Cell:
-    """How many folds have the verdict, with their reasons."""
+def _count(folds: FoldGroup, state: FoldState) -> Cell:
+    """How many folds have the state, with their reasons."""
     reasons: dict[str, list[int]] = {}
     for row in folds.rows:
-        if row.verdict is verdict and row.reason:
+        if row.state is state and row.reason:
             reasons.setdefault(row.reason, []).append(row.fold)
     said = [f"{fold_list(numbers)}: {reason}" for reason, numbers in reasons.items()]
-    return Cell(float(folds.counts[verdict]), note="; ".join(said))
+    return Cell(float(folds.counts[state]), note="; ".join(said))
 
 
 def _difference(ours: Cell, theirs: Cell) -> Cell:

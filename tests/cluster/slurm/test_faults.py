@@ -27,7 +27,7 @@ def test_a_signalled_job_saves_requeues_and_ends_as_if_never_interrupted(
     running = site.wait_for_length(5)
     site.shell("scancel", "--signal=USR2", running["job_id"])
     requeued = site.wait_for("queued")[0]
-    assert requeued["why"].startswith("requeued after preempted, resumes at length")
+    assert requeued["reason"].startswith("requeued after preempted, resumes at length")
     site.wait_for_restart()
     site.finish(uninterrupted)
     assert site.file("result.json")["provenance"]["requeues"] == 2
@@ -39,7 +39,7 @@ def test_a_signal_before_the_job_is_ready_is_kept(site: Site) -> None:
     _wait_until_signals_are_held_back(site)
     site.shell("scancel", "--signal=USR2", job_id)
     requeued = site.wait_for("queued")[0]
-    assert requeued["why"].startswith("requeued after preempted")
+    assert requeued["reason"].startswith("requeued after preempted")
 
 
 def test_without_sacct_states_are_still_told(site: Site, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_site_that_hands_on_no_environment(site: Site, monkeypatch: pytest.Mon
 def test_a_failing_setup_line_is_told(site: Site) -> None:
     site.fsm(*ONE, "-m", "cluster.setup=[module_of_mine load python]")
     (failed,) = site.wait_for("failed")
-    assert failed["why"] == "a setup line failed with 127: module_of_mine load python"
+    assert failed["reason"] == "a setup line failed with 127: module_of_mine load python"
 
 
 def test_a_time_limit_without_time_to_work_is_refused(site: Site) -> None:

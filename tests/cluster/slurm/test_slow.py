@@ -115,7 +115,7 @@ def test_a_fold_gives_up_after_too_many_lost_attempts(site: Site) -> None:
     job_id = site.wait_for_length(3)["job_id"]
     _scontrol(site.settings, "requeue", job_id)
     failed = site.wait_for("failed")[0]
-    assert failed["why"].startswith("gave up after 1 lost attempts")
+    assert failed["reason"].startswith("gave up after 1 lost attempts")
 
 
 def test_memory_that_runs_out_falls_back_and_more_goes_on(site: Site) -> None:

@@ -65,7 +65,7 @@ def test_cancelled_folds_go_on_where_they_were(site: Site) -> None:
     assert site.state()["state"] == "running"
     site.fsm("cancel", "-y")
     gone = site.wait_for("cancelled")[0]
-    assert "resumes at length" in gone["why"]
+    assert "resumes at length" in gone["reason"]
     site.fsm("status", "--check", code=2)
     site.fsm("resume", "scan.max_length=3", "--wait")
     assert site.state()["done"]
@@ -87,7 +87,7 @@ def test_arrays_are_split_at_the_limit_of_the_site(tmp_path: Path, cluster: Sett
 def test_a_job_that_waits_says_what_for(site: Site) -> None:
     site.fsm(*LONG, "-m", "cluster.options={hold: true}")
     assert site.state()["state"] == "queued"
-    assert site.state()["why"].startswith("JobHeldUser; held")
+    assert site.state()["reason"].startswith("JobHeldUser; held")
     site.fsm("status", "--check", code=1)
 
 
@@ -112,8 +112,8 @@ def test_a_table_that_is_gone_when_the_job_starts_is_bad_input(site: Site) -> No
     table.unlink()
     site.shell("scontrol", "release", site.state()["job_id"])
     failed = site.wait_for("failed")[0]
-    assert failed["why"].startswith("bad input:")
-    assert "own.csv" in failed["why"]
+    assert failed["reason"].startswith("bad input:")
+    assert "own.csv" in failed["reason"]
 
 
 def test_queued_jobs_keep_their_config_and_tell_of_changed_code(site: Site) -> None:

@@ -16,13 +16,13 @@ from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers import local, slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.watch import evidence
-from fsm_hpc.cluster.watch.evidence import Evidence, FoldRef
-from fsm_hpc.cluster.watch.verdict import (
-    FoldVerdict,
-    Verdict,
+from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
+from fsm_hpc.cluster.watch.states import (
+    FoldState,
+    FoldStatus,
     check_code,
-    judge,
+    classify,
 )
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId
@@ -51,9 +51,9 @@ def hints(state: str, reason: str = "") -> JobReport:
     return JobReport({"7_0": slurm_commands.status(state, reason)})
 
 
-def look_at(found: Evidence) -> FoldVerdict:
-    """The verdict where the scheduler is asked."""
-    return judge(found, evidence.report_on(found, evidence.ask([found])))
+def classified(found: FoldFiles) -> FoldStatus:
+    """The state where the scheduler is asked."""
+    return classify(found, fold_files.report_on(found, fold_files.ask([found])))
 
 
 def result(**changes: Any) -> FoldResult:
@@ -63,37 +63,37 @@ def result(**changes: Any) -> FoldResult:
 @pytest.mark.parametrize(
     ("last", "said", "expected"),
     [
-        (None, hints("PENDING", "Priority"), Verdict.QUEUED),
-        (None, hints("RUNNING"), Verdict.RUNNING),
-        (None, hints("FAILED"), Verdict.FAILED),
-        (None, hints("CANCELLED"), Verdict.CANCELLED),
-        (None, SILENT, Verdict.UNKNOWN),
-        (None, JobReport(), Verdict.LOST),
-        (attempt(), hints("RUNNING"), Verdict.RUNNING),
-        (attempt(), hints("COMPLETING"), Verdict.RUNNING),
-        (attempt(), hints("PENDING"), Verdict.QUEUED),
-        (attempt(), hints("NODE_FAIL"), Verdict.LOST),
-        (attempt(), hints("OUT_OF_MEMORY"), Verdict.OUT_OF_MEMORY),
-        (attempt(), hints("CANCELLED"), Verdict.CANCELLED),
-        (attempt(), hints("TIMEOUT"), Verdict.LOST),
-        (attempt(), SILENT, Verdict.UNKNOWN),
-        (attempt(), JobReport(), Verdict.LOST),
-        (attempt(token="older"), hints("PENDING"), Verdict.QUEUED),
-        (attempt(AttemptEnd.TIMEOUT), hints("PENDING"), Verdict.QUEUED),
-        (attempt(AttemptEnd.TIMEOUT), SILENT, Verdict.UNKNOWN),
-        (attempt(AttemptEnd.TIMEOUT), JobReport(), Verdict.LOST),
-        (attempt(AttemptEnd.PREEMPTED), hints("REQUEUED"), Verdict.QUEUED),
-        (attempt(AttemptEnd.STOPPED), hints("CANCELLED"), Verdict.CANCELLED),
-        (attempt(AttemptEnd.GAVE_UP), SILENT, Verdict.FAILED),
-        (attempt(AttemptEnd.ERROR), SILENT, Verdict.FAILED),
-        (attempt(AttemptEnd.BAD_INPUT), SILENT, Verdict.FAILED),
-        (attempt(AttemptEnd.OUT_OF_MEMORY), SILENT, Verdict.OUT_OF_MEMORY),
+        (None, hints("PENDING", "Priority"), FoldState.QUEUED),
+        (None, hints("RUNNING"), FoldState.RUNNING),
+        (None, hints("FAILED"), FoldState.FAILED),
+        (None, hints("CANCELLED"), FoldState.CANCELLED),
+        (None, SILENT, FoldState.UNKNOWN),
+        (None, JobReport(), FoldState.LOST),
+        (attempt(), hints("RUNNING"), FoldState.RUNNING),
+        (attempt(), hints("COMPLETING"), FoldState.RUNNING),
+        (attempt(), hints("PENDING"), FoldState.QUEUED),
+        (attempt(), hints("NODE_FAIL"), FoldState.LOST),
+        (attempt(), hints("OUT_OF_MEMORY"), FoldState.OUT_OF_MEMORY),
+        (attempt(), hints("CANCELLED"), FoldState.CANCELLED),
+        (attempt(), hints("TIMEOUT"), FoldState.LOST),
+        (attempt(), SILENT, FoldState.UNKNOWN),
+        (attempt(), JobReport(), FoldState.LOST),
+        (attempt(token="older"), hints("PENDING"), FoldState.QUEUED),
+        (attempt(AttemptEnd.TIMEOUT), hints("PENDING"), FoldState.QUEUED),
+        (attempt(AttemptEnd.TIMEOUT), SILENT, FoldState.UNKNOWN),
+        (attempt(AttemptEnd.TIMEOUT), JobReport(), FoldState.LOST),
+        (attempt(AttemptEnd.PREEMPTED), hints("REQUEUED"), FoldState.QUEUED),
+        (attempt(AttemptEnd.STOPPED), hints("CANCELLED"), FoldState.CANCELLED),
+        (attempt(AttemptEnd.GAVE_UP), SILENT, FoldState.FAILED),
+        (attempt(AttemptEnd.ERROR), SILENT, FoldState.FAILED),
+        (attempt(AttemptEnd.BAD_INPUT), SILENT, FoldState.FAILED),
+        (attempt(AttemptEnd.OUT_OF_MEMORY), SILENT, FoldState.OUT_OF_MEMORY),
     ],
 )
 def test_a_fold_without_a_result_is(
-    last: Attempt | None, said: JobReport, expected: Verdict
+    last: Attempt | None, said: JobReport, expected: FoldState
 ) -> None:
-    assert judge(Evidence(REF, None, submission(), last, SCAN), said).verdict is expected
+    assert classify(FoldFiles(REF, None, submission(), last, SCAN), said).state is expected
 
 
 def test_no_answer_never_becomes_a_failure() -> None:
@@ -102,73 +102,73 @@ def test_no_answer_never_becomes_a_failure() -> None:
         attempt(),
         *(attempt(end) for end in (AttemptEnd.TIMEOUT, AttemptEnd.PREEMPTED)),
     ):
-        found = judge(Evidence(REF, None, submission(), last, SCAN), SILENT)
+        found = classify(FoldFiles(REF, None, submission(), last, SCAN), SILENT)
         assert not found.is_failed
         assert check_code([found]) == 1
 
 
 def test_a_result_is_done_whatever_slurm_says() -> None:
-    found = Evidence(REF, result(), submission(), attempt(AttemptEnd.FINISHED), SCAN)
-    assert judge(found, hints("NODE_FAIL")).verdict is Verdict.DONE
-    assert judge(found, SILENT).is_done
+    found = FoldFiles(REF, result(), submission(), attempt(AttemptEnd.FINISHED), SCAN)
+    assert classify(found, hints("NODE_FAIL")).state is FoldState.DONE
+    assert classify(found, SILENT).is_done
 
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"stop_reason": "timeout"}, Verdict.TIMEOUT),
-        ({"stop_reason": "out_of_memory"}, Verdict.OUT_OF_MEMORY),
-        ({"proved": False}, Verdict.UNPROVED),
-        ({"proved": False, "formula": None}, Verdict.DONE),
+        ({"stop_reason": "timeout"}, FoldState.TIMEOUT),
+        ({"stop_reason": "out_of_memory"}, FoldState.OUT_OF_MEMORY),
+        ({"proved": False}, FoldState.UNPROVED),
+        ({"proved": False, "formula": None}, FoldState.DONE),
     ],
 )
-def test_a_result_says_what_it_lacks(changes: dict[str, Any], expected: Verdict) -> None:
-    found = judge(Evidence(REF, result(**changes)), JobReport())
-    assert found.verdict is expected
+def test_a_result_says_what_it_lacks(changes: dict[str, Any], expected: FoldState) -> None:
+    found = classify(FoldFiles(REF, result(**changes)), JobReport())
+    assert found.state is expected
     assert check_code([found]) == 0
 
 
 def test_a_resumed_fold_with_a_result_is_live_again() -> None:
-    found = Evidence(REF, result(stop_reason="timeout"), submission(), attempt(), SCAN)
-    assert judge(found, hints("RUNNING")).verdict is Verdict.RUNNING
-    assert judge(found, hints("CANCELLED")).verdict is Verdict.TIMEOUT
+    found = FoldFiles(REF, result(stop_reason="timeout"), submission(), attempt(), SCAN)
+    assert classify(found, hints("RUNNING")).state is FoldState.RUNNING
+    assert classify(found, hints("CANCELLED")).state is FoldState.TIMEOUT
     here = submission(kind="local", job_id=f"local/{platform.node()}/1")
-    for pid, expected in ((os.getpid(), Verdict.RUNNING), (2**22 + 1, Verdict.TIMEOUT)):
+    for pid, expected in ((os.getpid(), FoldState.RUNNING), (2**22 + 1, FoldState.TIMEOUT)):
         mine = attempt(host=platform.node(), pid=pid, process=identity(pid))
-        again = Evidence(REF, result(stop_reason="timeout"), here, mine, SCAN)
-        assert look_at(again).verdict is expected
+        again = FoldFiles(REF, result(stop_reason="timeout"), here, mine, SCAN)
+        assert classified(again).state is expected
 
 
 def test_what_the_user_cancelled_is_cancelled_without_sacct() -> None:
     cancelled = submission(cancelled_at=1.0)
-    assert judge(Evidence(REF, None, cancelled, attempt(), SCAN), JobReport()).verdict is (
-        Verdict.CANCELLED
+    assert classify(FoldFiles(REF, None, cancelled, attempt(), SCAN), JobReport()).state is (
+        FoldState.CANCELLED
     )
 
 
 def test_a_submission_that_sbatch_never_answered_is_missing_after_a_while() -> None:
-    fresh = judge(Evidence(REF, None, submission(job_id=None)), JobReport())
-    old = judge(Evidence(REF, None, submission(job_id=None, submitted_at=0.0)), JobReport())
-    assert (fresh.verdict, old.verdict) == (Verdict.QUEUED, Verdict.MISSING)
+    fresh = classify(FoldFiles(REF, None, submission(job_id=None)), JobReport())
+    old = classify(FoldFiles(REF, None, submission(job_id=None, submitted_at=0.0)), JobReport())
+    assert (fresh.state, old.state) == (FoldState.QUEUED, FoldState.MISSING)
 
 
 def test_a_local_fold_whose_process_is_gone_is_lost() -> None:
     here = submission(kind="local", job_id=f"local/{platform.node()}/1")
     dead = attempt(host=platform.node(), pid=2**22 + 1, process=identity(2**22 + 1))
-    assert look_at(Evidence(REF, None, here, dead, SCAN)).verdict is Verdict.LOST
+    assert classified(FoldFiles(REF, None, here, dead, SCAN)).state is FoldState.LOST
 
 
 def test_a_local_fold_of_another_machine_is_unknown(tmp_path: Path) -> None:
     away = submission(kind="local", job_id="local/elsewhere/1")
     ref = FoldRef(BANK, FoldPaths(tmp_path))
     attempts.save(ref.paths, attempt(host="elsewhere"))
-    found = look_at(Evidence(ref, None, away, attempt(host="elsewhere"), SCAN))
-    assert found.verdict is Verdict.UNKNOWN
+    found = classified(FoldFiles(ref, None, away, attempt(host="elsewhere"), SCAN))
+    assert found.state is FoldState.UNKNOWN
 
 
-@pytest.mark.parametrize(("age_s", "expected"), [(60, Verdict.RUNNING), (7200, Verdict.LOST)])
+@pytest.mark.parametrize(("age_s", "expected"), [(60, FoldState.RUNNING), (7200, FoldState.LOST)])
 def test_a_fold_of_another_machine_is_lost_without_a_sign_of_life(
-    tmp_path: Path, age_s: float, expected: Verdict, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, age_s: float, expected: FoldState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "CONFIRM_S", 0.0)
     ref = FoldRef(BANK, FoldPaths(tmp_path))
@@ -176,7 +176,7 @@ def test_a_fold_of_another_machine_is_lost_without_a_sign_of_life(
     last = attempt(host="elsewhere", process=ELSEWHERE)
     attempts.save(ref.paths, last)
     os.utime(ref.paths.attempt, (time.time() - age_s,) * 2)
-    assert look_at(Evidence(ref, None, away, last, SCAN)).verdict is expected
+    assert classified(FoldFiles(ref, None, away, last, SCAN)).state is expected
 
 
 @pytest.mark.parametrize(("is_same", "expected"), [(True, "running"), (False, "lost")])
@@ -185,21 +185,21 @@ def test_a_process_that_began_later_is_another_one(is_same: bool, expected: str)
     process = identity(os.getpid()) if is_same else reused(os.getpid())
     here = submission(kind="local", job_id=f"local/{platform.node()}/{os.getpid()}")
     last = attempt(host=platform.node(), pid=os.getpid(), process=process)
-    assert look_at(Evidence(REF, None, here, last, SCAN)).verdict.value == expected
+    assert classified(FoldFiles(REF, None, here, last, SCAN)).state.value == expected
     waiting = replace(here, process=process)
-    verdict = look_at(Evidence(REF, None, waiting, None, SCAN)).verdict
-    assert verdict is (Verdict.QUEUED if is_same else Verdict.PARTIAL)
+    state = classified(FoldFiles(REF, None, waiting, None, SCAN)).state
+    assert state is (FoldState.QUEUED if is_same else FoldState.PARTIAL)
 
 
 def test_nothing_on_disk_is_missing_and_a_bare_scan_is_partial() -> None:
-    assert judge(Evidence(REF), JobReport()).verdict is Verdict.MISSING
-    assert judge(Evidence(REF, scan=SCAN), JobReport()).why == "resumes at length 4"
+    assert classify(FoldFiles(REF), JobReport()).state is FoldState.MISSING
+    assert classify(FoldFiles(REF, scan=SCAN), JobReport()).reason == "resumes at length 4"
 
 
 def test_check_tells_done_open_and_failed_apart() -> None:
-    done = judge(Evidence(REF, result()), JobReport())
-    open_ = judge(Evidence(REF), JobReport())
-    failed = judge(Evidence(REF, None, submission(), attempt(AttemptEnd.ERROR)), JobReport())
+    done = classify(FoldFiles(REF, result()), JobReport())
+    open_ = classify(FoldFiles(REF), JobReport())
+    failed = classify(FoldFiles(REF, None, submission(), attempt(AttemptEnd.ERROR)), JobReport())
     assert check_code([done]) == 0
     assert check_code([done, open_]) == 1
     assert check_code([done, open_, failed]) == 2
@@ -221,9 +221,9 @@ def test_a_fold_that_runs_tells_how_far_it_is() -> None:
     rows = tuple({"length": n, "formula": "a" if n < 2 else "b"} for n in range(1, 5))
     scan = replace(SCAN, progress=0.25, left_s=600.0, scan_s=1800.0, lengths=rows)
     sent = replace(submission(), config={"scan": {"budget_h": 2.0}})
-    one = judge(Evidence(REF, submission=sent, attempt=attempt(), scan=scan), hints("RUNNING"))
-    assert "25 % searched, 3 min to 30 min left" in one.why
-    assert "unchanged since length 2" in one.why
-    assert "1.5 h of its budget left" in one.why
+    one = classify(FoldFiles(REF, submission=sent, attempt=attempt(), scan=scan), hints("RUNNING"))
+    assert "25 % searched, 3 min to 30 min left" in one.reason
+    assert "unchanged since length 2" in one.reason
+    assert "1.5 h of its budget left" in one.reason
     told = one.to_dict()
     assert (told["progress"], told["left_s"], told["unchanged_since"]) == (0.25, 600.0, 2)

@@ -38,7 +38,7 @@ class FoldRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FoldFiles:
     """All that the files of a fold say."""
 
     ref: FoldRef
@@ -131,7 +131,7 @@ def rules_on_disk(study: Path) -> Iterator[FoldRef]:
         yield FoldRef(rule, paths)
 
 
-def gather_all(refs: Sequence[FoldRef]) -> list[Evidence]:
+def read_all(refs: Sequence[FoldRef]) -> list[FoldFiles]:
     """Of many folds; what the indexes of their studies have is not read again."""
     indexes: dict[Path, ResultIndex] = {}
     found = []
@@ -139,33 +139,33 @@ def gather_all(refs: Sequence[FoldRef]) -> list[Evidence]:
         study = ref.paths.study
         if study.root not in indexes:
             indexes[study.root] = ResultIndex(study)
-        found.append(gather(ref, indexes[study.root]))
+        found.append(read(ref, indexes[study.root]))
     for index in indexes.values():
         index.save()
     return found
 
 
-def gather(ref: FoldRef, index: ResultIndex | None = None) -> Evidence:
+def read(ref: FoldRef, index: ResultIndex | None = None) -> FoldFiles:
     """Read the files of a fold; one that cannot be read is told, and does not hide the others."""
     try:
-        return _gather(ref, index)
+        return _read(ref, index)
     except OSError as error:
-        return Evidence(ref, trouble=str(error))
+        return FoldFiles(ref, trouble=str(error))
 
 
-def _gather(ref: FoldRef, index: ResultIndex | None) -> Evidence:
+def _read(ref: FoldRef, index: ResultIndex | None) -> FoldFiles:
     """A result of the last submission says it all."""
     paths = ref.paths
     known = None if index is None else index.get(paths)
     if known is not None and known[0].id == ref.id:
-        return Evidence(ref, known[0], outdated=known[1])
+        return FoldFiles(ref, known[0], outdated=known[1])
     damage: list[UnreadableError] = []
     done = _understood(lambda: result.read(paths.result, ref.id), damage)
     outdated = len(files.outdated_names(paths.folder))
     if done is not None and _is_of_last_submission(done, paths):
         if index is not None:
             index.add(paths, done, outdated)
-        return Evidence(ref, done, outdated=outdated)
+        return FoldFiles(ref, done, outdated=outdated)
     return replace(_with_other_files(ref, done, damage), outdated=outdated)
 
 
@@ -179,9 +179,9 @@ def newer_files(ref: FoldRef) -> str:
 
 def _with_other_files(
     ref: FoldRef, done: FoldResult | None, damage: list[UnreadableError]
-) -> Evidence:
+) -> FoldFiles:
     paths = ref.paths
-    return Evidence(
+    return FoldFiles(
         ref,
         done,
         _understood(lambda: submissions.read(paths), damage),
@@ -209,7 +209,7 @@ def _is_of_last_submission(done: FoldResult, paths: FoldPaths) -> bool:
     return last is not None and last <= generations.in_values(done.provenance)
 
 
-def ask(found: Iterable[Evidence]) -> dict[str, JobReport]:
+def ask(found: Iterable[FoldFiles]) -> dict[str, JobReport]:
     """What every scheduler says about the jobs that are left open."""
     jobs: dict[str, list[JobRecord]] = {}
     for one in found:
@@ -225,12 +225,12 @@ def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
         return JobReport(silent=(kind,), queue_answered=False)
 
 
-def report_on(found: Evidence, reports: Mapping[str, JobReport]) -> JobReport:
+def report_on(found: FoldFiles, reports: Mapping[str, JobReport]) -> JobReport:
     kind = found.submission.kind if found.submission else ""
     return reports.get(kind, JobReport())
 
 
-def job_outputs(found: Evidence) -> list[Path]:
+def job_outputs(found: FoldFiles) -> list[Path]:
     """What the job of a fold printed."""
     job, submission = found.job, found.submission
     if job is None or submission is None:
@@ -238,7 +238,7 @@ def job_outputs(found: Evidence) -> list[Path]:
     return schedulers.named(submission.kind).outputs(job)
 
 
-def reason_not_to_begin(found: Evidence) -> str:
+def reason_not_to_begin(found: FoldFiles) -> str:
     """What a job wrote that ended before it claimed its fold: a setup line of the user's failed,
     or something could not be read; else nothing."""
     for path in job_outputs(found):
@@ -248,7 +248,7 @@ def reason_not_to_begin(found: Evidence) -> str:
     return ""
 
 
-def output_tells_of_memory(found: Evidence) -> bool:
+def output_tells_of_memory(found: FoldFiles) -> bool:
     """Whether the output says that the last attempt was killed for its memory."""
     submission, attempt = found.submission, found.attempt
     if submission is None or attempt is None or attempt.token != submission.token:
