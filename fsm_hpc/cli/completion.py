@@ -48,33 +48,33 @@ def run(asked: str) -> int:
 
 
 def completions(line: str, shell: str = "bash") -> list[str]:
-    """What may stand in place of the last word of a line that begins with the program's name."""
-    *before, word = line.split(" ")
-    found = sorted(set(_candidates(word, [text for text in before[1:] if text])))
+    """What may stand in place of the last argument of a line; the first is the program."""
+    *before, argument = line.split(" ")
+    found = sorted(set(_candidates(argument, [text for text in before[1:] if text])))
     if shell == "fish":
         return found
-    cut = word.rfind("=") + 1  # bash completes what follows the sign
+    cut = argument.rfind("=") + 1  # bash completes what follows the sign
     return [text[cut:] for text in found]
 
 
-def _candidates(word: str, before: list[str]) -> Iterator[str]:
+def _candidates(argument: str, before: list[str]) -> Iterator[str]:
     command = next((text for text in before if text in usage.names()), None)
     texts: Iterator[str] | list[str]
-    if word.startswith("-"):
+    if argument.startswith("-"):
         texts = usage.verb(command or usage.RUN).options()
-    elif "=" in word:
-        texts = _values(word)
+    elif "=" in argument:
+        texts = _values(argument)
     else:
-        texts = [*_keys(word), *(() if command else usage.names())]
-    return (text for text in texts if text.startswith(word))
+        texts = [*_keys(argument), *(() if command else usage.names())]
+    return (text for text in texts if text.startswith(argument))
 
 
-def _keys(word: str) -> Iterator[str]:
+def _keys(argument: str) -> Iterator[str]:
     """Settings: groups and values end with `=`, sections with a dot."""
     from fsm_hpc.study import keys
     from fsm_hpc.study.config_folders import groups
 
-    sign = word[: len(word) - len(word.lstrip("+~"))]
+    sign = argument[: len(argument) - len(argument.lstrip("+~"))]
     known = keys.known()
     for key in known:
         if any(other.startswith(f"{key}.") for other in known):
@@ -84,19 +84,19 @@ def _keys(word: str) -> Iterator[str]:
     yield from (f"{sign}{group}=" for group in groups())
 
 
-def _values(word: str) -> Iterator[str]:
+def _values(argument: str) -> Iterator[str]:
     """Values of the key: choices of a group, names of an enumeration, true and false."""
     from fsm_hpc.study import keys
     from fsm_hpc.study.config_folders import key_of, names_in
 
-    stem, _, last = word.rpartition("," if "," in word.partition("=")[2] else "=")
-    glue = word[len(stem)]
-    hint = keys.hint_of(key_of(word))
+    stem, _, last = argument.rpartition("," if "," in argument.partition("=")[2] else "=")
+    glue = argument[len(stem)]
+    hint = keys.hint_of(key_of(argument))
     hints = [hint, *typing.get_args(hint)]
     choices = [str(member.value) for kind in hints if _is_enum(kind) for member in kind]
     choices += ["true", "false"] if bool in hints else []
-    yield from (f"{stem}{glue}{text}" for text in [*names_in(key_of(word)), *choices])
-    if Path in hints or key_of(word) in ("dataset.path", "dataset.labels"):
+    yield from (f"{stem}{glue}{text}" for text in [*names_in(key_of(argument)), *choices])
+    if Path in hints or key_of(argument) in ("dataset.path", "dataset.labels"):
         folder, _, name = last.rpartition("/")
         place = Path(folder or ("/" if last.startswith("/") else ".")).expanduser()
         found = place.iterdir() if place.is_dir() else ()

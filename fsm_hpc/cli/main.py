@@ -1,4 +1,4 @@
-"""Find the verb among the words of a command, run it, and tell a user's mistake in one line."""
+"""Find the verb among the arguments of a command, run it, and tell a user's mistake in one line."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fsm_hpc.system import terminal
 CTRL_C = 130  # the exit code that shells know it by
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; a user's mistake is one line and exit code 2."""
     # Before scikit-learn or XGBoost is loaded, and for every job that is started from here:
     # threads that spin while they wait slow each other down where there are more than cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     terminal.configure_stdio()
     try:
-        code = _run(list(sys.argv[1:] if words is None else words))
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()  # now, as a full disk is told here and nowhere later
         return code
     except KeyboardInterrupt:
@@ -68,22 +68,24 @@ def _of_output(error: OSError) -> str:
     return "standard output: "
 
 
-def _run(words: list[str]) -> int:
-    verb = _take_verb(words)
-    if verb is None and (not words or words[0] in ("-h", "--help")):
+def _run(arguments: list[str]) -> int:
+    verb = _take_verb(arguments)
+    if verb is None and (not arguments or arguments[0] in ("-h", "--help")):
         print(usage.overview(), end="")
-        return 0 if words else 2
-    if verb is None and not words[0].startswith(("-", "~")) and "=" not in words[0]:
-        near = did_you_mean(words[0], usage.names())
-        raise UserError(f"expected key=value or a verb first, found {words[0]!r}{near}")
-    return usage.verb(verb or usage.RUN).run(words)
+        return 0 if arguments else 2
+    if verb is None and not arguments[0].startswith(("-", "~")) and "=" not in arguments[0]:
+        near = did_you_mean(arguments[0], usage.names())
+        raise UserError(f"expected key=value or a verb first, found {arguments[0]!r}{near}")
+    return usage.verb(verb or usage.RUN).run(arguments)
 
 
-def _take_verb(words: list[str]) -> str | None:
-    """Take the verb out of the words; what follows an option with a value is none."""
-    for place, word in enumerate(words):
-        if word in usage.names() and (place == 0 or not _takes_value(words[place - 1], word)):
-            return words.pop(place)
+def _take_verb(arguments: list[str]) -> str | None:
+    """Take the verb out of the arguments; what follows an option with a value is none."""
+    for place, argument in enumerate(arguments):
+        if argument in usage.names() and (
+            place == 0 or not _takes_value(arguments[place - 1], argument)
+        ):
+            return arguments.pop(place)
     return None
 
 

@@ -117,16 +117,16 @@ def choices(flags: argparse.Namespace) -> Choices:
     return replace(shown, margin=flags.margin, compare=True)
 
 
-def read_study(words: Sequence[str]) -> tuple[StudyPaths, Study]:
-    """The study that the words mean, with the folds of it that they name, and those missing."""
+def read_study(overrides: Sequence[str]) -> tuple[StudyPaths, Study]:
+    """The study that the overrides mean, with the folds of it that they name, and those missing."""
     from fsm_hpc.cluster.watch import selection
     from fsm_hpc.report import collect
     from fsm_hpc.study.files import StudyPaths
 
-    named = selection.sort(words)
+    named = selection.sort(overrides)
     named.refuse_rule("a table of folds")
     if named.name_a_sweep:
-        swept = selection.select(words)
+        swept = selection.select(overrides)
         paths = swept[0].paths.study
         return paths, collect.read(paths, swept)
     named.refuse_without_effect()

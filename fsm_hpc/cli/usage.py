@@ -42,16 +42,16 @@ class Verb:
     add_arguments: AddArguments = lambda parser: None
     name: str = ""
 
-    def run(self, words: list[str]) -> int:
-        """Work on the flags and on the other words, in whatever order they came."""
+    def run(self, arguments: list[str]) -> int:
+        """Work on the flags and on the other arguments, in whatever order they came."""
         parser = self.parser()
-        parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-        flags, unknown = parser.parse_known_intermixed_args(words)
+        parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
+        flags, unknown = parser.parse_known_intermixed_args(arguments)
         if unknown:
             near = did_you_mean(unknown[0], self.options())
             raise UserError(f"{unknown[0]} is not an option{near}")
         config_folders.use(flags.config_name, flags.config_dir)
-        return self.main(flags, list(flags.words))
+        return self.main(flags, list(flags.arguments))
 
     def options(self, with_value: bool = False) -> list[str]:
         """The options of the command; `with_value`: those that a value follows."""

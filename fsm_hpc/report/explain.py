@@ -51,9 +51,9 @@ def load(path: Path) -> FoldResult:
     return done
 
 
-def table_of(path: Path, done: FoldResult, words: Sequence[str]) -> Dataset:
+def table_of(path: Path, done: FoldResult, overrides: Sequence[str]) -> Dataset:
     """The table that the formula was learnt from, or an error."""
-    config = _config(FoldPaths(path.parent), done, words)
+    config = _config(FoldPaths(path.parent), done, overrides)
     dataset = dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
     if dataset.digest != done.settings.get("data"):
         raise UserError(
@@ -62,18 +62,18 @@ def table_of(path: Path, done: FoldResult, words: Sequence[str]) -> Dataset:
     return dataset
 
 
-def table_of_model(path: Path, model: Model, rule: Rule, words: Sequence[str]) -> Dataset:
-    """The table that a rule was fitted on, or the one that the words name; labels are of its class
-    against the others."""
+def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str]) -> Dataset:
+    """The table that a rule was fitted on, or the one that the overrides name;
+    labels are of its class against the others."""
     negative = str(model.otherwise) if len(model.rules) == 1 else "rest"
     submission = submissions.load(FoldPaths(path.parent))
-    if not words and submission is not None:
+    if not overrides and submission is not None:
         config = submission.config_then
         if len(model.rules) > 1:
             dataset = replace(config.dataset, positive=str(rule.prediction), negative=negative)
             config = replace(config, dataset=dataset)
-    elif any(hydra.key_of(word) in ("dataset", "dataset.path") for word in words):
-        given = {hydra.key_of(word) for word in words}
+    elif any(hydra.key_of(one) in ("dataset", "dataset.path") for one in overrides):
+        given = {hydra.key_of(one) for one in overrides}
         name = [] if "dataset" in given else ["dataset=csv"]
         own = {"target": model.target, "negative": negative, "positive": rule.prediction}
         stated = [
@@ -81,25 +81,25 @@ def table_of_model(path: Path, model: Model, rule: Rule, words: Sequence[str]) -
             for key, value in own.items()
             if "dataset" not in given and f"dataset.{key}" not in given
         ]
-        config = compose([*name, f"method={model.method}", *stated, *words])
+        config = compose([*name, f"method={model.method}", *stated, *overrides])
     else:
         raise UserError(f"{path}: nothing says where its table is; add dataset.path=FILE")
     return dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
 
 
-def _config(paths: FoldPaths, done: FoldResult, words: Sequence[str]) -> Config:
-    """Where the table is: as the words say, as the fold was submitted, or by its name."""
+def _config(paths: FoldPaths, done: FoldResult, overrides: Sequence[str]) -> Config:
+    """Where the table is: as the overrides say, as the fold was submitted, or by its name."""
     submission = submissions.load(paths)
-    if not words and submission is not None:
+    if not overrides and submission is not None:
         return submission.config_then
-    given = {hydra.key_of(word) for word in words}
+    given = {hydra.key_of(one) for one in overrides}
     is_known = done.dataset in hydra.names_in("dataset") and done.dataset != "csv"
     if not is_known and not {"dataset", "dataset.path"} & given:
         raise UserError(
             f"{done.dataset} is a table of your own; add dataset.path= and dataset.target="
         )
     name = [] if "dataset" in given else [f"dataset={done.dataset if is_known else 'csv'}"]
-    return compose([*name, f"method={done.method}", *words])
+    return compose([*name, f"method={done.method}", *overrides])
 
 
 # ---------------------------------------------------------------------------------------- a row

@@ -71,12 +71,12 @@ def verify(claim: PreparedClaim, budget_s: float) -> Verification:
     )
 
 
-def verify_file(path: Path, words: list[str], budget_s: float) -> dict[str, Verification]:
+def verify_file(path: Path, overrides: list[str], budget_s: float) -> dict[str, Verification]:
     """Verify what a model.json, a result.json or a fold's folder holds, and keep the outcomes."""
     path = explain.result_path(path)
     if model_file.is_model(path):
-        return verify_model(path, words, budget_s)
-    outcome = verify_one(path, words, budget_s)
+        return verify_model(path, overrides, budget_s)
+    outcome = verify_one(path, overrides, budget_s)
     fold = FoldPaths(path.absolute().parent)
     if fold.id is not None and fold.study.settings.exists():  # not a copy of a result elsewhere
         study = fold.study.root
@@ -84,11 +84,11 @@ def verify_file(path: Path, words: list[str], budget_s: float) -> dict[str, Veri
     return {"": outcome}
 
 
-def verify_model(path: Path, words: list[str], budget_s: float) -> dict[str, Verification]:
+def verify_model(path: Path, overrides: list[str], budget_s: float) -> dict[str, Verification]:
     """Verify every rule of a model.json, by class, and store the outcomes in it and in its card."""
     model = model_file.load(path)
     labels = [str(rule.prediction) for rule in model.rules]
-    outcomes = {label: verify_one(path, words, budget_s, label) for label in labels}
+    outcomes = {label: verify_one(path, overrides, budget_s, label) for label in labels}
     checked = [replace(rule, verification=outcomes[str(rule.prediction)]) for rule in model.rules]
     model = replace(model, rules=tuple(checked))
     model_file.save(path, model)
@@ -99,11 +99,11 @@ def verify_model(path: Path, words: list[str], budget_s: float) -> dict[str, Ver
 
 
 def verify_one(
-    path: Path, words: list[str], budget_s: float, label: str | None = None
+    path: Path, overrides: list[str], budget_s: float, label: str | None = None
 ) -> Verification:
     """Verify the formula of a fold, or of one class of a model."""
     with tempfile.TemporaryDirectory() as folder:
-        rule = read_rule(path, words, label)
+        rule = read_rule(path, overrides, label)
         claim = PreparedClaim.write(str(path), rule, Path(folder) / "claim.json.gz")
         return verify(claim, budget_s)
 
@@ -111,19 +111,19 @@ def verify_one(
 def verify_folds(
     study: Path,
     names: Iterable[str],
-    words: list[str],
+    overrides: list[str],
     budget_s: float,
     each_s: float,
     notify: Callable[[str], None],
 ) -> dict[str, Verification | None]:
     """Verify the proved formulas of these folds, the cheapest claims first; keep each outcome.
 
-    `words` say where tables are. What is verified or refuted already is not checked again; the
+    `overrides` say where tables are. What is verified or refuted already is not checked again; the
     same call resumes. None stands for a claim that there was no time for.
     """
     kept = read(study)
     with tempfile.TemporaryDirectory() as folder:
-        claims = list(_prepare(study, names, words, Path(folder), notify))
+        claims = list(_prepare(study, names, overrides, Path(folder), notify))
         claims.sort(key=lambda claim: (claim.bound, claim.cells))
         end = time.monotonic() + budget_s
         for number, claim in enumerate(claims, start=1):
@@ -143,11 +143,15 @@ def verify_folds(
 
 
 def _prepare(
-    study: Path, names: Iterable[str], words: list[str], folder: Path, notify: Callable[[str], None]
+    study: Path,
+    names: Iterable[str],
+    overrides: list[str],
+    folder: Path,
+    notify: Callable[[str], None],
 ) -> Iterator[PreparedClaim]:
     for number, name in enumerate(names):
         try:
-            rule = read_rule(study / name, words)
+            rule = read_rule(study / name, overrides)
         except UserError as error:
             notify(f"{name} is left out: {error}")
             continue

@@ -10,7 +10,7 @@ from shutil import which
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra, hydra_show, keys, word_limits
+from fsm_hpc.study import hydra, hydra_show, keys, override_limits
 from fsm_hpc.study.building import build
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import key_of, override_text
@@ -61,7 +61,7 @@ def expand(overrides: Sequence[str]) -> list[Config]:
     for texts, values in sweep:
         config = built(values, texts)
         numbers = _fold_numbers(_fold_override(folds, config), len(sweep) if not configs else 1)
-        word_limits.check_sweep([], len(configs) + len(numbers))
+        override_limits.check_sweep([], len(configs) + len(numbers))
         configs += (_with_fold(config, number) for number in numbers)
     return configs
 
@@ -72,7 +72,7 @@ def _fold_override(folds: str, config: Config) -> str:
 
 @lru_cache(maxsize=64)  # most jobs of a sweep have the same folds
 def _fold_numbers(override: str, jobs: int) -> tuple[Any, ...]:
-    word_limits.check_sweep(hydra.parse([override]), jobs)
+    override_limits.check_sweep(hydra.parse([override]), jobs)
     (found,) = hydra.choices([override])
     return tuple(choice.value for choice in found)
 

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import config_folders, hydra_keys, option_lists, schema, word_limits
+from fsm_hpc.study import config_folders, hydra_keys, option_lists, override_limits, schema
 from fsm_hpc.study.config_folders import key_of as key_of
 from fsm_hpc.study.config_folders import names_in as names_in
 from fsm_hpc.study.config_folders import quoted as quoted
@@ -35,7 +35,7 @@ def parse(overrides: Sequence[str]) -> list[Any]:
     for override in overrides:
         if not key_of(override) or ("=" not in override and not override.startswith("~")):
             raise UserError(f"expected key=value, found {override!r}")
-        word_limits.check_word(override)
+        override_limits.check_override(override)
     with loader() as config_loader:
         try:
             parser = OverridesParser.create(config_loader=config_loader)
@@ -44,7 +44,7 @@ def parse(overrides: Sequence[str]) -> list[Any]:
             raise UserError(why_unreadable(error, overrides)) from None
     for override in parsed:
         _check_sweep(override)
-        word_limits.check_sweep([override])
+        override_limits.check_sweep([override])
     return list(parsed)
 
 
@@ -105,7 +105,7 @@ def choices(overrides: Sequence[str]) -> list[list[Choice]]:
     from hydra.core.override_parser.types import Override, Transformer
 
     parsed = {override.get_key_element(): override for override in parse(overrides)}
-    word_limits.check_sweep(parsed.values())
+    override_limits.check_sweep(parsed.values())
     found = []
     for name, override in parsed.items():
         key, convert = override.key_or_group, Override._convert_value
@@ -220,7 +220,7 @@ def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
 def for_hydra(override: str) -> str:
     """The override as Hydra takes it. `cluster.by` and `cuts.given` have whatever names the user's
     tables have, `cluster.options` those of all options of the scheduler."""
-    word_limits.check_word(override)
+    override_limits.check_override(override)
     open_keys = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.options.")
     sign = "++" if override.startswith(open_keys) else ""
     return sign + _with_joined_list(override)

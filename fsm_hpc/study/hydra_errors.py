@@ -16,33 +16,39 @@ def first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-def why_unreadable(error: Exception, words: Sequence[str]) -> str:
+def why_unreadable(error: Exception, overrides: Sequence[str]) -> str:
     """Hydra says in its second line what is wrong with the arguments of a function."""
     function = re.search(r"^\w+ while evaluating .*$", str(error), re.MULTILINE)
     if function is None:
-        return f"{first_line(error)}; {_how_to_quote(words)}"
-    texts = [word for word in words if f"'{word}'" in first_line(error)] or words
+        return f"{first_line(error)}; {_how_to_quote(overrides)}"
+    texts = [
+        override for override in overrides if f"'{override}'" in first_line(error)
+    ] or overrides
     return f"cannot read {' '.join(texts)}: {function[0]}"
 
 
-def _how_to_quote(words: Sequence[str]) -> str:
-    word = max(words, key=lambda word: sum(not c.isalnum() for c in word))
-    key, _, value = word.partition("=")
+def _how_to_quote(overrides: Sequence[str]) -> str:
+    override = max(overrides, key=lambda override: sum(not c.isalnum() for c in override))
+    key, _, value = override.partition("=")
     advice = shlex.quote(f"{key}={quoted(value)}")
-    return f"cannot read {word}; a value with blanks or signs needs quotes: {advice}"
+    return f"cannot read {override}; a value with blanks or signs needs quotes: {advice}"
 
 
-def explained(error: Exception, words: Sequence[str]) -> str:
+def explained(error: Exception, overrides: Sequence[str]) -> str:
     """One line that names what is wrong, with the near matches."""
     text = str(error)
-    for word in words:
-        if word.startswith("experiment="):
-            return f"an experiment is added to the config: write +{word}"
-    for word in words:
-        if word.startswith("+") and "Could not append" in text and f"'{key_of(word)}'" in text:
-            return f"{key_of(word)} is a setting that is there: write {word.lstrip('+')}"
-    for word in words:
-        key, value = key_of(word), word.partition("=")[2]
+    for override in overrides:
+        if override.startswith("experiment="):
+            return f"an experiment is added to the config: write +{override}"
+    for override in overrides:
+        if (
+            override.startswith("+")
+            and "Could not append" in text
+            and f"'{key_of(override)}'" in text
+        ):
+            return f"{key_of(override)} is a setting that is there: write {override.lstrip('+')}"
+    for override in overrides:
+        key, value = key_of(override), override.partition("=")[2]
         is_meant = f"{key}/{value}" in text or "Config group override must be" in text
         if key in groups() and value not in names_in(key) and is_meant:
             known = names_in(key)
@@ -56,8 +62,8 @@ def explained(error: Exception, words: Sequence[str]) -> str:
     if missing:
         group = missing[1]
         return f"{group} is not given: expected {group}=NAME, one of: {', '.join(names_in(group))}"
-    for word in words:
-        key = key_of(word)
+    for override in overrides:
+        key = key_of(override)
         if f"'{key}'" in text and "override" in text:
             return f"{key} is not a setting{suggestion(key)}; --cfg job shows them all"
     return first_line(error)

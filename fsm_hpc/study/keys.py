@@ -70,26 +70,26 @@ def is_known(key: str) -> bool:
     return key in known() or key.startswith(tuple(f"{name}." for name in open_keys()))
 
 
-def check(words: Sequence[str], own: Collection[str] = ()) -> None:
-    """Refuse a word whose key is neither a setting nor one of the command's own."""
-    for word in words:
-        key = key_of(word)
-        if "=" not in word and not word.startswith("~"):
-            raise UserError(f"expected key=value, found {word!r}{_with_key(word)}")
-        if word.startswith("~") and key in fields_by_key():
-            raise UserError(f"{word}: every setting has a value; write {key}=VALUE instead")
+def check(overrides: Sequence[str], own: Collection[str] = ()) -> None:
+    """Refuse an override whose key is neither a setting nor one of the command's own."""
+    for override in overrides:
+        key = key_of(override)
+        if "=" not in override and not override.startswith("~"):
+            raise UserError(f"expected key=value, found {override!r}{_with_key(override)}")
+        if override.startswith("~") and key in fields_by_key():
+            raise UserError(f"{override}: every setting has a value; write {key}=VALUE instead")
         if is_of_hydra(key):
-            hydra_keys.check(word)
+            hydra_keys.check(override)
         elif key not in own and not is_known(key):
             refuse_option(key)
             near = suggestion(key, own)
-            raise UserError(f"{key or word} is not a setting{near}; --cfg job shows them all")
+            raise UserError(f"{key or override} is not a setting{near}; --cfg job shows them all")
 
 
-def _with_key(word: str) -> str:
-    """What a word without a key may have meant."""
-    groups = [group for group in ("dataset", "method") if word in names_in(group)]
-    return f", did you mean {groups[0]}={word}?" if groups else ""
+def _with_key(override: str) -> str:
+    """What an override without a key may have meant."""
+    groups = [group for group in ("dataset", "method") if override in names_in(group)]
+    return f", did you mean {groups[0]}={override}?" if groups else ""
 
 
 def suggestion(key: str, own: Collection[str] = ()) -> str:
@@ -100,11 +100,11 @@ def suggestion(key: str, own: Collection[str] = ()) -> str:
     return f", did you mean {' or '.join(last)}?" if last else did_you_mean(name, candidates)
 
 
-def check_used(words: Sequence[str], used: Sequence[str], command: str) -> None:
+def check_used(overrides: Sequence[str], used: Sequence[str], command: str) -> None:
     """Refuse a setting that this command does not use; `used`: keys, or groups as `dataset.`."""
-    check(words, used)
-    for word in words:
-        key = key_of(word)
+    check(overrides, used)
+    for override in overrides:
+        key = key_of(override)
         if key not in used and not key.startswith(tuple(u for u in used if u.endswith("."))):
             uses = ", ".join(f"{name}*" if name.endswith(".") else name for name in used)
             raise UserError(f"{key} has no effect on `{command}`, which takes: {uses}")

@@ -78,7 +78,7 @@ def _of_table(config: Config) -> Settings:
 
 @cache  # asked for every setting of thousands of folds
 def _owned(key: str, dataset: str, method: str, solver: str | None) -> str:
-    """Settings of a table, of a baseline or of a solver are remembered for each of them."""
+    """Settings of a table, of a baseline or of a solver are stored for each of them."""
     owner = {"dataset": dataset, "method": method, "solver": solver}.get(key.partition(".")[0])
     return f"{key} of {owner}" if "." in key and owner else key
 
@@ -115,11 +115,11 @@ def parsed(name: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in name.split("+") if "=" in part)
 
 
-# -------------------------------------------------------------------------- what a study remembers
+# -------------------------------------------------------------------------- defaults of a study
 
 
 @dataclass(frozen=True)
-class Remembered:
+class StudyDefaults:
     """study.json: the settings that a study began with, and its variants."""
 
     settings: Settings = field(default_factory=dict)
@@ -133,13 +133,13 @@ class Remembered:
             found.setdefault(fold[:3], []).append(fold)
         return found
 
-    def learn(self, fold: FoldId, settings: Settings) -> Remembered:
+    def with_defaults_from(self, fold: FoldId, settings: Settings) -> StudyDefaults:
         """With what is not known yet taken from this fold."""
         owned = {self._owned(key, fold, settings): v for key, v in settings.items()}
         new = {key: value for key, value in owned.items() if key not in self.settings}
         return replace(self, settings={**self.settings, **new}) if new else self
 
-    def with_swept(self, folds: Iterable[tuple[FoldId, Settings]]) -> Remembered:
+    def with_swept(self, folds: Iterable[tuple[FoldId, Settings]]) -> StudyDefaults:
         """A setting that takes several values at once has the program's default: the name of a
         variant does not depend on which of the values came first."""
         first: Settings = {}
@@ -190,36 +190,36 @@ class Remembered:
         plain = {k: text_of(self.settings[o]) for k, o in all_.items() if o in self.settings}
         return {key: unquote(value, errors=ANY) for key, value in {**plain, **differing}.items()}
 
-    def with_folds(self, configs: Iterable[Config]) -> Remembered:
+    def with_folds(self, configs: Iterable[Config]) -> StudyDefaults:
         """With all that these folds, each in the variant that it has, are known by."""
         folds = _with_settings(configs)
-        memory = self.with_swept((config.id, settings) for config, settings in folds)
+        defaults = self.with_swept((config.id, settings) for config, settings in folds)
         variants, apart = dict(self.variants), dict(self.apart)
         for config, settings in folds:
-            memory = memory.learn(config.id, settings)
-            differing = memory.differences(config.id, settings)
+            defaults = defaults.with_defaults_from(config.id, settings)
+            differing = defaults.differences(config.id, settings)
             if config.variant:
                 variants.setdefault(config.variant, differing)
             if variants.get(config.variant, {}) == differing:
                 apart.pop(config.id, None)
             else:
                 apart[config.id] = differing
-        return Remembered(memory.settings, variants, apart)
+        return StudyDefaults(defaults.settings, variants, apart)
 
 
-def placed(
-    configs: Sequence[Config], known: Mapping[Path, Remembered] | None = None
+def assign_variants(
+    configs: Sequence[Config], known: Mapping[Path, StudyDefaults] | None = None
 ) -> list[Config]:
-    """The configs with the variant of their study that each of them is; `known`: `memories`."""
-    found, memory_of = [], dict(known or memories(configs))
+    """The configs, each with its variant of its study; `known`: `load_defaults`."""
+    found, defaults_of = [], dict(known or load_defaults(configs))
     folds = _with_settings(configs)
-    for root, memory in memory_of.items():
+    for root, defaults in defaults_of.items():
         own = ((c.id, s) for c, s in folds if c.results_dir / c.study == root)
-        memory_of[root] = memory.with_swept(own)
+        defaults_of[root] = defaults.with_swept(own)
     for config, settings in folds:
         root = config.results_dir / config.study
-        memory_of[root] = memory = memory_of[root].learn(config.id, settings)
-        found.append(replace(config, variant=memory.variant_of(config.id, settings)))
+        defaults_of[root] = defaults = defaults_of[root].with_defaults_from(config.id, settings)
+        found.append(replace(config, variant=defaults.variant_of(config.id, settings)))
     return one_each(found)
 
 
@@ -235,8 +235,8 @@ def _with_settings(configs: Iterable[Config]) -> list[tuple[Config, Settings]]:
     return found
 
 
-def memories(configs: Iterable[Config]) -> dict[Path, Remembered]:
-    """What the studies of these folds remember."""
+def load_defaults(configs: Iterable[Config]) -> dict[Path, StudyDefaults]:
+    """The defaults of the studies of these folds."""
     return {root: read(root) for root in {one.results_dir / one.study for one in configs}}
 
 
@@ -251,8 +251,8 @@ class _SavedSettings:
     seal: str | None = None  # checksum of the others: they decide which folds are variants
 
 
-def read(root: Path) -> Remembered:
-    """What the study remembers; one of an older version, or whose file is damaged, is known by its
+def read(root: Path) -> StudyDefaults:
+    """The defaults of the study; one of an older version, or whose file is damaged, is known by its
     results."""
     try:
         return _read(StudyPaths(root).settings) or _of_results(root)
@@ -262,7 +262,7 @@ def read(root: Path) -> Remembered:
         return _of_results(root)
 
 
-def _read(path: Path) -> Remembered | None:
+def _read(path: Path) -> StudyDefaults | None:
     saved = serialization.load(_SavedSettings, path, FORMAT)
     if saved is None:
         return None
@@ -271,7 +271,7 @@ def _read(path: Path) -> Remembered | None:
         raise UnreadableError(f"{path.name} was changed since it was written")
     places = {FoldPaths(path.parent / name).id: value for name, value in saved.apart.items()}
     apart = {fold: value for fold, value in places.items() if fold is not None}
-    return Remembered(_with_legacy(saved.settings), saved.variants, apart)
+    return StudyDefaults(_with_legacy(saved.settings), saved.variants, apart)
 
 
 def _with_legacy(settings: Settings) -> Settings:
@@ -283,30 +283,30 @@ def _with_legacy(settings: Settings) -> Settings:
     return {**legacy, **settings} if settings else settings
 
 
-def remember(configs: Sequence[Config]) -> None:
+def save_defaults(configs: Sequence[Config]) -> None:
     """Write down what these folds, which are about to begin, are known by."""
     roots: dict[Path, list[Config]] = {}
     for config in configs:
         roots.setdefault(config.results_dir / config.study, []).append(config)
     for root, folds in roots.items():
         before = read(root)
-        memory = before.with_folds(folds)
+        defaults = before.with_folds(folds)
         path = StudyPaths(root).settings
-        if memory != before or not path.exists():
+        if defaults != before or not path.exists():
             files.quarantine_if_invalid(path, _read)
-            _write(path, memory)
+            _write(path, defaults)
 
 
-def _write(path: Path, memory: Remembered) -> None:
+def _write(path: Path, defaults: StudyDefaults) -> None:
     content = {
-        "settings": memory.settings,
-        "variants": memory.variants,
-        "apart": {str(fold): differing for fold, differing in memory.apart.items()},
+        "settings": defaults.settings,
+        "variants": defaults.variants,
+        "apart": {str(fold): differing for fold, differing in defaults.apart.items()},
     }
     serialization.write(path, FORMAT, content, seal=serialization.checksum(content))
 
 
-def _of_results(root: Path) -> Remembered:
+def _of_results(root: Path) -> StudyDefaults:
     """The settings that most of the plain folds have; folds with others are known to differ."""
     folds: dict[FoldId, Settings] = {}
     for fold, paths in StudyPaths(root).folds_on_disk():
@@ -322,9 +322,9 @@ def _of_results(root: Path) -> Remembered:
             values.setdefault((owned, repr(value)), value)
             counts.setdefault(owned, Counter())[repr(value)] += 1
     most = {key: values[key, count.most_common(1)[0][0]] for key, count in counts.items()}
-    memory = Remembered(most)
-    apart = {fold: memory.differences(fold, settings) for fold, settings in folds.items()}
-    return replace(memory, apart={fold: found for fold, found in apart.items() if found})
+    defaults = StudyDefaults(most)
+    apart = {fold: defaults.differences(fold, settings) for fold, settings in folds.items()}
+    return replace(defaults, apart={fold: found for fold, found in apart.items() if found})
 
 
 def of_result(done: result.FoldResult) -> Settings:

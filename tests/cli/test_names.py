@@ -16,7 +16,7 @@ from fsm_hpc.cluster.submit import resume
 from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import compose, show
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.overrides import Override
 from fsm_hpc.system.terminal import PlainConsole, visible
 from tests.support.command_line import said
 from tests.support.made_studies import fold_result, put
@@ -66,7 +66,7 @@ def test_every_way_to_read_a_word_reads_the_same(name: str) -> None:
     word = f"study={hydra.quoted(name)}"
     fold = ["dataset=hepatitis", "method=pivot", "fold=0"]
     assert compose([*fold, word]).study == name
-    assert Word(word).value == name
+    assert Override(word).value == name
     assert hydra.updated({"study": "x", "other": "${"}, [word]) == {"study": name, "other": "${"}
     assert show([*fold, word])
 
@@ -82,7 +82,7 @@ def test_the_advice_on_quoting_can_be_followed(tmp_path: Path) -> None:
     code, printed = said("status", 'study=it\'s "my" [own]', f"results_dir={tmp_path}")
     advice = printed.decode().partition("needs quotes: ")[2].strip()
     done = subprocess.run(["sh", "-c", f"printf %s {advice}"], capture_output=True, text=True)
-    assert (code, Word(done.stdout).value) == (2, 'it\'s "my" [own]')
+    assert (code, Override(done.stdout).value) == (2, 'it\'s "my" [own]')
 
 
 def test_a_message_cannot_steer_the_terminal() -> None:

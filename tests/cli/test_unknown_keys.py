@@ -20,7 +20,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four folds that this process is about to run, and the rule of one of their datasets."""
     monkeypatch.chdir(tmp_path)
     configs = expand(["dataset=bank,hepatitis", "method=pivot", "fold=0,1"])
-    variants.remember(configs)
+    variants.save_defaults(configs)
     for config in configs:
         submissions.submit_here(fold_paths(config), config)
 

@@ -31,7 +31,7 @@ PARTS = {
     "disks": [f"{HERE}/test_disks.py"],
     "races": [f"{HERE}/test_races.py"],
     "packed": [f"{HERE}/test_packed_folds.py", *RECORDED],
-    "words": [f"{HERE}/test_words.py"],
+    "overrides": [f"{HERE}/test_overrides.py"],
     "code": [f"{HERE}/test_code_in_data.py"],
     "answers": [f"{HERE}/test_slurm_answers.py"],
     "examples": [*ledger.EXAMPLES, *RECORDED, "-m", "not slow"],

@@ -59,9 +59,9 @@ def test_a_rule_is_read_back_from_what_is_written_down(words: list[str]) -> None
 
 def test_a_variant_is_named_by_its_rule(tmp_path: Path) -> None:
     plain = compose(["dataset=hepatitis", "method=pivot", f"results_dir={tmp_path}"])
-    variants.remember(variants.placed([plain]))
+    variants.save_defaults(variants.assign_variants([plain]))
     words = ["dataset=hepatitis", "method=pivot", f"results_dir={tmp_path}", "cuts=rounded"]
-    (other,) = variants.placed([compose(words)])
+    (other,) = variants.assign_variants([compose(words)])
     assert other.variant == "cuts=rounded"
 
 

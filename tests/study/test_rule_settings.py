@@ -77,7 +77,7 @@ def test_constraints_are_a_variant_by_their_words(tmp_path: Path) -> None:
         replace(composed(*words), results_dir=tmp_path, study="s")
         for words in ([], ["rule.require=[age,sex]", "rule.min_support=5"])
     )
-    found = [one.variant for one in variants.placed([plain, asked])]
+    found = [one.variant for one in variants.assign_variants([plain, asked])]
     assert found == ["", "rule.min_support=5+rule.require=age~sex"]
 
 

@@ -49,13 +49,13 @@ def config(
 
 
 def names(configs: list[Config]) -> list[str]:
-    return [one.variant for one in variants.placed(configs)]
+    return [one.variant for one in variants.assign_variants(configs)]
 
 
 def begin(*configs: Config) -> list[str]:
     """Place the folds and write down that they have begun."""
-    placed = variants.placed(configs)
-    variants.remember(placed)
+    placed = variants.assign_variants(configs)
+    variants.save_defaults(placed)
     return [one.variant for one in placed]
 
 
@@ -84,7 +84,7 @@ def test_other_settings_are_a_variant_in_one_sweep_and_in_a_later_command(
 
 def test_ten_seeds_have_ten_folders(tmp_path: Path) -> None:
     seeds = [config(tmp_path, seed=seed) for seed in range(10)]
-    folders = {fold_paths(one).folder for one in variants.placed(seeds)}
+    folders = {fold_paths(one).folder for one in variants.assign_variants(seeds)}
     assert len(folders) == 10
 
 
@@ -143,7 +143,7 @@ def test_each_baseline_table_and_solver_has_settings_of_its_own(tmp_path: Path) 
 )
 def test_two_jobs_for_one_folder_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(UserError, match=r"two jobs for the one folder .*s/hepatitis/pivot/fold-0"):
-        variants.placed([config(tmp_path), config(tmp_path, **changes)])
+        variants.assign_variants([config(tmp_path), config(tmp_path, **changes)])
 
 
 def test_a_name_does_not_depend_on_the_order_of_the_words() -> None:
@@ -180,7 +180,7 @@ def test_two_variants_never_share_a_name(one: Any, other: Any) -> None:
 
 
 def test_the_folders_of_variants_are_found_again(tmp_path: Path) -> None:
-    placed = variants.placed([config(tmp_path, seed=seed) for seed in (1, 2)])
+    placed = variants.assign_variants([config(tmp_path, seed=seed) for seed in (1, 2)])
     for one in placed:
         fold_paths(one).folder.mkdir(parents=True)
     study = StudyPaths(tmp_path / "s")
@@ -250,7 +250,7 @@ def test_a_study_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_a_fold_that_goes_on_with_other_settings_is_known_by_them(tmp_path: Path) -> None:
     begin(config(tmp_path))
     shorter = config(tmp_path, scan_max_length=5)
-    variants.remember([shorter])  # `resume scan.max_length=5`: it stays where it is
+    variants.save_defaults([shorter])  # `resume scan.max_length=5`: it stays where it is
     assert names([shorter, config(tmp_path)]) == ["", "scan.max_length=10"]
     begin(config(tmp_path))
     assert names([shorter, config(tmp_path)]) == ["", "scan.max_length=10"]

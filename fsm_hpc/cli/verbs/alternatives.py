@@ -34,18 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Print the set, or write it; 0 when it is complete, 1 when it was cut short."""
     from fsm_hpc.cluster.node import nodes
     from fsm_hpc.report.alternatives import rule
     from fsm_hpc.search.near_optimal.compiling import ensure_compiled
     from fsm_hpc.system import machine
 
-    named = [word for word in words if "=" not in word or Path(word).exists()]
+    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
     if len(named) != 1:
         found = ", ".join(named) or "none"
         raise UserError(f"expected one model.json or result.json, found: {found}")
-    asked = _asked([word for word in words if word not in named])
+    asked = _asked([argument for argument in arguments if argument not in named])
     count = max(asked.nodes, nodes.tasks_here())
     here = 1 if nodes.tasks_here() > 1 else asked.nodes
     threads = flags.threads or max(1, machine.available_cores() // here)
@@ -95,7 +95,7 @@ def _note(text: str) -> None:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The words of this verb, and those that say where the table is."""
+    """The overrides of this verb, and those that say where the table is."""
 
     slack: str
     bound: int | None
@@ -104,14 +104,14 @@ class _Asked:
     others: list[str]
 
 
-def _asked(words: list[str]) -> _Asked:
-    """slack=, bound=, class= and cluster.nodes=, and the words that say where the table is."""
+def _asked(overrides: list[str]) -> _Asked:
+    """slack=, bound=, class= and cluster.nodes=, and the overrides that say where the table is."""
     from fsm_hpc.study import keys
     from fsm_hpc.study.hydra import key_of
 
-    keys.check_used(words, [*OWN, *keys.OF_TABLE], "alternatives")
-    own = {key_of(word): word.partition("=")[2] for word in words if key_of(word) in OWN}
-    others = [word for word in words if key_of(word) not in OWN]
+    keys.check_used(overrides, [*OWN, *keys.OF_TABLE], "alternatives")
+    own = {key_of(one): one.partition("=")[2] for one in overrides if key_of(one) in OWN}
+    others = [one for one in overrides if key_of(one) not in OWN]
     bound, count = own.get("bound"), own.get("cluster.nodes", "1")
     if bound is not None and not (bound.isdigit() and 0 < int(bound) <= 15):
         raise UserError(f"bound: expected a size from 1 to 15, found {bound}")

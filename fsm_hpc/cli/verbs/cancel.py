@@ -13,12 +13,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.shared_flag(parser)
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.cluster import trust
     from fsm_hpc.cluster.submit.cancel import cancel, studies_of
     from fsm_hpc.cluster.watch.selection import select_with_rules
 
-    folds, rules = select_with_rules(words, is_strict=True)
+    folds, rules = select_with_rules(overrides, is_strict=True)
     chosen = [*folds, *rules]
     if not flags.shared:
         trust.refuse_shared([ref.paths for ref in chosen], "cancel", studies_of(chosen))

@@ -28,9 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Collect what is there, at any moment; 0 also when folds are missing, unless --strict."""
-    paths, study = options.read_study(words)
+    paths, study = options.read_study(overrides)
     mixtures = mixture.find(study)
     found = findings(study, mixtures)
     tables = Maker(study, mixtures, options.choices(flags))

@@ -7,13 +7,13 @@ import argparse
 from fsm_hpc.cli.usage import Group, Verb
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     from fsm_hpc.errors import UserError
     from fsm_hpc.search.solvers.native import compiling
     from fsm_hpc.study import first_use
 
-    if words:
-        raise UserError(f"compile takes no words, found {words[0]!r}")
+    if arguments:
+        raise UserError(f"compile takes no arguments, found {arguments[0]!r}")
     seconds = first_use.compile_all(print)
     folder = compiling.STAGE.folder
     where = f"kept in {folder}" if folder else "kept nowhere: every process compiles for itself"

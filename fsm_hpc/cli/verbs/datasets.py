@@ -29,11 +29,11 @@ _SHOWN_CATEGORIES = 12
 _KINDS = ("numeric", "Boolean", "categorical")
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """List the tables, show one, or fetch those that are not here."""
-    overrides = [word for word in words if "=" in word]
+    overrides = [argument for argument in arguments if "=" in argument]
     keys.check_used(overrides, keys.OF_TABLE, "datasets")
-    what, *names = [word for word in words if word not in overrides] or ["list"]
+    what, *names = [argument for argument in arguments if argument not in overrides] or ["list"]
     if what == "list" and not names:
         _list(overrides, flags.json)
     elif what == "show" and len(names) == 1:

@@ -13,11 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.shared_flag(parser)
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.cluster.site.doctor import doctor
     from fsm_hpc.study.compose import compose_any
 
-    return doctor(compose_any(words), as_json=flags.json, shared=flags.shared)
+    return doctor(compose_any(overrides), as_json=flags.json, shared=flags.shared)
 
 
 VERB = Verb(

@@ -13,18 +13,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--row", type=int, help="row of the table, from 0, without dropped rows")
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Print the formula as a sentence and, with --row, why a row gets its answer."""
     from fsm_hpc.models import model
     from fsm_hpc.report import explain
     from fsm_hpc.study import keys
 
-    named = [word for word in words if "=" not in word or Path(word).exists()]
+    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
     if len(named) != 1:
         found = ", ".join(named) or "none"
         raise UserError(f"expected one result.json, or the folder of a fold, found: {found}")
     path = explain.result_path(Path(named[0]))
-    overrides = [word for word in words if word not in named]
+    overrides = [argument for argument in arguments if argument not in named]
     keys.check_used(overrides, keys.OF_TABLE, "explain")
     if model.is_model(path):
         return _explain_model(path, flags.row, overrides)
@@ -37,7 +37,7 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     return 0
 
 
-def _explain_model(path: Path, row: int | None, words: list[str]) -> int:
+def _explain_model(path: Path, row: int | None, overrides: list[str]) -> int:
     from fsm_hpc.models import model
     from fsm_hpc.report import explain
 
@@ -46,7 +46,7 @@ def _explain_model(path: Path, row: int | None, words: list[str]) -> int:
         print(f"{known.target} = {rule.prediction}: {rule.formula}")
     print(known.words)
     if row is not None:
-        print("\n" + "\n".join(explain.of_model(path, known, words, row)))
+        print("\n" + "\n".join(explain.of_model(path, known, overrides, row)))
     return 0
 
 

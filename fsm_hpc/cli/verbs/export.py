@@ -26,14 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Print the rule in a language."""
     from fsm_hpc.models import model
     from fsm_hpc.models.exporters import export
 
-    if len(words) != 1:
-        raise UserError(f"expected one model.json, found: {' '.join(words) or 'none'}")
-    rule = model.load(model.place(Path(words[0])))
+    if len(arguments) != 1:
+        raise UserError(f"expected one model.json, found: {' '.join(arguments) or 'none'}")
+    rule = model.load(model.place(Path(arguments[0])))
     header = None if flags.table is None else _header(flags.table)
     print(export(rule, flags.to, flags.dialect, header).rstrip("\n"))
     return 0

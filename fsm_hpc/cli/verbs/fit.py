@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.config_flags(parser)
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Fit the rule here, or submit it as a job."""
     from fsm_hpc.cluster import schedulers
     from fsm_hpc.cluster.node import fitting
@@ -38,10 +38,10 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     from fsm_hpc.system import clock, terminal
 
     started = clock.monotonic()
-    words = as_settings(words, flags.target)
-    if options.shows_config(flags, words):
+    overrides = as_settings(arguments, flags.target)
+    if options.shows_config(flags, overrides):
         return 0
-    config = compose(words)
+    config = compose(overrides)
     if not config.method.name.finds_formula:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
@@ -63,31 +63,31 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
     return _fit_here(config, console, fitting.Here, started)
 
 
-def as_settings(words: list[str], target: str | None) -> list[str]:
+def as_settings(arguments: list[str], target: str | None) -> list[str]:
     """`my.csv --target label` and the defaults of this command as settings."""
     from fsm_hpc.study.hydra import key_of, quoted
 
-    tables = [word for word in words if "=" not in word]
+    tables = [argument for argument in arguments if "=" not in argument]
     if len(tables) > 1:
         raise UserError(f"fit: expected one table, found {' '.join(tables)}")
-    words = [_labels(word) for word in words if word not in tables]
-    given = {key_of(word) for word in words}
+    overrides = [_labels(argument) for argument in arguments if argument not in tables]
+    given = {key_of(override) for override in overrides}
     if tables:
         path = Path(tables[0])
-        words += ["dataset=csv", f"dataset.path={quoted(tables[0])}"]
-        words += [] if "out" in given else [f"out={quoted(path.name.split('.')[0] + '_rule')}"]
+        overrides += ["dataset=csv", f"dataset.path={quoted(tables[0])}"]
+        overrides += [] if "out" in given else [f"out={quoted(path.name.split('.')[0] + '_rule')}"]
     if tables and target is None and "dataset.target" not in given:
         raise UserError(f"fit: expected the column to predict: fit {tables[0]} --target COLUMN")
     if target is not None:
-        words.append(f"dataset.target={quoted(target)}")
-    return words + [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
+        overrides.append(f"dataset.target={quoted(target)}")
+    return overrides + [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
 
 
-def _labels(word: str) -> str:
+def _labels(override: str) -> str:
     """`labels=FILE` is a setting of the table."""
-    if word.startswith("choose="):
-        return f"fit.{word}"
-    return f"dataset.{word}" if word.startswith("labels=") else word
+    if override.startswith("choose="):
+        return f"fit.{override}"
+    return f"dataset.{override}" if override.startswith("labels=") else override
 
 
 def _fit_here(config: Config, console: Console, here: type, started: float) -> int:

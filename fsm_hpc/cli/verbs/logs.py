@@ -11,11 +11,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--follow", action="store_true", help="stay and print what comes")
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.cluster.watch.logs import logs
     from fsm_hpc.cluster.watch.selection import select_with_rules
 
-    folds, rules = select_with_rules(words)
+    folds, rules = select_with_rules(overrides)
     return logs([*folds, *rules], flags.follow)
 
 

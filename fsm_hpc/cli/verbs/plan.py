@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from fsm_hpc.study.config import Config
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Show what would be submitted and skipped, and the arrays."""
     from fsm_hpc.study import variants
     from fsm_hpc.study.compose import expand
 
-    return show_plan(variants.placed(expand(words)), flags.json)
+    return show_plan(variants.assign_variants(expand(overrides)), flags.json)
 
 
 def show_plan(configs: Sequence[Config], as_json: bool) -> int:

@@ -17,17 +17,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Write the table's columns, and `prediction` and `training_precision` after them."""
     from fsm_hpc.models import model, predict
     from fsm_hpc.study import keys
     from fsm_hpc.study.compose import compose_any
 
-    named = [word for word in words if "=" not in word or Path(word).exists()]
+    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
     if len(named) != 2:
         found = " ".join(named) or "none"
         raise UserError(f"expected a model.json and a table (- for standard input), found: {found}")
-    overrides = [word for word in words if word not in named]
+    overrides = [argument for argument in arguments if argument not in named]
     keys.check_used(overrides, ["dataset."], "predict")
     spec = compose_any(["dataset=csv", *overrides]).dataset
     rule = model.load(model.place(Path(named[0])))

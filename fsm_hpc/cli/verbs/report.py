@@ -14,13 +14,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, help="the page; report.html of the study")
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Write the page, and say where it is."""
     from fsm_hpc.report.findings import summary
     from fsm_hpc.report.page.page import render
     from fsm_hpc.system import files
 
-    paths, study = options.read_study(words)
+    paths, study = options.read_study(overrides)
     page = render(study, options.choices(flags))
     output: Path = flags.output or paths.report
     files.write_atomically(output, page)

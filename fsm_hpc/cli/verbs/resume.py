@@ -23,14 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.json_flag(parser)
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Submit the folds again; those that nothing is known of are named and left alone."""
     from fsm_hpc.cluster import trust
     from fsm_hpc.cluster.submit import resume
     from fsm_hpc.cluster.submit.launch import launch
     from fsm_hpc.system import terminal
 
-    found = resume.configs(words)
+    found = resume.configs(overrides)
     if not flags.shared:
         trust.refuse_shared([ref.paths for ref in found.folds], "resume")
     told = found.broken + _unknown(found.unknown)
@@ -49,7 +49,7 @@ def _unknown(folds: Sequence[FoldRef]) -> list[str]:
     """What is said of folds that cannot go on by themselves."""
     names = ", ".join(str(ref.id) for ref in folds[:5])
     more = f" and {len(folds) - 5} more" if len(folds) > 5 else ""
-    advice = "nothing says what they were begun with; the words that began them go on, with -m"
+    advice = "no stored config; rerun the original command with -m"
     return [f"{names}{more}: {advice}"] if folds else []
 
 

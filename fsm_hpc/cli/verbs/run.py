@@ -44,7 +44,7 @@ INSTEAD = {
 }
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Show the config, submit a sweep, or run one fold in this process."""
     from fsm_hpc.study import compose, hydra_keys, hydra_show
 
@@ -53,26 +53,26 @@ def main(flags: argparse.Namespace, words: list[str]) -> int:
             raise UserError(f"--{name.replace('_', '-')} is not an option: {instead}")
     if flags.shell_completion:
         return completion.run(flags.shell_completion)
-    stray = [word for word in words if "=" not in word and not word.startswith("~")]
+    stray = [one for one in overrides if "=" not in one and not one.startswith("~")]
     if stray:
         near = did_you_mean(stray[0], usage.names())
         raise UserError(f"expected key=value or a verb first, found {stray[0]!r}{near}")
     if flags.info:
-        hydra_show.show_info(flags.info, words)
+        hydra_show.show_info(flags.info, overrides)
         return 0
-    if options.shows_config(flags, words):
+    if options.shows_config(flags, overrides):
         return 0
-    if flags.multirun or hydra_keys.is_multirun(words):
+    if flags.multirun or hydra_keys.is_multirun(overrides):
         from fsm_hpc.cluster.submit.launch import launch
 
-        return launch(compose.expand(words), options.of_submission(flags))
+        return launch(compose.expand(overrides), options.of_submission(flags))
     for name in ("wait", "after", "notify"):
         if getattr(flags, name):
             raise UserError(f"--{name} belongs to a sweep: add -m")
-    if not words:
+    if not overrides:
         print(usage.overview(), end="")
         return 2
-    return _run_here(compose.compose(words))
+    return _run_here(compose.compose(overrides))
 
 
 def _run_here(config: Config) -> int:
@@ -87,7 +87,7 @@ def _run_here(config: Config) -> int:
 
     console = terminal.console()
     study = config.results_dir / config.study
-    (config,) = variants.placed([config])
+    (config,) = variants.assign_variants([config])
     prepared = fold.prepare(config)
     for note in prepared.dataset.notes:
         console.print(note, soft_wrap=True)
@@ -101,10 +101,12 @@ def _run_here(config: Config) -> int:
             console.print(few, style="yellow", soft_wrap=True)
         shown = progress.FoldProgress(console, str(config.id))
         with study_lock.held([study]):
-            (config,) = variants.placed([config])  # another command may have begun the study
+            (config,) = variants.assign_variants(
+                [config]
+            )  # another command may have begun the study
             plan.ensure_free(config)
             study_lock.ensure_held(StudyPaths(study))
-            variants.remember([config])
+            variants.save_defaults([config])
             attempt = foreground.Foreground(config, shown.watch, shown.on_trial, shown.say)
         with shown:
             done = attempt.result()

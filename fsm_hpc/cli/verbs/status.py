@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.json_flag(parser)
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Print the state of every fold and rule, once or until nothing runs."""
-    standing = Standing(*select_with_rules(words))
+    standing = Standing(*select_with_rules(overrides))
     if flags.watch and not flags.json:
         _watch(standing, flags)
     else:

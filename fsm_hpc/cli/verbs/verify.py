@@ -29,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--claim", type=Path, metavar="FILE", help="write the claim; do not check")
 
 
-def main(flags: argparse.Namespace, words: list[str]) -> int:
+def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """0 when everything is verified, 1 when a claim is refuted, 3 when some are not checked."""
-    named = [word for word in words if "=" not in word or Path(word).exists()]
-    settings = [word for word in words if word not in named]
+    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
+    settings = [argument for argument in arguments if argument not in named]
     if len(named) > 1:
         raise UserError(f"expected one model.json, result.json or fold, found {', '.join(named)}")
     if named:
@@ -67,12 +67,12 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
 
     if flags.claim is not None:
         raise UserError("--claim: expected one model.json or fold to write the claim of")
-    tables = [word for word in settings if word.startswith("data_dir=")]
-    words = [word for word in settings if word not in tables]
-    chosen = selection.sort(words)
+    tables = [argument for argument in settings if argument.startswith("data_dir=")]
+    overrides = [argument for argument in settings if argument not in tables]
+    chosen = selection.sort(overrides)
     chosen.refuse_rule("verify")
     chosen.refuse_without_effect()
-    folds = selection.select(words)
+    folds = selection.select(overrides)
     if not folds:
         raise UserError(f"{chosen.study} has no folds; run a study first, or name one: study=NAME")
     study = folds[0].paths.study.root

@@ -12,7 +12,7 @@ from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId, RuleId
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.overrides import Override
 from fsm_hpc.system import machine, process_identity
 
 WORKER = "fsm_hpc.cluster.node.worker"  # what a job is started as, with its folder and number
@@ -61,20 +61,20 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _names_fold(command: Sequence[str], fold: FoldId, paths: FoldPaths) -> bool:
-    """Whether it is a command of this program with words that mean this fold."""
+    """Whether it is a command of this program with overrides that mean this fold."""
     starts = [n for n, word in enumerate(command[:4]) if Path(word).name in COMMANDS]
     if not starts:
         return False
     rest = command[starts[0] + 1 :]
-    words = [Word(word) for word in rest if "=" in word]
-    given = {word.key for word in words}
+    overrides = [Override(text) for text in rest if "=" in text]
+    given = {one.key for one in overrides}
     known = {"method": fold.method, "fold": str(fold.fold)}
     if "out" not in given:
         known["study"] = paths.study.root.name
     if not any(key.startswith("dataset.") for key in given):
         known["dataset"] = fold.dataset
     try:
-        fits = all(word.names(known[word.key]) for word in words if word.key in known)
+        fits = all(one.names(known[one.key]) for one in overrides if one.key in known)
     except UserError:
         return False
     return fits and "method" in given and ("fit" in rest) == isinstance(fold, RuleId)

@@ -52,8 +52,8 @@ def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> 
 
 def _launch(configs: Sequence[Config], options: Options, stays: bool) -> int:
     console = terminal.console()
-    before = variants.memories(configs)
-    folds = configs if stays else variants.placed(configs, before)
+    before = variants.load_defaults(configs)
+    folds = configs if stays else variants.assign_variants(configs, before)
     refuse(folds)  # before anything is touched
     studies = [StudyPaths(root) for root in before]
     with study_lock.held(before):
@@ -61,12 +61,12 @@ def _launch(configs: Sequence[Config], options: Options, stays: bool) -> int:
             trust.refuse_shared(map(fold_paths, folds), "-m", studies)
         for told in (*arrays.newer(studies), *transaction.recover(studies)):
             console.print(told, soft_wrap=True)
-        if not stays and variants.memories(configs) != before:  # by who held it until now
-            folds = variants.placed(configs)
+        if not stays and variants.load_defaults(configs) != before:  # by who held it until now
+            folds = variants.assign_variants(configs)
         decisions, reports = decide(folds)
         for root in before:
             study_lock.ensure_held(StudyPaths(root))
-        variants.remember([decision.config for decision in decisions if decision.is_submitted])
+        variants.save_defaults([decision.config for decision in decisions if decision.is_submitted])
         show.silence(console, reports)
         scheduler = schedulers.of(configs[0])
         _submit(console, decisions)
@@ -77,7 +77,7 @@ def _launch(configs: Sequence[Config], options: Options, stays: bool) -> int:
         return _run_here(console, decisions, scheduler, options.afterwards)
     if not options.wait:
         if any(decision.is_submitted for decision in decisions):
-            console.print("see them: python -m fsm_hpc status -w  (with the same key=value words)")
+            console.print("see them: python -m fsm_hpc status -w  (with the same overrides)")
         return 0
     return stay(console, [decision.ref for decision in decisions], scheduler)
 

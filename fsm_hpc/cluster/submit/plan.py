@@ -64,7 +64,7 @@ class Array:
 def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
     """What a submission of these folds would do; mistakes in the data show here."""
     if not configs:
-        raise UserError("these words name no fold")
+        raise UserError("these overrides name no fold")
     refuse(configs)
     adapted = schedulers.of(configs[0]).adapted
     configs = [adapted(config) for config in duplicates.one_each(configs)]

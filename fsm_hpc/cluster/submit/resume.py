@@ -27,13 +27,13 @@ class Resumable:
     folds: list[FoldRef]
 
 
-def configs(words: Sequence[str]) -> Resumable:
-    """The configs of the folds that are on disk and fit the words, with the other words applied."""
-    asked = selection.sort(words)
+def configs(overrides: Sequence[str]) -> Resumable:
+    """The configs of the folds on disk that the overrides choose, with the others applied."""
+    asked = selection.sort(overrides)
     if asked.out is not None:
         raise UserError(f"resume: folds expected; the same `fit` command goes on in {asked.out}")
-    all_ = _begun(asked, words)
-    choosing = [word for word in asked.settings if _differ(all_, word.key)]
+    all_ = _begun(asked, overrides)
+    choosing = [override for override in asked.settings if _differ(all_, override.key)]
     folds = selection.of_settings(all_, choosing)
     changes = [w.text for w in asked.others if w.key != "experiment" and w not in choosing]
     if changes:
@@ -54,10 +54,12 @@ def configs(words: Sequence[str]) -> Resumable:
     return found
 
 
-def _begun(asked: selection.SortedWords, words: Sequence[str]) -> list[FoldRef]:
-    """The folds that have begun, in all their variants; words that tell one are looked at later."""
-    telling = {word.text for word in asked.settings if not word.key.startswith("dataset.")}
-    rest = [word for word in words if word not in telling]
+def _begun(asked: selection.SortedOverrides, overrides: Sequence[str]) -> list[FoldRef]:
+    """The folds that have begun, in all variants; what chooses among those is looked at later."""
+    telling = {
+        override.text for override in asked.settings if not override.key.startswith("dataset.")
+    }
+    rest = [override for override in overrides if override not in telling]
     folds = [ref for ref in selection.select(rest) if ref.paths.folder.is_dir()]
     if not folds:
         raise UserError(f"nothing to resume in {asked.study}: none of these folds has begun")
@@ -65,7 +67,7 @@ def _begun(asked: selection.SortedWords, words: Sequence[str]) -> list[FoldRef]:
 
 
 def _differ(folds: Sequence[FoldRef], key: str) -> bool:
-    """Whether the folds are told apart by a setting: a word with it chooses among them."""
+    """Whether the folds are told apart by a setting: an override with it chooses among them."""
     memory = variants.read(folds[0].paths.study.root)
     return len({memory.texts_of(ref.id).get(key) for ref in folds}) > 1
 
@@ -77,7 +79,7 @@ def _in_its_folder(ref: FoldRef, before: Config, after: Config) -> Config:
     changed = {key for key in {**then, **settings} if then.get(key) != settings.get(key)}
     if not changed or (changed <= variants.GO_ON and not ref.paths.result.exists()):
         return replace(after, variant=ref.id.variant)
-    return variants.placed([after])[0]
+    return variants.assign_variants([after])[0]
 
 
 def _all_begun_with(

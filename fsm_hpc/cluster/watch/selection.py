@@ -1,4 +1,4 @@
-"""Which folds the words of a command mean: those of a sweep, or those that are on disk."""
+"""Which folds the overrides of a command mean: those of a sweep, or those that are on disk."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from fsm_hpc.study import checks, hydra, keys, variants
 from fsm_hpc.study.config import Config, stated_default
 from fsm_hpc.study.files import RulePaths, StudyPaths
 from fsm_hpc.study.fold_id import PLAIN, FoldId, RuleId
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.overrides import Override
 
 PLACES = ("study", "results_dir", "out")
 FILTERS = FoldId._fields  # dataset, method, fold, variant
 
 
 @dataclass(frozen=True, slots=True)
-class SortedWords:
-    """The key=value words of a command, sorted into where, which and what else."""
+class SortedOverrides:
+    """The overrides of a command, sorted into where, which and what else."""
 
-    places: dict[str, Word]
-    filters: dict[str, Word]
-    others: tuple[Word, ...]
+    places: dict[str, Override]
+    filters: dict[str, Override]
+    others: tuple[Override, ...]
 
     @property
     def study(self) -> Path:
@@ -49,12 +49,17 @@ class SortedWords:
 
     def refuse_without_effect(self) -> None:
         """Refuse settings that choose no fold."""
-        for word in self.others:
-            names_table = word.key.startswith("dataset.") and self.name_a_sweep
-            if word not in self.settings and word.key != keys.EXPERIMENT and not names_table:
+        for override in self.others:
+            names_table = override.key.startswith("dataset.") and self.name_a_sweep
+            if (
+                override not in self.settings
+                and override.key != keys.EXPERIMENT
+                and not names_table
+            ):
                 raise UserError(
-                    f"{word.key} does not choose folds: leave {word.text} out; folds are chosen by "
-                    f"{', '.join(FILTERS)} and by settings that make a variant, as seed=2"
+                    f"{override.key} does not choose folds: leave {override.text} out; "
+                    f"folds are chosen by {', '.join(FILTERS)} and by settings that make a "
+                    "variant, as seed=2"
                 )
 
     @property
@@ -62,59 +67,59 @@ class SortedWords:
         """Enough to know every fold, also those that have left nothing on disk."""
         if "variant" in self.filters:  # it is on disk that variants have names
             return False
-        has_experiment = any(word.key == "experiment" for word in self.others)
+        has_experiment = any(override.key == "experiment" for override in self.others)
         return has_experiment or {"dataset", "method"} <= self.filters.keys()
 
     @property
-    def settings(self) -> tuple[Word, ...]:
+    def settings(self) -> tuple[Override, ...]:
         """Those that tell a variant: seed=2."""
-        return tuple(word for word in self.others if word.key in variants.KEYS)
+        return tuple(override for override in self.others if override.key in variants.KEYS)
 
 
-def sort(words: Sequence[str]) -> SortedWords:
-    """Sort the words of a command."""
-    keys.check(words)
-    read = [Word(word) for word in words]
+def sort(overrides: Sequence[str]) -> SortedOverrides:
+    """Sort the overrides of a command."""
+    keys.check(overrides)
+    read = [Override(override) for override in overrides]
     _refuse_signs(read)
-    chosen = [word.key for word in read if word.key in PLACES + FILTERS]
+    chosen = [override.key for override in read if override.key in PLACES + FILTERS]
     for key in chosen:
         if chosen.count(key) > 1:
             raise UserError(f"{key} is given twice; several values are written {key}=A,B")
-    return SortedWords(
-        {word.key: word for word in read if word.key in PLACES},
-        {word.key: word for word in read if word.key in FILTERS},
-        tuple(word for word in read if word.key not in PLACES + FILTERS),
+    return SortedOverrides(
+        {override.key: override for override in read if override.key in PLACES},
+        {override.key: override for override in read if override.key in FILTERS},
+        tuple(override for override in read if override.key not in PLACES + FILTERS),
     )
 
 
-def _refuse_signs(words: Sequence[Word]) -> None:
+def _refuse_signs(overrides: Sequence[Override]) -> None:
     """Hydra's + adds an experiment or a name that the user gives; nothing else is added here."""
     open_keys = tuple(f"{key}." for key in keys.open_keys())
-    for word in words:
-        may_be_added = word.key == keys.EXPERIMENT or word.key.startswith(open_keys)
-        if word.text[0] in "+~" and not (may_be_added and word.text[0] == "+"):
+    for override in overrides:
+        may_be_added = override.key == keys.EXPERIMENT or override.key.startswith(open_keys)
+        if override.text[0] in "+~" and not (may_be_added and override.text[0] == "+"):
             raise UserError(
-                f"expected key=value, found {word.text}: write it without {word.text[0]}"
+                f"expected key=value, found {override.text}: write it without {override.text[0]}"
             )
 
 
-def select(words: Sequence[str]) -> list[FoldRef]:
-    """The folds of the sweep that the words name, else those on disk that they fit."""
-    sorted_words = sort(words)
-    if sorted_words.name_a_sweep:
+def select(overrides: Sequence[str]) -> list[FoldRef]:
+    """The folds of the sweep that the overrides name, else those on disk that they fit."""
+    sorted_overrides = sort(overrides)
+    if sorted_overrides.name_a_sweep:
         from fsm_hpc.study.compose import expand  # Hydra takes a while; folds on disk do without
 
-        telling = {word.key for word in sorted_words.settings}
-        return _of_sweep(expand(list(words)), telling, "fold" in sorted_words.filters)
-    return of_settings(on_disk(sorted_words), sorted_words.settings)
+        telling = {override.key for override in sorted_overrides.settings}
+        return _of_sweep(expand(list(overrides)), telling, "fold" in sorted_overrides.filters)
+    return of_settings(on_disk(sorted_overrides), sorted_overrides.settings)
 
 
 def _of_sweep(configs: Sequence[Config], keys: set[str], names_folds: bool) -> list[FoldRef]:
-    """The folds of a sweep in every variant that their study has begun and that the words with
+    """The folds of a sweep in every variant that their study has begun and that the overrides with
     these keys fit; what has never begun is named with the settings of the sweep."""
     found: dict[Path, FoldRef] = {}
     begun: dict[Path, _Begun] = {}
-    for config in variants.placed(configs):
+    for config in variants.assign_variants(configs):
         (ref,) = fold_files.of_sweep([config])
         root = ref.paths.study.root
         begun.setdefault(root, _Begun(root))
@@ -150,80 +155,82 @@ class _Begun:
         return found
 
 
-def of_settings(folds: Sequence[FoldRef], words: Sequence[Word]) -> list[FoldRef]:
-    """The folds that have the settings which the words name."""
-    if not words or not folds:
+def of_settings(folds: Sequence[FoldRef], overrides: Sequence[Override]) -> list[FoldRef]:
+    """The folds that have the settings which the overrides name."""
+    if not overrides or not folds:
         return list(folds)
     memory = variants.read(folds[0].paths.study.root)
     settings = [memory.texts_of(ref.id) for ref in folds]
-    found = [ref for ref, its in zip(folds, settings, strict=True) if _has(its, words)]
+    found = [ref for ref, its in zip(folds, settings, strict=True) if _has(its, overrides)]
     unmatched = [
-        f"{word.key}={value}"
-        for word in words
-        for value in word.listed
-        if not any(its.get(word.key) in _written(value) for its in settings)
+        f"{override.key}={value}"
+        for override in overrides
+        for value in override.listed
+        if not any(its.get(override.key) in _written(value) for its in settings)
     ]
     if unmatched or not found:
-        which = " ".join(unmatched or [word.text for word in words])
+        which = " ".join(unmatched or [override.text for override in overrides])
         raise UserError(f"no fold in {folds[0].paths.study.root} has {which}; `status` shows them")
     return found
 
 
-def _has(settings: dict[str, str], words: Sequence[Word]) -> bool:
-    return all(_is_named(settings.get(word.key), word) for word in words)
+def _has(settings: dict[str, str], overrides: Sequence[Override]) -> bool:
+    return all(_is_named(settings.get(override.key), override) for override in overrides)
 
 
-def _is_named(value: str | None, word: Word) -> bool:
+def _is_named(value: str | None, override: Override) -> bool:
     """A setting that is off is null in a name, and None to Hydra; one that a fold does not have
-    is not the one that the word names."""
+    is not the one that the override names."""
     if value is None:
         return False
-    return word.names(value) or (value == "null" and word.names("None"))
+    return override.names(value) or (value == "null" and override.names("None"))
 
 
 def _written(value: str) -> set[str]:
-    """How a value that a word names stands among the settings of a fold."""
+    """How a value that an override names stands among the settings of a fold."""
     return {value, "null"} if value == "None" else {value}
 
 
 def select_with_rules(
-    words: Sequence[str], is_strict: bool = False
+    overrides: Sequence[str], is_strict: bool = False
 ) -> tuple[list[FoldRef], list[FoldRef]]:
-    """The folds that the words mean, and the rules; of `out=FOLDER` its rule, and no fold.
+    """The folds that the overrides mean, and the rules; of `out=FOLDER` its rule, and no fold.
 
-    A sweep may be named by the words that submitted it; `is_strict`: by what chooses folds only.
+    A sweep may be named as it was submitted; `is_strict`: by what chooses folds only.
     """
-    sorted_words = sort(words)
-    if is_strict or not sorted_words.name_a_sweep:
-        sorted_words.refuse_without_effect()
-    if sorted_words.out is not None:
-        _refuse_beside_out(words)
-        return [], [_rule_in(sorted_words.out)]
-    of_folds_only = "fold" in sorted_words.filters or sorted_words.settings
-    rules = [] if of_folds_only else _rules_on_disk(sorted_words)
+    sorted_overrides = sort(overrides)
+    if is_strict or not sorted_overrides.name_a_sweep:
+        sorted_overrides.refuse_without_effect()
+    if sorted_overrides.out is not None:
+        _refuse_beside_out(overrides)
+        return [], [_rule_in(sorted_overrides.out)]
+    of_folds_only = "fold" in sorted_overrides.filters or sorted_overrides.settings
+    rules = [] if of_folds_only else _rules_on_disk(sorted_overrides)
     if not rules:
-        return select(words), []
-    if sorted_words.name_a_sweep:
-        folds = select(words)
+        return select(overrides), []
+    if sorted_overrides.name_a_sweep:
+        folds = select(overrides)
     else:
-        _refuse_unmatched(sorted_words)
-        folds = of_settings(_folds_on_disk(sorted_words), sorted_words.settings)
+        _refuse_unmatched(sorted_overrides)
+        folds = of_settings(_folds_on_disk(sorted_overrides), sorted_overrides.settings)
     has_begun = any(ref.paths.folder.is_dir() for ref in folds)
     return folds if has_begun else [], rules
 
 
-def _refuse_beside_out(words: Sequence[str]) -> None:
-    others = [word for word in words if hydra.key_of(word) != "out"]
+def _refuse_beside_out(overrides: Sequence[str]) -> None:
+    others = [override for override in overrides if hydra.key_of(override) != "out"]
     if others:
         raise UserError(f"out=FOLDER names one rule: leave {others[0]} out")
 
 
-def _rules_on_disk(words: SortedWords) -> list[FoldRef]:
-    return [ref for ref in fold_files.rules_on_disk(words.study) if _fits(ref.id, words.filters)]
+def _rules_on_disk(overrides: SortedOverrides) -> list[FoldRef]:
+    return [
+        ref for ref in fold_files.rules_on_disk(overrides.study) if _fits(ref.id, overrides.filters)
+    ]
 
 
-def _folds_on_disk(words: SortedWords) -> list[FoldRef]:
-    return [ref for ref in fold_files.on_disk(words.study) if _fits(ref.id, words.filters)]
+def _folds_on_disk(overrides: SortedOverrides) -> list[FoldRef]:
+    return [ref for ref in fold_files.on_disk(overrides.study) if _fits(ref.id, overrides.filters)]
 
 
 def _rule_in(folder: Path) -> FoldRef:
@@ -237,15 +244,17 @@ def _rule_in(folder: Path) -> FoldRef:
     return FoldRef(RuleId.of(config.dataset.name, config.method.name.value), paths)
 
 
-def on_disk(words: SortedWords) -> list[FoldRef]:
+def on_disk(overrides: SortedOverrides) -> list[FoldRef]:
     """The folds of a study that have left something on disk and fit the filters."""
-    _refuse_unmatched(words)
-    found = _folds_on_disk(words)
-    if not found and not StudyPaths(words.study).lock.exists():  # whose first fold is on its way
-        which = " ".join(word.text for word in words.filters.values())
+    _refuse_unmatched(overrides)
+    found = _folds_on_disk(overrides)
+    is_beginning = StudyPaths(overrides.study).lock.exists()  # its first fold is on its way
+    if not found and not is_beginning:
+        which = " ".join(override.text for override in overrides.filters.values())
         raise UserError(
-            f"nothing in {words.study}{' for ' + which if which else ''}{_near(words.study)}; "
-            "expected study=NAME and results_dir=FOLDER of a sweep, or dataset=NAME method=NAME"
+            f"nothing in {overrides.study}{' for ' + which if which else ''}"
+            f"{_near(overrides.study)}; expected study=NAME and results_dir=FOLDER of a sweep, "
+            "or dataset=NAME method=NAME"
         )
     return found
 
@@ -256,13 +265,13 @@ def _near(study: Path) -> str:
     return "" if study.name in names else did_you_mean(study.name, names)
 
 
-def _refuse_unmatched(words: SortedWords) -> None:
+def _refuse_unmatched(overrides: SortedOverrides) -> None:
     """Each value that is named has to be there, also where others of a list are."""
-    study = words.study
+    study = overrides.study
     if not study.is_dir() or StudyPaths(study).lock.exists():  # whose first fold is on its way
         return
     for key in FILTERS:
-        values = words.filters[key].listed if key in words.filters else ()
+        values = overrides.filters[key].listed if key in overrides.filters else ()
         names = _names_on_disk(study, key) if values else []
         for value in values:
             if value not in names:
@@ -281,6 +290,6 @@ def _names_on_disk(study: Path, key: str) -> list[str]:
     return sorted({fold.variant for fold in folds if fold.variant} | {PLAIN})
 
 
-def _fits(fold: FoldId, filters: dict[str, Word]) -> bool:
+def _fits(fold: FoldId, filters: dict[str, Override]) -> bool:
     said = fold._replace(variant=fold.variant or PLAIN)._asdict()
-    return all(word.names(str(said[key])) for key, word in filters.items())
+    return all(override.names(str(said[key])) for key, override in filters.items())

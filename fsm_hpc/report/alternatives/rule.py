@@ -44,17 +44,17 @@ class FittedRule:
     label: str | None = None  # the class that was named, of more than two
 
 
-def read_rule(named: Path, words: Sequence[str], label: str | None = None) -> FittedRule:
-    """From model.json or result.json; its table as the words say, or as it is known.
+def read_rule(named: Path, overrides: Sequence[str], label: str | None = None) -> FittedRule:
+    """From model.json or result.json; its table as the overrides say, or as it is known.
 
     `label` is the class whose rule is meant, of more than two.
     """
     path = explain.result_path(named)
     if model_file.is_model(path):
-        return _of_model(path, words, label)
+        return _of_model(path, overrides, label)
     if label is not None:
         raise UserError(f"class={label}: expected a model.json with it, found {path}")
-    return _of_fold(path, words)
+    return _of_fold(path, overrides)
 
 
 def rule_of(path: Path, model: Model, label: str | None) -> Rule:
@@ -68,13 +68,13 @@ def rule_of(path: Path, model: Model, label: str | None) -> Rule:
     return rules[label]
 
 
-def _of_model(path: Path, words: Sequence[str], label: str | None) -> FittedRule:
+def _of_model(path: Path, overrides: Sequence[str], label: str | None) -> FittedRule:
     model = model_file.load(path)
     rule = rule_of(path, model, label)
     _refuse_own_settings(path, {**model.settings, **model.constraints})
-    if not words and submissions.load(FoldPaths(path.parent)) is None:
-        words = _place_of_table(path, model)
-    dataset = explain.table_of_model(path, model, rule, words)
+    if not overrides and submissions.load(FoldPaths(path.parent)) is None:
+        overrides = _place_of_table(path, model)
+    dataset = explain.table_of_model(path, model, rule, overrides)
     if rule.data and dataset.digest != rule.data:
         raise UserError(
             f"{dataset.path} is not the table that {path} was fitted on: its content differs; "
@@ -108,10 +108,10 @@ def _place_of_table(path: Path, model: Model) -> list[str]:
     return [f"dataset={name}" for name in known]
 
 
-def _of_fold(path: Path, words: Sequence[str]) -> FittedRule:
+def _of_fold(path: Path, overrides: Sequence[str]) -> FittedRule:
     done = explain.load(path)
     _refuse_own_settings(path, done.settings)
-    dataset = explain.table_of(path, done, words)
+    dataset = explain.table_of(path, done, overrides)
     chosen = done.settings
     kind = FoldKind(chosen.get("fold_kind", "kfold"))
     folding = Folding(kind, chosen["folds"], chosen["seed"], chosen["validation_fraction"])

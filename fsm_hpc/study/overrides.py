@@ -1,4 +1,4 @@
-"""What one `key=value` word of a command says, read as Hydra reads it."""
+"""What one override of a command, `key=value`, says, read as Hydra reads it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NAMES = re.compile(r"[\w./+=~%,-]+")  # of variants
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word such as `fold=range(0,5)`, `'study="my study"'` or `dataset=glob(h*)`."""
+class Override:
+    """An override such as `fold=range(0,5)`, `'study="my study"'` or `dataset=glob(h*)`."""
 
     text: str
 
@@ -51,7 +51,7 @@ class Word:
         return [] if override.is_sweep_override() else [self.value]
 
     def names(self, value: str) -> bool:
-        """Whether the value is among those that the word names."""
+        """Whether the value is among those that the override names."""
         if self._is_plain:
             return value in self._values
         override = self._override

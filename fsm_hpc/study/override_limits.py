@@ -13,17 +13,17 @@ MOST_DEPTH = 24  # of brackets inside each other, as in our JSON files
 MOST_FOLDS = 100_000  # of one command: more than any scheduler takes, and minutes to list
 
 
-def check_word(word: str) -> None:
+def check_override(override: str) -> None:
     """Refuse what would take a parser minutes, or more stack than there is."""
-    if len(word) > MOST_CHARACTERS:
+    if len(override) > MOST_CHARACTERS:
         raise UserError(
             f"expected at most {MOST_CHARACTERS:,} characters in an argument, found "
-            f"{len(word):,} in {word}; put a long list into a config file"
+            f"{len(override):,} in {override}; put a long list into a config file"
         )
-    if _depth(word) > MOST_DEPTH:
+    if _depth(override) > MOST_DEPTH:
         raise UserError(
             f"expected at most {MOST_DEPTH} brackets inside each other in an argument, found "
-            f"{_depth(word):,} in {word}; quote the value if they are text"
+            f"{_depth(override):,} in {override}; quote the value if they are text"
         )
 
 
@@ -47,11 +47,11 @@ def count(override: Any) -> int:
     return sum(1 for _ in override.sweep_iterator())
 
 
-def _depth(word: str) -> int:
+def _depth(override: str) -> int:
     """How many brackets are open at once, outside of quotes."""
     depth = deepest = 0
     quote = ""
-    for sign in word:
+    for sign in override:
         if quote or sign in "\"'":
             quote = "" if sign == quote else quote or sign
         elif sign in "[{(":

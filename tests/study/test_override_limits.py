@@ -11,9 +11,9 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.study import hydra, word_limits
+from fsm_hpc.study import hydra, override_limits
 from fsm_hpc.study.compose import expand
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.overrides import Override
 
 SWEEP = ("dataset=hepatitis", "method=median", "cluster=local")
 THOUSAND = ",".join(map(str, range(1000)))
@@ -60,7 +60,7 @@ def test_no_command_lists_a_huge_range(
 
 def test_a_filter_does_not_go_through_a_huge_range() -> None:
     with pytest.raises(UserError, match="at most 100,000 folds"):
-        Word("fold=range(0,1000000000)").names("7")
+        Override("fold=range(0,1000000000)").names("7")
 
 
 @pytest.mark.parametrize("signs", ["[]", "{}", "()"])
@@ -135,7 +135,7 @@ def test_a_hostile_formula_is_refused_in_a_short_message(text: str) -> None:
 
 
 def test_the_largest_sweep_is_counted_and_not_refused() -> None:
-    parsed = hydra.parse([f"seed=range(0,{word_limits.MOST_FOLDS})"])
-    word_limits.check_sweep(parsed)
+    parsed = hydra.parse([f"seed=range(0,{override_limits.MOST_FOLDS})"])
+    override_limits.check_sweep(parsed)
     with pytest.raises(UserError, match="found 200,000"):
-        word_limits.check_sweep(parsed, 2)
+        override_limits.check_sweep(parsed, 2)

@@ -18,7 +18,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.overrides import Override
 from tests.faults import ledger
 from tests.faults.ledger import EscapedError, WrongError
 from tests.support.command_line import said
@@ -72,8 +72,8 @@ def test_a_name_is_taken_as_it_is_or_refused(here: Path) -> None:
                 taken = compose([*FOLD, word]).study
             except UserError:
                 return
-            if taken != name or Word(word).value != name:
-                raise WrongError(f"{name!r} was taken for {taken!r} and {Word(word).value!r}")
+            if taken != name or Override(word).value != name:
+                raise WrongError(f"{name!r} was taken for {taken!r} and {Override(word).value!r}")
 
     check()
 

@@ -151,7 +151,7 @@ def test_resume_follows_a_study_that_was_moved(tmp_path: Path) -> None:
 def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path)
     files.write_json(fold_paths(config).scan, {})
-    with pytest.raises(UserError, match="nothing says what they were begun with"):
+    with pytest.raises(UserError, match="no stored config"):
         run_verb("resume", f"results_dir={tmp_path}")
     known = replace(config, fold=1)
     submit(known)

@@ -13,7 +13,7 @@ from fsm_hpc.study.compose import compose, expand
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.hydra import names_in
-from fsm_hpc.study.words import Word
+from fsm_hpc.study.overrides import Override
 from tests.support.command_line import run_verb
 from tests.support.made_studies import fold_result, put
 
@@ -45,15 +45,15 @@ FOLD = ["dataset=bank", "method=pivot", "fold=0"]
 )
 def test_a_value_is_the_one_that_a_fold_is_run_with(text: str, study: str) -> None:
     assert compose([*FOLD, text]).study == study
-    assert Word(text).value == study
-    assert Word(text).names(study)
+    assert Override(text).value == study
+    assert Override(text).names(study)
 
 
 @pytest.mark.parametrize("text", ["study=1.10", "study=1e3", "study=True", "study=1_000"])
 def test_what_hydra_takes_for_a_number_or_truth_is_the_study_that_a_fold_is_written_to(
     text: str,
 ) -> None:
-    assert Word(text).value == compose([*FOLD, text]).study
+    assert Override(text).value == compose([*FOLD, text]).study
 
 
 # ----------------------------------------------------------------------------------- several values
@@ -74,7 +74,7 @@ def test_what_hydra_takes_for_a_number_or_truth_is_the_study_that_a_fold_is_writ
 def test_several_values_are_those_of_the_sweep(text: str, named: set[str]) -> None:
     others = {"a", "a b", "b", "c", "c d", 'x "y"', "1", "2", "3", "4", "'a b'", '"a b"'}
     assert {config.study for config in expand([*FOLD, text])} == named
-    assert {value for value in others if Word(text).names(value)} == named
+    assert {value for value in others if Override(text).names(value)} == named
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_several_values_are_those_of_the_sweep(text: str, named: set[str]) -> No
     ],
 )
 def test_filters_understand_hydras_ways_to_name_several(wanted: str, fitting: set[str]) -> None:
-    word = Word(f"key={wanted}")
+    word = Override(f"key={wanted}")
     assert {v for v in ("bank", "hepatitis", "3") if word.names(v)} == fitting
 
 
@@ -107,13 +107,13 @@ def test_filters_understand_hydras_ways_to_name_several(wanted: str, fitting: se
 )
 def test_datasets_are_those_of_the_sweep(text: str) -> None:
     meant = {config.dataset.name for config in expand([text, *FOLD[1:]])}
-    assert {name for name in names_in("dataset") if Word(text).names(name)} == meant
+    assert {name for name in names_in("dataset") if Override(text).names(name)} == meant
 
 
 @pytest.mark.parametrize("text", ["fold=2", "fold=1,4", "fold=range(1,4)", "fold=range(0,10,3)"])
 def test_folds_are_those_of_the_sweep(text: str) -> None:
     meant = [config.fold for config in expand([*FOLD[:2], text])]
-    assert [fold for fold in range(10) if Word(text).names(str(fold))] == meant
+    assert [fold for fold in range(10) if Override(text).names(str(fold))] == meant
 
 
 # ------------------------------------------------------------------------------------ on disk
