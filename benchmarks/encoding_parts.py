@@ -33,7 +33,6 @@ VARIATIONS = (
     Variation("as shipped"),
     Variation("without heuristic.lp", keeps_heuristic=False),
     Variation("without canonical.lp", without="canonical"),
-    Variation("without repeats.lp", without="repeats"),
     Variation("--configuration=handy", options=("--configuration=handy",)),
     Variation("--configuration=crafty", options=("--configuration=crafty",)),
     Variation("--configuration=trendy", options=("--configuration=trendy",)),

@@ -107,8 +107,8 @@ PYTHON = (
         "unit_skipped_after_each_piece",
         "work.py",
         "one unit is skipped after each piece of work",
-        "self.untaken.appendleft(UnitRange(end, next_one.end))",
-        "self.untaken.appendleft(UnitRange(end + 1, next_one.end))",
+        "self.ranges.appendleft(UnitRange(end, first.end))",
+        "self.ranges.appendleft(UnitRange(end + 1, first.end))",
     ),
     Mutant(
         "first_unit_skipped",

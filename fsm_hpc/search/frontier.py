@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,10 @@ class UnitRange(msgspec.Struct, frozen=True, array_like=True):
     start: int
     end: int
     rest: Rest = ()
+
+
+def units_in(ranges: Iterable[UnitRange]) -> int:
+    return sum(one.end - one.start for one in ranges)
 
 
 @dataclass(frozen=True, slots=True)

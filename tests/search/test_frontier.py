@@ -20,7 +20,7 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, engine_choice, search, work
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.kernels.order import STOPPED
-from fsm_hpc.search.solvers.native.station import Station
+from fsm_hpc.search.solvers.native.spread import Order
 from fsm_hpc.system import serialization
 from tests.support.random_tables import FORMULA_METHODS, random_problem
 
@@ -237,7 +237,7 @@ def test_a_part_that_is_too_long_for_its_time_gets_on_all_the_same(
     for _ in range(10_000):
         if not part.left:
             break
-        found = Station().search("name", known.search, part, 0.0, lambda leader: None)
+        found = Order(part, 0.0).search_with(known.search, threading.Event())
         assert found.left != part.left
         part = found
     whole = known.search.begin(aim)

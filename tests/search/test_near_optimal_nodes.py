@@ -117,7 +117,7 @@ def test_a_wish_to_stop_brings_all_parts_back() -> None:
     asked.assert_found(asked.spread(Threads(1), found))
 
 
-def test_units_keep_their_names_through_the_ledger() -> None:
+def test_units_keep_their_names_through_the_parts() -> None:
     asked = Asked(some_problem(Method.INTERVAL), 3)
     begun = [Stretch(one.plan, one.start, one.end, 1, 2) for one in asked.space.everything()]
     start = replace(asked.alone, left=(*begun, Stretch(0, 0, 1)))
@@ -127,7 +127,7 @@ def test_units_keep_their_names_through_the_ledger() -> None:
 
 def test_parts_of_another_search_are_refused() -> None:
     asked = Asked(some_problem(Method.PIVOT), 2)
-    order = GoodOrder("", asked.space.problem.fingerprint, "another", 2, 1, (), 1.0)
+    order = GoodOrder("another", 2, 1, (), 1.0)
     with pytest.raises(RuntimeError, match="units of this code and problem"):
         order.search_in(asked.space, 1, threading.Event())
 

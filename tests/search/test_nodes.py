@@ -11,9 +11,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -24,17 +27,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.search.frontier import Frontier, Leader, UnitRange, with_checksum
+from fsm_hpc.search.frontier import Frontier, Leader, UnitRange, units_in, with_checksum
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, solver, spread
 from fsm_hpc.search.solvers.native.compiling import ensure_compiled
-from fsm_hpc.search.solvers.native.ledger import Ledger, units_in
-from fsm_hpc.search.solvers.native.parts import Helpers
+from fsm_hpc.search.solvers.native.parts import Desk, Helpers, PartOrder, Parts
 from fsm_hpc.search.solvers.native.search import Aim, Run
-from fsm_hpc.search.solvers.native.spread import Spread
-from fsm_hpc.search.solvers.native.station import Station
+from fsm_hpc.search.solvers.native.spread import Order, Spread
 from fsm_hpc.search.solvers.nodes import contact, helper
 from fsm_hpc.search.solvers.nodes.contact import Contact, new_certificate, security_of
 from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
@@ -68,57 +69,78 @@ def solve(problem: Problem, helpers: Helpers | None = None, length: int = LENGTH
     return Native(1, helpers).solve(problem, length, Incumbent(), Control())
 
 
-# ---------------------------------------------------------------------------------------- ledger
+# ----------------------------------------------------------------------------------------- parts
 
 
-def covered(left: tuple[UnitRange, ...]) -> list[int]:
+def covered(left: Iterable[UnitRange]) -> list[int]:
     return sorted(unit for one in left for unit in range(one.start, one.end))
 
 
-@settings(deadline=None)
-@given(st.data())
-def test_a_ledger_loses_no_unit_and_searches_none_twice(data: st.DataObject) -> None:
-    ledger = Ledger([UnitRange(20, 30), UnitRange(0, 9, ((1, 2),))])
-    everything = covered(ledger.left())
-    searched: list[int] = []
-    out: dict[int, tuple[UnitRange, ...]] = {}
-    while not ledger.is_done:
-        if ledger.has_more and (not out or data.draw(st.booleans())):
-            number, part = ledger.take(data.draw(st.integers(1, 4)))
-            out[number] = part
-            continue
-        number = data.draw(st.sampled_from(sorted(out)))
-        units = covered(out.pop(number))
-        if data.draw(st.booleans()) and len(units) > 1:
-            ledger.give_up(number)
-        else:
-            done = data.draw(st.integers(1, len(units)))
-            searched += units[:done]
-            rest = [UnitRange(unit, unit + 1) for unit in units[done:]]
-            ledger.bring_back(number, rest, data.draw(st.floats(0.01, 10.0)))
-        assert sorted([*searched, *covered(ledger.left())]) == everything
-    assert sorted(searched) == everything
+class Numbers(Parts[tuple[UnitRange, ...]]):
+    """Parts whose search is to note their units; some units of a part may be left."""
+
+    def __init__(self, left: list[UnitRange], helpers: Helpers, leaves: list[int]) -> None:
+        super().__init__(some_problem(Method.PIVOT), left, helpers)
+        self._leaves = iter(leaves)
+        self.searched: list[int] = []
+        self.sizes: list[int] = []
+
+    def _order(self, left: tuple[UnitRange, ...]) -> Units:
+        self.sizes.append(units_in(left))
+        return Units(left)
+
+    def _search_here(self, order: Units) -> tuple[UnitRange, ...]:
+        return order.left
+
+    def _keep(self, found: tuple[UnitRange, ...]) -> tuple[list[UnitRange], float]:
+        units = covered(found)
+        done = len(units) - min(next(self._leaves, 0), len(units) - 1)
+        self.searched += units[:done]
+        return [UnitRange(unit, unit + 1) for unit in units[done:]], 0.01
 
 
-def test_parts_come_from_the_front_and_keep_what_was_begun() -> None:
-    ledger = Ledger([UnitRange(8, 9), UnitRange(0, 4, ((1, 2),))])
-    assert ledger.take(1) == (1, (UnitRange(0, 1, ((1, 2),)),))
-    ledger.give_up(1)
-    assert ledger.take(1)[1] == (UnitRange(0, 1, ((1, 2),)),)
-    assert ledger.left() == (UnitRange(0, 1, ((1, 2),)), UnitRange(1, 4), UnitRange(8, 9))
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A part that brings back its own units."""
+
+    left: tuple[UnitRange, ...]
+
+    def search(self, problem: Problem, desk: Desk) -> tuple[UnitRange, ...]:
+        return self.left
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 9), max_size=20), st.sets(st.integers(1, 12)), st.integers(0, 3))
+def test_parts_lose_no_unit_and_search_none_twice(
+    leaves: list[int], lost: set[int], count: int
+) -> None:
+    helpers = Threads(count, lost.__contains__) if count else Threads(1, lambda number: True)
+    parts = Numbers([UnitRange(20, 30), UnitRange(0, 9, ((1, 2),))], helpers, leaves)
+    everything = covered(parts.left())
+    looked: list[list[int]] = []
+
+    def look() -> bool:
+        looked.append(sorted([*parts.searched, *covered(parts.left())]))
+        return False
+
+    assert parts.wait(look)
+    assert all(units == everything for units in looked)
+    assert sorted(parts.searched) == everything
 
 
 def test_parts_grow_with_the_pace_and_are_shared_out_at_the_end() -> None:
-    ledger = Ledger([UnitRange(0, 100)])
-    sizes = []
-    for _ in range(4):
-        number, part = ledger.take(takers=3)
-        sizes.append(units_in(part))
-        ledger.bring_back(number, (), 0.01)
-    assert sizes == [1, 4, 16, 27]  # the last is a third of what is left
-    number, part = ledger.take(takers=1)
-    ledger.bring_back(number, part, 5.0)  # nothing was done
-    assert units_in(ledger.take(takers=1)[1]) == 1
+    class Absent(Threads):
+        """Counted among those that take parts, and always busy."""
+
+        def give(self, problem: Problem, order: PartOrder) -> Future[Any]:
+            return Future()
+
+    parts = Numbers([UnitRange(0, 200)], Absent(2), [])
+    parts.wait(lambda: len(parts.sizes) > 7)
+    assert parts.sizes[0] == 1
+    assert parts.sizes[3:6] == [4, 16, 59]  # the last is a third of what is left
+    assert min(parts.searched) == 0
+    assert len(covered(parts.left())) + len(parts.searched) == 200
 
 
 # ----------------------------------------------------------------------- helpers in this process
@@ -170,24 +192,11 @@ def test_all_parts_of_helpers_lost_leave_the_search_to_itself() -> None:
     assert helpers.given > 2
 
 
-def test_a_station_refuses_units_of_another_search() -> None:
+def test_units_of_another_search_are_refused() -> None:
     known = Native(1).knowledge(some_problem(Method.PIVOT))
     part = Frontier("another", 4, None, None, (UnitRange(0, 3),))
     with pytest.raises(RuntimeError, match="units of this code and problem"):
-        Station().search("", known.search, part, 1.0, print)
-
-
-def test_a_leader_of_another_search_is_not_listened_to() -> None:
-    problem = some_problem(Method.PIVOT)
-    expected = solve(problem)
-    known = Native(1).knowledge(problem)
-    station = Station()
-    station.hear("another search", Leader(expected.formula, problem.rows, 0))  # beats everything
-    part = all_of(known.search.begin(Aim(5, None)))
-    found = station.search("this one", known.search, part, 60.0, lambda leader: None)
-    assert found.left == ()
-    assert found.leader is not None
-    assert found.leader.score < problem.rows
+        Order(part, 1.0).search_with(known.search, threading.Event())
 
 
 # ---------------------------------------------------------------------------------- real helpers

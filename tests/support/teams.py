@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native import Native
-from fsm_hpc.search.solvers.native.parts import HelperLostError, PartOrder
+from fsm_hpc.search.solvers.native.parts import PartOrder
 from fsm_hpc.search.solvers.native.search import Search
-from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
 
@@ -23,20 +21,11 @@ class ThreadDesk:
 
     threads = 1
 
-    def __init__(self, owner: Threads) -> None:
-        self.station = Station()
-        self._owner = owner
+    def __init__(self) -> None:
         self._native = Native(1)
 
-    def problem(self, fingerprint: str) -> Problem:
-        assert fingerprint == self._owner.problem.fingerprint
-        return self._owner.problem
-
-    def search_of(self, fingerprint: str) -> Search:
-        return self._native.knowledge(self.problem(fingerprint)).search
-
-    def tell(self, spread: str, leader: Leader) -> None:
-        self._owner.tell(spread, leader)
+    def search_of(self, problem: Problem) -> Search:
+        return self._native.knowledge(problem).search
 
 
 class Threads:
@@ -48,37 +37,26 @@ class Threads:
     def __init__(self, count: int, loses: Callable[[int], bool] = lambda number: False) -> None:
         self._count = count
         self._loses = loses
-        self._desks = [ThreadDesk(self) for _ in range(count)]
-        self._free = list(self._desks)
+        self._free = [ThreadDesk() for _ in range(count)]
         self._pool = ThreadPoolExecutor(count)
         self.given = 0
-
-    def meet(self, problem: Problem, tell: Callable[[str, Leader], None]) -> None:
-        self.problem, self.tell = problem, tell
 
     def ready(self) -> int:
         return self._count
 
-    def give(self, order: PartOrder) -> Future[Any]:
+    def give(self, problem: Problem, order: PartOrder) -> Future[Any]:
         self.given += 1
-        return self._pool.submit(self._search, order, self.given, self._free.pop())
+        return self._pool.submit(self._search, problem, order, self.given)
 
-    def _search(self, order: PartOrder, number: int, desk: ThreadDesk) -> Any:
+    def _search(self, problem: Problem, order: PartOrder, number: int) -> Any:
+        desk = self._free.pop()
         try:
-            found = order.search(desk)
+            found = order.search(problem, desk)
         finally:
             self._free.append(desk)
         if self._loses(number):
-            raise HelperLostError("as the test wants")
+            raise CancelledError
         return found
-
-    def hear(self, spread: str, leader: Leader) -> None:
-        for desk in self._desks:
-            desk.station.hear(spread, leader)
-
-    def stop(self, spread: str) -> None:
-        for desk in self._desks:
-            desk.station.stop(spread)
 
 
 class Together:
@@ -92,9 +70,9 @@ class Together:
         self.given = 0
         real = self.team.give
 
-        def give(order: PartOrder) -> Future[Any]:
+        def give(problem: Problem, order: PartOrder) -> Future[Any]:
             self.given += 1
-            return real(order)
+            return real(problem, order)
 
         self.team.give = give  # type: ignore[method-assign]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from fsm_hpc.search.frontier import Leader, UnitRange
+from fsm_hpc.search.frontier import UnitRange
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.enumeration import (
     Progress,
@@ -22,8 +22,7 @@ from fsm_hpc.search.near_optimal.enumeration import (
 from fsm_hpc.search.near_optimal.families import RawFamily, Space, Stretch
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End
-from fsm_hpc.search.solvers.native.ledger import PART_S
-from fsm_hpc.search.solvers.native.parts import Desk, Helpers, Parts
+from fsm_hpc.search.solvers.native.parts import PART_S, Desk, Helpers, Parts
 from fsm_hpc.search.solvers.native.work import numbering
 
 _last: dict[tuple[str, int], Space] = {}  # of a helper: what it had parts of last
@@ -42,26 +41,23 @@ class GoodPart:
 class GoodOrder:
     """A part of a near-optimal set for a helper."""
 
-    spread: str
-    problem: str  # its fingerprint
     numbering: str
     bound: int
     errors: int
     left: tuple[Stretch, ...]
     seconds: float
 
-    def search(self, desk: Desk) -> GoodPart:
+    def search(self, problem: Problem, desk: Desk) -> GoodPart:
         ensure_compiled()
-        space = _space_of(desk.problem(self.problem), self.bound)
-        return self.search_in(space, desk.threads, desk.station.wish(self.spread))
+        return self.search_in(_space_of(problem, self.bound), desk.threads, threading.Event())
 
-    def search_in(self, space: Space, threads: int, wish: threading.Event) -> GoodPart:
+    def search_in(self, space: Space, threads: int, stop: threading.Event) -> GoodPart:
         """What these units bring within about so long, or until there is a wish to stop."""
         if self.numbering != numbering(space.problem):  # units of these numbers would be others
             raise RuntimeError("expected units of this code and problem, found others")
         started = time.monotonic()
         start = replace(nothing_yet(space), left=self.left)
-        control = Control(stop=wish)
+        control = Control(stop=stop)
         found = enumerate_families(
             space, self.errors, threads, control, start, pause_s=self.seconds
         )
@@ -79,7 +75,7 @@ def _space_of(problem: Problem, bound: int) -> Space:
 class GoodSpread(Parts[GoodPart]):
     """A near-optimal set: its parts, and what they have brought so far.
 
-    Units are numbered through all plans, so that the ledger of sizes serves here, too.
+    Units are numbered through all plans, so that the parts of sizes serve here, too.
     """
 
     def __init__(
@@ -95,7 +91,7 @@ class GoodSpread(Parts[GoodPart]):
 
     def progress(self, end: End = End.STOPPED, most: int | None = None) -> Progress:
         """What was found, and what is left: parts that are out count as not searched."""
-        left = tuple(map(self._stretch, self._ledger.left()))
+        left = tuple(map(self._stretch, self.left()))
         return Progress(
             in_order(self._families),
             self._votes.copy(),
@@ -109,8 +105,6 @@ class GoodSpread(Parts[GoodPart]):
 
     def _order(self, left: tuple[UnitRange, ...]) -> GoodOrder:
         return GoodOrder(
-            self._name,
-            self._problem.fingerprint,
             self._numbering,
             self._space.bound,
             self._errors,
@@ -119,7 +113,7 @@ class GoodSpread(Parts[GoodPart]):
         )
 
     def _search_here(self, order: GoodOrder) -> GoodPart:
-        return order.search_in(self._space, self._threads, self._station.wish(self._name))
+        return order.search_in(self._space, self._threads, self._stop)
 
     def _keep(self, found: GoodPart) -> tuple[list[UnitRange], float]:
         if found.numbering != self._numbering:
@@ -127,9 +121,6 @@ class GoodSpread(Parts[GoodPart]):
         self._families += found.progress.families
         self._votes += found.progress.votes
         return list(map(self._numbered, found.progress.left)), found.seconds
-
-    def _hear_of(self, spread: str, leader: Leader) -> None:
-        """Nothing leads here: what one finds says nothing about what is left for others."""
 
     def _numbered(self, one: Stretch) -> UnitRange:
         first = self._firsts[one.plan]

@@ -1,69 +1,47 @@
-"""Hand a work out in parts, here and to helpers, and take them back, whoever is lost meanwhile."""
+"""Search units in parts, here and on helpers at once; a part that is lost is searched again."""
 
 from __future__ import annotations
 
 import logging
-import queue
-import secrets
-import time
+import math
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from fsm_hpc.search.frontier import Leader, UnitRange
+from fsm_hpc.search.frontier import UnitRange, units_in
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.ledger import Ledger
 from fsm_hpc.search.solvers.native.search import Search
-from fsm_hpc.search.solvers.native.station import Station
+from fsm_hpc.search.solvers.native.work import UnitQueue
 
+PART_S = 2.0  # a part comes back after so long, with what is left of it
+AIMED = 0.7  # of that time: most parts are done before it is over
+GROWTH = 4  # of parts, from one to the next
 LOOK_S = 0.02  # how often to look whether to stop
-GRACE_S = 2.0  # for parts to come back once they are told to
 log = logging.getLogger(__name__)
 Found = TypeVar("Found")  # what comes back for a part
 
 
-class HelperLostError(Exception):
-    """Whoever had a part is gone with it."""
-
-
 class Desk(Protocol):
-    """What an order finds where it is searched: a helper's process."""
+    """Where an order is searched: a helper's process."""
 
     threads: int
-    station: Station
 
-    def problem(self, fingerprint: str) -> Problem: ...
-
-    def search_of(self, fingerprint: str) -> Search:
-        """What there is to know for a search of sizes of that problem."""
-        ...
-
-    def tell(self, spread: str, leader: Leader) -> None:
-        """Let the one who spreads that search know of it."""
-        ...
+    def search_of(self, problem: Problem) -> Search: ...
 
 
 class PartOrder(Protocol):
     """A part for a helper; it travels there, and knows how it is searched."""
 
-    @property
-    def spread(self) -> str:
-        """The name of the work that it is a part of."""
-        ...
-
-    def search(self, desk: Desk) -> Any: ...
+    def search(self, problem: Problem, desk: Desk) -> Any: ...
 
 
 class Helpers(Protocol):
     """Other machines, as a search sees them: they come and go."""
 
     head_start_s: float  # a size is searched alone for so long
-
-    def meet(self, problem: Problem, tell: Callable[[str, Leader], None]) -> None:
-        """Let all know the problem; `tell` is called with what they find, and in which search."""
-        ...
 
     def ready(self) -> int:
         """How many of them can search now."""
@@ -74,35 +52,26 @@ class Helpers(Protocol):
         """How many of them were ready and are gone."""
         ...
 
-    def give(self, order: PartOrder) -> Future[Any]:
-        """Have a part searched by one of them; HelperLostError where that one is lost."""
+    def give(self, problem: Problem, order: PartOrder) -> Future[Any]:
+        """Have a part searched by one of them; it is cancelled where nobody is left to do so."""
         ...
-
-    def hear(self, spread: str, leader: Leader) -> None: ...
-
-    def stop(self, spread: str) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Given(Generic[Found]):
-    """A part that is out."""
-
-    number: int
-    future: Future[Found]
-    is_here: bool
 
 
 class Parts(ABC, Generic[Found]):
-    """The ledger of a work, who has which part of it, and what has come back."""
+    """Hands out parts from the front, so that units are searched about in their order.
+
+    Out of order the same leader prunes less: a formula of the same score is no better in a later
+    unit, but would be in an earlier one.
+    """
 
     def __init__(self, problem: Problem, left: Iterable[UnitRange], helpers: Helpers) -> None:
-        self._name = secrets.token_hex(8)
         self._problem = problem
         self._helpers = helpers
-        self._ledger = Ledger(left)
-        self._station = Station()
-        self._given: dict[int, _Given[Found]] = {}
-        self._back: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._queue = UnitQueue(left)
+        self._count = 1  # units of the next part
+        self._out: dict[Future[Found], tuple[UnitRange, ...]] = {}
+        self._here: Future[Found] | None = None  # the last part that was searched here
+        self._stop = threading.Event()  # of the part that is searched here
 
     @abstractmethod
     def _order(self, left: tuple[UnitRange, ...]) -> PartOrder:
@@ -110,82 +79,69 @@ class Parts(ABC, Generic[Found]):
 
     @abstractmethod
     def _search_here(self, order: Any) -> Found:
-        """Search a part in this process."""
+        """Search a part in this process, until `_stop`."""
 
     @abstractmethod
     def _keep(self, found: Found) -> tuple[Iterable[UnitRange], float]:
         """Keep what a part brought; what is left of it, and the seconds that it took."""
 
-    @abstractmethod
-    def _hear_of(self, spread: str, leader: Leader) -> None:
-        """A helper found something; from any thread."""
-
-    def _listen(self) -> None:
-        """Whatever is to be done each time that parts were taken in."""
+    def left(self) -> tuple[UnitRange, ...]:
+        """All that is not searched: what is out counts whole until it comes back."""
+        out = (one for part in self._out.values() for one in part)
+        return tuple(sorted([*self._queue.ranges, *out], key=lambda one: one.start))
 
     def wait(self, watch: Callable[[], bool] = lambda: False) -> bool:
         """Run to the end, or until there is a wish to stop (False)."""
-        self._helpers.meet(self._problem, self._hear_of)
         with ThreadPoolExecutor(1) as here:
             try:
-                while not self._ledger.is_done:
+                while self._queue.ranges or self._out:
                     self._hand_out(here)
-                    self._take_in(LOOK_S)
+                    wait(self._out, LOOK_S, FIRST_COMPLETED)
+                    self._take_in(future for future in [*self._out] if future.done())
                     if watch():
                         return False
                 return True
             finally:
                 self._call_back()
 
-    # ----------------------------------------------------------------------------- parts go out
-
     def _hand_out(self, here: ThreadPoolExecutor) -> None:
+        """A part for this process and for each helper, where they have none."""
         ready = self._helpers.ready()
-        away = sum(not given.is_here for given in self._given.values())
-        if self._ledger.has_more and away == len(self._given):
-            self._give(lambda order: here.submit(self._search_here, order), ready + 1, True)
-        for _ in range(ready - away):
-            if self._ledger.has_more:
-                self._give(self._helpers.give, ready + 1, False)
+        idle = ready - sum(future is not self._here for future in self._out)
+        if self._queue.ranges and self._here not in self._out:
+            self._here = self._give(lambda order: here.submit(self._search_here, order), ready + 1)
+        while self._queue.ranges and idle > 0:
+            self._give(partial(self._helpers.give, self._problem), ready + 1)
+            idle -= 1
 
-    def _give(self, give: Callable[[PartOrder], Future[Found]], takers: int, is_here: bool) -> None:
-        number, left = self._ledger.take(takers)
-        future = give(self._order(left))
-        self._given[number] = _Given(number, future, is_here)
-        future.add_done_callback(lambda _: self._back.put(number))
+    def _give(self, give: Callable[[PartOrder], Future[Found]], takers: int) -> Future[Found]:
+        """Give out the next units; so few that `takers` would all have some."""
+        wanted = min(self._count, math.ceil(units_in(self._queue.ranges) / takers))
+        part: list[UnitRange] = []
+        while self._queue.ranges and (missing := wanted - units_in(part)) > 0:
+            part.append(self._queue.take(missing))
+        future = give(self._order(tuple(part)))
+        self._out[future] = tuple(part)
+        return future
 
-    # ----------------------------------------------------------------------------- and come back
-
-    def _take_in(self, patience_s: float) -> None:
-        """What has come back by now, or comes within that time; and what was told."""
-        while True:
+    def _take_in(self, done: Iterable[Future[Found]]) -> None:
+        for future in done:
             try:
-                number = self._back.get(timeout=patience_s)
-            except queue.Empty:
-                break
-            self._settle(self._given.pop(number))
-            patience_s = 0.0
-        self._listen()
-
-    def _settle(self, given: _Given[Found]) -> None:
-        try:
-            found = given.future.result()
-        except HelperLostError as loss:
-            log.warning("part %d is given out again: %s", given.number, loss)
-            self._ledger.give_up(given.number)
-            return
-        # first what it brought: units are not told to be searched before that is kept
-        left, seconds = self._keep(found)
-        self._ledger.bring_back(given.number, left, seconds)
+                # first what it brought: units do not count as searched before that is kept
+                left, seconds = self._keep(future.result())
+            except CancelledError:
+                log.warning("a part is given out again, as its helper is lost")
+                self._queue.put_back(self._out.pop(future))
+                continue
+            left = tuple(left)
+            searched = units_in(self._out.pop(future)) - units_in(left)
+            wanted = int(searched * AIMED * PART_S / max(seconds, 1e-3))
+            self._count = max(1, min(GROWTH * self._count, wanted))
+            self._queue.put_back(left)
 
     def _call_back(self) -> None:
-        """Have all parts back, with what was found in them; those that stay away are left."""
-        if not self._given:
-            return
-        self._station.stop(self._name)
-        self._helpers.stop(self._name)
-        until = time.monotonic() + GRACE_S
-        while self._given and time.monotonic() < until:
-            self._take_in(LOOK_S)
-        for given in self._given.values():
-            given.future.cancel()
+        """Have what is searched here; what helpers have counts as not searched."""
+        self._stop.set()
+        running = [future for future in self._out if not future.cancel()]
+        wait(running)
+        self._take_in(running)

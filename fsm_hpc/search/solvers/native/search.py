@@ -111,21 +111,13 @@ class Run:
         self._failures: list[BaseException] = []
         self._places = [Place(worker) for worker in search.workers(1)]
         self._started = time.monotonic()
-        self._heard: Leader | None = None
+        self._heard: Leader | None = None  # found before, or elsewhere
         self._is_enough = False
         # a rank for each thread, and one for what was found elsewhere or before
         self.best = np.full(search.threads + 1, aim.threshold, np.int64)
         self.flag = np.zeros(1, np.int32)
-        if frontier is not None and frontier.leader is not None:
-            self.hear(frontier.leader)
-
-    def hear(self, leader: Leader) -> None:
-        """Something was found in units that are not searched here."""
-        with self._voice:
-            is_first = self._heard is None or leader.order > self._heard.order
-            if _rank(leader) >= self.best[-1] and is_first:
-                self._heard = leader
-                self.best[-1] = _rank(leader)
+        if frontier and frontier.leader and _rank(frontier.leader) >= aim.threshold:
+            self._heard, self.best[-1] = frontier.leader, _rank(frontier.leader)
 
     def pause(self) -> None:
         """Let every thread end with what it is in the middle of: no box is begun for nothing."""
@@ -190,7 +182,7 @@ class Run:
         with self._lock:
             # what is left is read before the leaders: a leader may be newer, never older
             held = [place.left for place in self._places if place.left is not None]
-            left = sorted([*held, *work.untaken], key=lambda one: one.start)
+            left = sorted([*held, *work.untaken.ranges], key=lambda one: one.start)
         found = [place.found for place in self._places] + [self._heard]
         spent_s = self._before.seconds if self._before else 0.0
         return Frontier(

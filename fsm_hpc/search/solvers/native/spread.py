@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-import queue
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from fsm_hpc.search.frontier import Frontier, Leader, UnitRange
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.ledger import PART_S
-from fsm_hpc.search.solvers.native.parts import Desk, Helpers, Parts
-from fsm_hpc.search.solvers.native.search import Search
+from fsm_hpc.search.solvers.native.parts import PART_S, Desk, Helpers, Parts
+from fsm_hpc.search.solvers.native.search import Aim, Search
 from fsm_hpc.search.solvers.native.work import Work
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A part of a size for a helper: its search, its problem, what to search and for how long."""
+    """A part of a size: what to search, and for how long."""
 
-    spread: str
-    problem: str  # its fingerprint
     part: Frontier
     seconds: float
 
-    def search(self, desk: Desk) -> Frontier:
-        return desk.station.search(
-            self.spread,
-            desk.search_of(self.problem),
-            self.part,
-            self.seconds,
-            lambda leader: desk.tell(self.spread, leader),
-        )
+    def search(self, problem: Problem, desk: Desk) -> Frontier:
+        return self.search_with(desk.search_of(problem), threading.Event())
+
+    def search_with(self, search: Search, stop: threading.Event) -> Frontier:
+        """What is left of the part after at most so long, and the leader."""
+        part = self.part
+        if part.numbering != search.numbering:  # it would be another search, and a false proof
+            raise RuntimeError("expected units of this code and problem, found others")
+        run = search.begin(Aim(part.size, part.before, part.known), part)
+        until = time.monotonic() + self.seconds
+
+        def is_over() -> bool:
+            if time.monotonic() >= until:
+                run.pause()  # what takes longer than a part would never end if it were dropped
+            return stop.is_set()
+
+        is_done = run.wait(is_over)
+        found = run.frontier() or part
+        return replace(found, left=(), leader=run.leader) if is_done else found
 
 
 class Spread(Parts[Frontier]):
@@ -48,57 +56,33 @@ class Spread(Parts[Frontier]):
         super().__init__(problem, frontier.left, helpers)
         self._search = search
         self._before = frontier
-        self._leader = frontier.leader
         self._improved = improved
         self._work = Work(search.engine.units_of_size(frontier.size))
-        self._told: queue.SimpleQueue[Leader] = queue.SimpleQueue()
         self._started = time.monotonic()
-
-    @property
-    def leader(self) -> Leader | None:
-        """The first formula in canonical order of the highest score, once it has run to the end."""
-        return self._leader
+        self.leader = frontier.leader  # once it has run to the end, the first of the highest score
 
     def frontier(self) -> Frontier:
         """What is left, and the leader of the rest."""
-        left = self._ledger.left()
+        left = self.left()
         return replace(
             self._before,
             left=left,
-            leader=self._leader,
+            leader=self.leader,
             share=max(self._before.share, self._work.share(left)),
             seconds=self._before.seconds + time.monotonic() - self._started,
         )
 
     def _order(self, left: tuple[UnitRange, ...]) -> Order:
-        part = replace(self._before, left=left, leader=self._leader, seconds=0.0)
-        return Order(self._name, self._problem.fingerprint, part, PART_S)
+        return Order(replace(self._before, left=left, leader=self.leader, seconds=0.0), PART_S)
 
     def _search_here(self, order: Order) -> Frontier:
-        return self._station.search(
-            order.spread, self._search, order.part, order.seconds, self._told.put
-        )
+        return order.search_with(self._search, self._stop)
 
     def _keep(self, found: Frontier) -> tuple[tuple[UnitRange, ...], float]:
         if (found.numbering, found.size) != (self._before.numbering, self._before.size):
             raise RuntimeError("expected a part of this search, found another")
-        if found.leader is not None:
-            self._follow(found.leader)
+        leader = found.leader
+        if leader is not None and (self.leader is None or leader.order > self.leader.order):
+            self.leader = leader
+            self._improved(leader)
         return found.left, found.seconds
-
-    def _listen(self) -> None:
-        while not self._told.empty():
-            self._follow(self._told.get())
-
-    def _hear_of(self, spread: str, leader: Leader) -> None:
-        if spread == self._name:
-            self._told.put(leader)
-
-    def _follow(self, leader: Leader) -> None:
-        """Lead with it, and let everybody know, where it comes before what leads now."""
-        if self._leader is not None and self._leader.order >= leader.order:
-            return
-        self._leader = leader
-        self._station.hear(self._name, leader)
-        self._helpers.hear(self._name, leader)
-        self._improved(leader)

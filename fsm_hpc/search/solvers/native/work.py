@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fsm_hpc import search
-from fsm_hpc.search.frontier import Leader, UnitRange
+from fsm_hpc.search.frontier import Leader, UnitRange, units_in
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 
@@ -49,8 +49,27 @@ class Place:
         return self.worker.lane.leader.tobytes() != self.noted
 
 
+class UnitQueue:
+    """Units that nobody has taken yet, in order."""
+
+    def __init__(self, ranges: Iterable[UnitRange]) -> None:
+        self.ranges: deque[UnitRange] = deque()
+        self.put_back(ranges)
+
+    def put_back(self, ranges: Iterable[UnitRange]) -> None:
+        self.ranges = deque(sorted([*self.ranges, *ranges], key=lambda one: one.start))
+
+    def take(self, count: int) -> UnitRange:
+        """At most so many of the first units."""
+        first = self.ranges.popleft()
+        end = min(first.start + count, first.end)
+        if end < first.end:
+            self.ranges.appendleft(UnitRange(end, first.end))
+        return UnitRange(first.start, end, first.rest)
+
+
 class Work:
-    """The units of a size that nobody has taken yet."""
+    """The units of a size, by group, and those that nobody has taken yet."""
 
     def __init__(
         self, groups: Sequence[UnitGroup], left: Iterable[UnitRange] | None = None
@@ -58,7 +77,7 @@ class Work:
         self.groups = groups
         self._firsts = [units.first for units in groups]
         given = [UnitRange(0, self.units)] if left is None else left
-        self.untaken = deque(
+        self.untaken = UnitQueue(
             UnitRange(one.start, min(one.end, self.units), one.rest)
             for one in given
             if one.start < self.units
@@ -73,24 +92,23 @@ class Work:
 
     def next_group(self) -> UnitGroup | None:
         """The group of the piece that is taken next."""
-        return self.group_of(self.untaken[0].start) if self.untaken else None
+        first = next(iter(self.untaken.ranges), None)
+        return None if first is None else self.group_of(first.start)
 
     def take(self, count: int) -> WorkItem | None:
         """At most so many of the next units; None when there are none."""
-        if not self.untaken:
+        group = self.next_group()
+        if group is None:
             return None
-        next_one = self.untaken.popleft()
-        units = self.group_of(next_one.start)
-        end = min(next_one.start + count, next_one.end, units.end)
-        if end < next_one.end:
-            self.untaken.appendleft(UnitRange(end, next_one.end))
-        return WorkItem(units, UnitRange(next_one.start, end, next_one.rest))
+        return WorkItem(
+            group, self.untaken.take(min(count, group.end - self.untaken.ranges[0].start))
+        )
 
     def share(self, left: Iterable[UnitRange]) -> float:
         """The share of the work that is done when this is left: every group counts by its units."""
         if not self.units:
             return 1.0
-        return 1.0 - sum(one.end - one.start for one in left) / self.units
+        return 1.0 - units_in(left) / self.units
 
 
 def numbering(problem: Problem) -> str:

@@ -1,18 +1,17 @@
-"""dask's scheduler, worker and plugin as they are used here: encrypted, without their web pages."""
+"""dask's scheduler and worker as they are used here: encrypted, without their web pages."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import dask
-from distributed import Scheduler, SpecCluster, Worker, WorkerPlugin
+from distributed import Scheduler, SpecCluster, Worker
 from distributed.security import Security
 
 SETTINGS = {
     "distributed.scheduler.worker-ttl": "60s",  # a node that is silent for so long is lost
-    "distributed.scheduler.allowed-failures": 2,
+    "distributed.scheduler.allowed-failures": 1 << 30,  # a lost part goes to whoever is left
     "distributed.scheduler.work-stealing": False,  # there is one part for each helper
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.gil.enabled": False,
@@ -31,19 +30,6 @@ class UnseenWorker(Worker):  # type: ignore[misc]
 
     def start_http_server(self, *given: Any, **named: Any) -> None:
         """Listen to nothing but the scheduler."""
-
-
-class Greeting(WorkerPlugin):  # type: ignore[misc]
-    """A call in every helper, now or when it joins, and another when it is taken back."""
-
-    def __init__(self, come: Callable[[], None], go: Callable[[], None]) -> None:
-        self._come, self._go = come, go
-
-    def setup(self, worker: Worker) -> None:
-        self._come()
-
-    def teardown(self, worker: Worker) -> None:
-        self._go()
 
 
 def scheduler(host: str, security: Security) -> SpecCluster:

@@ -8,86 +8,43 @@ import logging
 import signal
 import sys
 import time
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.compiling import ensure_compiled
 from fsm_hpc.search.solvers.native.parts import PartOrder
 from fsm_hpc.search.solvers.native.search import Search
 from fsm_hpc.search.solvers.native.solver import Native
-from fsm_hpc.search.solvers.native.station import Station
 from fsm_hpc.search.solvers.native.work import code_digest
 from fsm_hpc.search.solvers.nodes import engine
 from fsm_hpc.search.solvers.nodes.contact import Contact, address_towards, over
 from fsm_hpc.system.machine import resident_mb
 
-LEADERS = "leaders"  # the topic under which helpers tell what they find
 PATIENCE_S = 600.0  # for the search to be there
 LOOK_S = 0.2
 log = logging.getLogger(__name__)
 
 
 class Helper:
-    """What this process knows: problems, a solver for each, and the part that it searches."""
+    """What this process knows: its threads, and a solver that keeps what it learns of problems."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self.station = Station()
-        self.problems: OrderedDict[str, Problem] = OrderedDict()
         self._native = Native(threads)
-        self.worker: Any = None  # dask's
 
-    def problem(self, fingerprint: str) -> Problem:
-        return self.problems[fingerprint]
-
-    def search_of(self, fingerprint: str) -> Search:
-        return self._native.knowledge(self.problems[fingerprint]).search
-
-    def tell(self, spread: str, leader: Leader) -> None:
-        message = [spread, str(leader.formula), leader.score, leader.unit]
-        self.worker.log_event(LEADERS, message)
+    def search_of(self, problem: Problem) -> Search:
+        return self._native.knowledge(problem).search
 
 
 _here: Helper | None = None
 
 
-def _helper() -> Helper:
-    assert _here is not None, "only a helper's process is asked to help"
-    return _here
-
-
-def search(order: PartOrder) -> Any:
+def search(order: PartOrder, problem: Problem) -> Any:
     """What dask runs as a task."""
-    return order.search(_helper())
-
-
-def hear(spread: str, leader: Leader) -> None:
-    """What dask runs beside tasks."""
-    _helper().station.hear(spread, leader)
-
-
-def stop(spread: str) -> None:
-    """What dask runs beside tasks."""
-    _helper().station.stop(spread)
-
-
-def know(problem: Problem) -> None:
-    _helper().problems[problem.fingerprint] = problem
-
-
-def forget(problem: Problem) -> None:
-    _helper().problems.pop(problem.fingerprint, None)
-
-
-def leader_of(message: Any) -> tuple[str, Leader]:
-    """What a helper told: the search, and what leads there."""
-    spread, formula, score, unit = message
-    return spread, Leader(parse(formula), score, unit)
+    assert _here is not None, "only a helper's process is asked to help"
+    return order.search(problem, _here)
 
 
 # ------------------------------------------------------------------------------------- the process
@@ -105,7 +62,7 @@ def serve(path: Path, threads: int, memory_mb: float) -> None:
         log.warning("the search has other code than this node; leaving")
         return
     _here = Helper(threads)
-    asyncio.run(_help(contact, _here, memory_mb))
+    asyncio.run(_help(contact, memory_mb))
 
 
 def _await(path: Path) -> Contact | None:
@@ -117,13 +74,12 @@ def _await(path: Path) -> Contact | None:
     return contact
 
 
-async def _help(contact: Contact, helper: Helper, memory_mb: float) -> None:
+async def _help(contact: Contact, memory_mb: float) -> None:
     place = urlsplit(contact.address)
     assert place.hostname is not None
     assert place.port is not None
     host = address_towards(place.hostname, place.port)
     async with engine.worker(contact.address, host, contact.security) as worker:
-        helper.worker = worker
         closed = asyncio.ensure_future(worker.finished())
         while not closed.done():
             await asyncio.wait([closed], timeout=LOOK_S)
