@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from fsm_hpc.data.cleaner import without_texts
 from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers, is_number
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
+from fsm_hpc.data.kinds.numeric import are_codes
 from fsm_hpc.data.raw import RawColumn, RawTable
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -36,7 +35,7 @@ def find(raw: RawTable, names: Iterable[str], spec: DatasetSpec) -> DecimalSign:
         return DecimalSign(spec.decimal)
     words = spec.missing_words(is_typed=False)
     untyped = {name: column for name, column in raw.columns.items() if not column.is_typed}
-    columns = {n: without_texts(c, words) if c.is_text else c for n, c in untyped.items()}
+    columns = {name: without_texts(column, words) for name, column in untyped.items()}
     read = [name for name in names if name in columns and _is_numeric(columns[name], spec)]
     evidence = [_evidence(columns[name]) for name in read]
     clear = {sign: [one for one in evidence if sign in one.only] for sign in DecimalSign}
@@ -68,21 +67,19 @@ def _is_numeric(column: RawColumn, spec: DatasetSpec) -> bool:
 
 def _has_numbers(column: RawColumn) -> bool:
     """Numbers in most rows: a few words among them are a mistake of their own."""
-    if not column.is_text or (column.plain is not None and np.ptp(column.plain.widths)):
-        return True
-    if texts.looks_like_codes(column.texts):
+    if are_codes(column):
         return False
-    if are_numbers(column.texts):
-        return bool(column.texts)
+    if column.numbers is not None or are_numbers(column.texts):
+        return len(column.values) > 0
     counts = zip(column.texts, column.counts.tolist(), strict=True)
     total = int(column.counts.sum())
     return bool(2 * sum(count for text, count in counts if is_number(text)) > total)
 
 
 def _evidence(column: RawColumn) -> DecimalEvidence:
-    if not column.is_text:  # numbers with more decimals than a group has digits
-        return DecimalEvidence(column.name, {DecimalSign.POINT: column.first_texts(1)[0]}, None)
-    if column.plain is not None and not column.plain.has_points:
+    numbers = column.numbers
+    is_plain = numbers is not None and numbers.is_plain
+    if numbers is not None and is_plain and not numbers.has_points:
         return DecimalEvidence(column.name, {}, None)
     only: dict[DecimalSign, str] = {}
     either = None
@@ -94,7 +91,7 @@ def _evidence(column: RawColumn) -> DecimalEvidence:
             either = either or text
         elif by_point or by_comma:
             only.setdefault(DecimalSign.POINT if by_point else DecimalSign.COMMA, text)
-            if len(only) == 2 or column.plain is not None:
+            if len(only) == 2 or is_plain:
                 break  # plain numbers cannot speak for the comma as well
     return DecimalEvidence(column.name, only, either)
 

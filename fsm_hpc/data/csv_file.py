@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -17,9 +16,7 @@ import pyarrow.compute
 import pyarrow.csv
 
 from fsm_hpc.data import limits
-from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.errors import ErrorCollector
-from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.raw import RawColumn, text_column, used_only
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -29,9 +26,7 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space":
 _SAMPLE_ROWS = 100
 _SHOWN_LINES = 5
 _SAMPLE_BYTES = 200_000
-_STYLE: dict[str, Any] = {"skipinitialspace": True}
-_EXACT = 2**53  # up to here a float holds every whole number
-_LONG = re.compile(r"-?(?=[\d.]{13})\d+\.\d+([eE]-?\d+)?|-?\d\.\d{4,}[eE]-\d+")
+_NO_SPACE = re.compile(rb"\S")
 _QUOTED_DECIMALS = re.compile(
     rb'(?:^|(?<=[,\r\n]))[ \t]*"\s*(?:[-+]|\xe2\x88\x92)?\d*[.,]\d[\d.,]*\s*"'
 )
@@ -48,35 +43,16 @@ class CsvTable:
     may_have_commas: bool  # whether a cell can hold a decimal comma
 
 
-def read(
-    content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector, keeps_text: bool
-) -> CsvTable:
-    """The table; `keeps_text`: with all cells as they are written."""
+def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> CsvTable:
+    """The table with all cells as they are written."""
     if spec.separator not in ("auto", *SEPARATORS):
         known = ", ".join(["auto", *SEPARATORS])
-        found = spec.separator
-        errors.add(f"dataset.separator: expected one of {known}, found {found!r}")
-    notes: tuple[str, ...] = ()
-    encoded = content.removeprefix(codecs.BOM_UTF8)
-    is_utf8 = spec.encoding == "auto" and not _has_other_encoding(content)
-    if not is_utf8:
-        text, notes = _decode(content, path, spec.encoding, errors)
-        encoded = text.encode("utf-8", "replace")
-    encoded, separator = _without_first_line(encoded, spec)
-    table = _regular(encoded, separator, None if keeps_text else spec)
-    if table is None and is_utf8:
-        text, notes = _decode(content, path, spec.encoding, errors)
-        if notes:  # another encoding after all
-            encoded, separator = _without_first_line(text.encode("utf-8", "replace"), spec)
-            table = _regular(encoded, separator, None if keeps_text else spec)
-    if table is None:
-        table = _records(encoded.decode("utf-8"), separator, path, errors)
+        errors.add(f"dataset.separator: expected one of {known}, found {spec.separator!r}")
+    text, notes = _decode(content, path, spec.encoding, errors)
+    encoded, separator = _without_first_line(text.encode("utf-8", "replace"), spec)
+    table = _regular(encoded, separator) or _records(encoded.decode(), separator, path, errors)
     has_commas = separator != "," or bool(b'"' in encoded and _QUOTED_DECIMALS.search(encoded))
     return CsvTable(*table, notes, has_commas)
-
-
-def _has_other_encoding(content: bytes) -> bool:
-    return content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or b"\0" in content[:4096]
 
 
 def _without_first_line(encoded: bytes, spec: DatasetSpec) -> tuple[bytes, str]:
@@ -148,96 +124,32 @@ def _width(sample: str, separator: str) -> float:
 # ---------------------------------------------------------------------------- a regular file
 
 
-def _regular(
-    encoded: bytes, separator: str, spec: DatasetSpec | None
-) -> tuple[list[str], list[RawColumn], bool] | None:
-    """The table of a file in which every row has the header's width; None for any other file.
-
-    With a spec, columns of long decimals become numbers without a look at their text.
-    """
+def _regular(encoded: bytes, separator: str) -> tuple[list[str], list[RawColumn], bool] | None:
+    """The table of a file in which every row has the header's width; None for any other file."""
     line_end = re.search(rb"[\r\n]+", encoded)
     if separator == " " or line_end is None or not _has_plain_quotes(encoded, separator):
         return None
-    line = encoded[: line_end.start()]
-    if not line.strip() or line.count(b'"') % 2 or len(line) > limits.MOST_CELL:
+    line, has_rows = encoded[: line_end.start()], _NO_SPACE.search(encoded, line_end.end())
+    if not line.strip() or line.count(b'"') % 2 or len(line) > limits.MOST_CELL or not has_rows:
         return None
-    header = next(csv.reader([line.decode("utf-8", "replace")], delimiter=separator, **_STYLE))
+    header = next(csv.reader([line.decode()], delimiter=separator, skipinitialspace=True))
     body = pyarrow.py_buffer(encoded).slice(line_end.end())
-    sample = encoded[line_end.end() :][:_SAMPLE_BYTES].decode("utf-8", "replace")
-    if len(header) < 2 or not sample.strip() or b"\xef\xbf\xbd" in line:
-        return None
-    direct = [] if spec is None else _long_decimals(header, sample, separator, spec)
-    names, style = [str(at) for at in range(len(header))], (separator, b'"' in encoded)
-    columns = _converted(body, names, names, direct, *style)
-    if columns is None and direct:
-        columns = _converted(body, names, names, [], *style)
-    if columns is None:
-        return None
-    again = [at for at in direct if not _are_unmistakable(columns.get(at))]
-    columns |= (_converted(body, names, again, [], *style) or {}) if again else {}
-    found = [columns[name] for name in names]
-    is_endless = any(column.is_text and _has_endless_cell(column) for column in found)
-    return None if is_endless else ([cell.strip() for cell in header], found, False)
-
-
-def _converted(
-    body: Any,
-    names: list[str],
-    wanted: list[str],
-    direct: Sequence[str],
-    separator: str,
-    has_quotes: bool,
-) -> dict[str, RawColumn] | None:
-    """The wanted columns as texts, some of them directly as numbers; None where Arrow gives up."""
-    types = {n: pyarrow.float64() if n in direct else pyarrow.string() for n in wanted}
+    names = [str(at) for at in range(len(header))]
     try:
         table = pyarrow.csv.read_csv(
             pyarrow.BufferReader(body),
             pyarrow.csv.ReadOptions(column_names=names, block_size=2**24),
-            pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=has_quotes),
+            pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in encoded),
             pyarrow.csv.ConvertOptions(
-                column_types=types, include_columns=wanted, null_values=[""]
+                column_types=dict.fromkeys(names, pyarrow.string()), null_values=[""]
             ),
         )
     except pyarrow.ArrowInvalid:
         return None
-    return {name: _column(name, table.column(name)) for name in wanted}
-
-
-def _column(name: str, chunks: Any) -> RawColumn:
-    if pyarrow.types.is_string(chunks.type):
-        return _encoded(name, chunks.dictionary_encode())
-    values = chunks.to_numpy()
-    return RawColumn(name, values, np.isnan(values), is_typed=False)
-
-
-def _long_decimals(
-    header: Sequence[str], sample: str, separator: str, spec: DatasetSpec
-) -> list[str]:
-    """Places of columns whose first cells are decimals with so many digits that all differ."""
-    if spec.decimal == DecimalSign.COMMA.value:
-        return []
-    lines = csv.reader(sample.splitlines()[:_SAMPLE_ROWS], delimiter=separator, **_STYLE)
-    rows = [row for row in lines if len(row) == len(header)]
-    found = []
-    for at, name in enumerate(" ".join(name.split()) for name in header):
-        cells = [row[at].strip() for row in rows if row[at].strip()]
-        is_free = spec.kind_of(name) in (None, KindName.NUMERIC)
-        is_free = is_free and name not in (spec.target, spec.group, spec.weight)
-        if is_free and len(cells) > _SAMPLE_ROWS / 2 and all(map(_LONG.fullmatch, cells)):
-            found.append(str(at))
-    return found
-
-
-def _are_unmistakable(column: RawColumn | None) -> bool:
-    """Whether no two texts can have become one number, and no whole number another one."""
-    import pandas as pd
-
-    if column is None or column.is_text:
-        return False
-    known = column.values[~column.missing]
-    are_small = bool((np.abs(known) < _EXACT).all())  # and so finite
-    return are_small and bool(pd.Series(known).is_unique)
+    columns = [_column(name, table.column(name).dictionary_encode()) for name in names]
+    if len(header) < 2 or any(map(_has_endless_cell, columns)):
+        return None
+    return [cell.strip() for cell in header], columns, False
 
 
 def _has_plain_quotes(encoded: bytes, separator: str) -> bool:
@@ -254,7 +166,7 @@ def _has_endless_cell(column: RawColumn) -> bool:
     return (longest or 0) > limits.MOST_CELL
 
 
-def _encoded(name: str, chunks: Any) -> RawColumn:
+def _column(name: str, chunks: Any) -> RawColumn:
     """A column of stripped texts, each once."""
     column = chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0)
     column = column.combine_chunks() if hasattr(column, "num_chunks") else column

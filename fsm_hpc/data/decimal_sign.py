@@ -60,17 +60,41 @@ def is_number(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainNumbers:
-    """Texts of digits, decimal points, minus signs and powers of ten as numbers."""
+class Numbers:
+    """Different texts as numbers."""
 
     values: NDArray[np.float64]
     widths: NDArray[np.int32]  # characters of each
     has_points: bool
     has_powers: bool  # of ten: 1e5
+    is_plain: bool  # whether all are digits, decimal points, minus signs and powers of ten
+
+    @property
+    def are_whole(self) -> bool:
+        return not (self.has_points or self.has_powers) and len(self.values) > 0
 
 
-def plain_numbers(texts: Any) -> PlainNumbers | None:
-    """Those of an Arrow array, unless some text has other characters or is no number."""
+def numbers_of(texts: Any, sign: DecimalSign | None) -> Numbers | None:
+    """Those of an Arrow array, unless some text is no number by this convention, or by any."""
+    plain = _plain_numbers(texts)
+    if plain is not None and (sign is DecimalSign.POINT or not plain.has_points):
+        return plain
+    listed = texts.to_pylist()
+    if not are_numbers(listed, sign):
+        return None
+    written = [(sign or _sign_of(text)).normalized(text) for text in listed]
+    values = np.array(list(map(float, written)), dtype=np.float64)
+    signs = set("".join(written))
+    widths = np.array(list(map(len, written)), dtype=np.int32)
+    return Numbers(values, widths, "." in signs, bool(signs & {"e", "E"}), is_plain=False)
+
+
+def _sign_of(text: str) -> DecimalSign:
+    return DecimalSign.POINT if DecimalSign.POINT.reads(text) else DecimalSign.COMMA
+
+
+def _plain_numbers(texts: Any) -> Numbers | None:
+    """Numbers that Arrow reads, which is fast."""
     import pyarrow
     import pyarrow.compute
 
@@ -83,4 +107,4 @@ def plain_numbers(texts: Any) -> PlainNumbers | None:
     ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
     content = np.frombuffer(texts.buffers()[2], np.uint8)[ends[0] : ends[-1]]
     has_points, *powers = ((content == ord(sign)).any() for sign in ".eE")
-    return PlainNumbers(values, np.diff(ends), bool(has_points), any(powers))
+    return Numbers(values, np.diff(ends), bool(has_points), any(powers), is_plain=True)

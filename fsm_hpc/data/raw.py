@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data.decimal_sign import DecimalSign, PlainNumbers, plain_numbers
+from fsm_hpc.data.decimal_sign import DecimalSign, Numbers, numbers_of
 from fsm_hpc.data.errors import ColumnError
 from fsm_hpc.data.kind_name import KindName
 
@@ -70,13 +70,12 @@ class RawColumn:
         return np.bincount(self.codes[~self.missing], minlength=len(self.values))
 
     @property
-    def plain(self) -> PlainNumbers | None:
-        """The different texts as numbers, if they are plain ones that its sign reads so."""
-        if "plain" not in self.memo:
-            self.memo["plain"] = plain_numbers(self.values) if self.is_text else None
-        plain: PlainNumbers | None = self.memo["plain"]
-        is_other = plain is not None and plain.has_points and self.sign is not DecimalSign.POINT
-        return None if is_other else plain
+    def numbers(self) -> Numbers | None:
+        """The different texts as numbers by its sign; None where one of them is none."""
+        key = f"numbers by {self.sign}"
+        if key not in self.memo:
+            self.memo[key] = numbers_of(self.values, self.sign)
+        return self.memo[key]  # type: ignore[no-any-return]
 
     def as_text(self) -> RawColumn:
         """The same with its values as text: 1, 2.5, True, 2021-03-04."""

@@ -38,23 +38,21 @@ _FOREIGN = {  # how other files open -> what they are
 
 def read(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
     """The table with its cells as they are written; texts of CSV are stripped."""
-    table = inspect(content, path, spec, keeps_text=True)
+    table = inspect(content, path, spec)
     ErrorCollector(path, table.problems).raise_if_any()
     return table
 
 
-def inspect(content: bytes, path: Path, spec: DatasetSpec, keeps_text: bool = False) -> RawTable:
+def inspect(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
     """As much of a table as there is, with its problems, to look for more of them."""
     errors = ErrorCollector(path)
     with errors.collected():
-        table = _read(content, path, spec, errors, keeps_text)
+        table = _read(content, path, spec, errors)
         return replace(table, problems=errors.all)
     raise errors.error()
 
 
-def _read(
-    content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector, keeps_text: bool
-) -> RawTable:
+def _read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> RawTable:
     from fsm_hpc.data import csv_file, parquet, workbook
 
     if not re.search(rb"[^\xef\xbb\xbf \r\n\t]", content):
@@ -68,7 +66,7 @@ def _read(
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV, Parquet or Excel, found {what}")
-    found = csv_file.read(content, path, spec, errors, keeps_text)
+    found = csv_file.read(content, path, spec, errors)
     if not found.has_other_rows:
         _check_rows(found.columns, path, errors)
     table = _table(found.header, found.columns, path, spec, errors, found.notes)

@@ -35,7 +35,7 @@ def _listed(table: Any) -> tuple[list[str], list[list[str]]]:
 def test_both_ways_of_reading_agree(rows: list[list[str]], line_end: str, separator: str) -> None:
     lines = [separator.join(cell.replace(",", separator) for cell in row) for row in rows]
     text = line_end.join([separator.join("xyz"[: len(rows[0])]), *lines]) + line_end
-    regular = csv_file._regular(text.encode(), separator, None)
+    regular = csv_file._regular(text.encode(), separator)
     errors = ErrorCollector(Path("my.csv"))
     if regular is None:
         return
@@ -90,5 +90,5 @@ def test_long_decimals_follow_the_settings(tmp_path: Path) -> None:
 
 def test_the_separator_of_a_spec_is_followed() -> None:
     spec = spec_of("csv", "dataset.separator=semicolon")
-    table = csv_file.read(b"a;b\n1,5;2\n", Path("my.csv"), spec, ErrorCollector(Path("x")), True)
+    table = csv_file.read(b"a;b\n1,5;2\n", Path("my.csv"), spec, ErrorCollector(Path("x")))
     assert table.header == ["a", "b"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column, Kind
-from fsm_hpc.data.decimal_sign import DecimalSign, PlainNumbers, are_numbers
+from fsm_hpc.data.decimal_sign import DecimalSign, Numbers, are_numbers
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
 from fsm_hpc.data.kinds.base import CodeWriter, ColumnKind, ColumnSchema, Reading, T
@@ -21,7 +20,7 @@ from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.formulas.proposition import Proposition
 
-_INT64 = re.compile(r"[-+]?\d{1,18}")
+_LONGEST = 18  # characters of a whole number that 64 bits hold
 _WHOLE = re.compile(r"[-+]?\d+")
 _ALWAYS_EXACT = 15  # digits that a float keeps
 _EXACT = 2**53  # up to here a float holds every whole number
@@ -37,13 +36,10 @@ class Numeric(ColumnKind):
     def fits(self, column: RawColumn) -> bool:
         if not column.is_text:
             return column.values.dtype.kind in "iuf"
-        if column.is_typed or _are_codes(column):
-            return False
-        return column.plain is not None or are_numbers(column.texts, column.sign)
+        return not column.is_typed and column.numbers is not None and not are_codes(column)
 
     def schema(self, column: RawColumn, spec: DatasetSpec) -> ColumnSchema:
-        if column.is_text and column.plain is None:
-            require_numbers(column)
+        require_numbers(column)
         if column.sign is not None:  # None was reported
             _refuse_wrong_numbers(column)
         return ColumnSchema(column.name, self.name)
@@ -78,23 +74,23 @@ class Numeric(ColumnKind):
             yield f"{column.name} has another value in every row; if it is an id, {{drop}}"
 
 
-def _are_codes(column: RawColumn) -> bool:
-    if column.plain is not None and np.ptp(column.plain.widths):
+def are_codes(column: RawColumn) -> bool:
+    """01234 is no number."""
+    if column.numbers is not None and len(column.values) and np.ptp(column.numbers.widths):
         return False  # without a look at each of them
     return texts.looks_like_codes(column.texts)
 
 
 def numbers_of(column: RawColumn) -> NDArray[Any]:
     """The values of a numeric column; any that is no number is refused."""
-    if column.is_text and column.plain is None:
-        require_numbers(column)
+    require_numbers(column)
     _refuse_wrong_numbers(column)
     return (_of_texts if column.is_text else _of_values)(column)[0]
 
 
 def require_numbers(column: RawColumn) -> None:
     """Refuse a value that is no number by its sign, or by any where the file has none."""
-    if are_numbers(column.texts, column.sign):
+    if not column.is_text or column.numbers is not None:
         return
     refuse_infinity(column)
     refuse_other_sign(column)
@@ -147,27 +143,27 @@ def _of_values(column: RawColumn) -> tuple[NDArray[Any], list[Any]]:
 
 def _of_texts(column: RawColumn) -> tuple[NDArray[Any], list[Any]]:
     """Whole numbers where all texts are whole ones."""
-    plain = column.plain
-    if plain is not None:
-        numbers = plain.values
-        is_whole = not (plain.has_points or plain.has_powers) and plain.widths.max() <= 18
-        bad = [column.texts[at] for at in np.flatnonzero(np.isinf(numbers))]
-    else:
+    numbers = column.numbers
+    if numbers is None:
         sign = column.sign or DecimalSign.POINT
-        read = {t: sign.normalized(t) if sign.reads(t) else "nan" for t in column.texts}
-        numbers = np.array(list(map(float, read.values())), dtype=np.float64)
-        is_whole = bool(read) and all(map(_INT64.fullmatch, read.values()))
-        bad = [t for t, n in zip(read, numbers.tolist(), strict=True) if not math.isfinite(n)]
-    spread = column.spread(numbers, 0.0)
-    return (spread.astype(np.int64) if is_whole else spread), bad
+        return np.zeros(column.rows), [text for text in column.texts if not sign.reads(text)]
+    spread = column.spread(numbers.values, 0.0)
+    is_whole = numbers.are_whole and numbers.widths.max() <= _LONGEST
+    return (spread.astype(np.int64) if is_whole else spread), _infinite(column, numbers)
+
+
+def _infinite(column: RawColumn, numbers: Numbers) -> list[str]:
+    return [column.texts[at] for at in np.flatnonzero(np.isinf(numbers.values))]
 
 
 def _rounded(column: RawColumn) -> list[Any]:
     """Whole numbers that would become others as a float."""
     if column.is_text:
-        long = _long_texts(column)
-        sign = column.sign or DecimalSign.POINT
-        read = [(text, sign.normalized(text)) for text in long]
+        if column.numbers is None:
+            return []
+        large = np.abs(column.numbers.values) >= _EXACT
+        texts = [column.texts[at] for at in np.flatnonzero(large)]
+        read = [(text, _normalized(column, text)) for text in texts]
         return [t for t, number in read if _WHOLE.fullmatch(number) and _is_rounded(number)]
     values = column.values[~column.missing]
     if values.dtype.kind == "f":
@@ -177,18 +173,6 @@ def _rounded(column: RawColumn) -> list[Any]:
         return []
     large = values[(values > _EXACT) | (values < -_EXACT)]
     return [value for value in large.tolist() if int(float(value)) != value]
-
-
-def _long_texts(column: RawColumn) -> list[str]:
-    """Texts that may be whole numbers with more digits than a float keeps."""
-    import pyarrow.compute
-
-    texts = column.values
-    if column.plain is not None:
-        texts = texts.filter(pyarrow.array(column.plain.widths > _ALWAYS_EXACT))
-        has_decimals = pyarrow.compute.match_substring_regex(texts, "[.eE]")
-        texts = texts.filter(pyarrow.compute.invert(has_decimals))
-    return [text for text in texts.to_pylist() if len(text) > _ALWAYS_EXACT]
 
 
 def _is_rounded(text: str) -> bool:
@@ -202,22 +186,21 @@ def _refuse_wrong_numbers(column: RawColumn) -> None:
         refuse_infinity(column, list(map(str, bad)))
         refuse_rounding(column)
         return
-    if column.plain is not None and _are_told_apart(column.plain) and not _rounded(column):
-        return
-    sign = column.sign or DecimalSign.POINT
-    read = {text: sign.normalized(text) for text in column.texts}
-    floats = {text: float(number) for text, number in read.items()}
-    refuse_infinity(column, [text for text, number in floats.items() if math.isinf(number)])
-    _refuse_equal_floats(column, read, floats)
+    numbers = column.numbers
+    assert numbers is not None
+    refuse_infinity(column, _infinite(column, numbers))
+    for text in _rounded(column):
+        raise column.error(
+            f"expected {EXPECTED}, found {text!r} in row {column.row_of(text)}, which would "
+            f"become {float(_normalized(column, text)):.0f}",
+            _REMEDY,
+        )
+    if numbers.has_powers or numbers.widths.max() > _ALWAYS_EXACT:
+        _refuse_equal_floats(column, numbers)
 
 
-def _are_told_apart(plain: PlainNumbers) -> bool:
-    """Whether different texts are different, finite numbers."""
-    if plain.widths.max() <= _ALWAYS_EXACT:
-        zeros = int((plain.values == 0).sum())  # 1e-400 is none, but becomes one
-        return not plain.has_powers or (zeros <= 1 and bool(np.isfinite(plain.values).all()))
-    different = np.unique(plain.values)
-    return len(different) == len(plain.values) and bool(np.isfinite(different).all())
+def _normalized(column: RawColumn, text: str) -> str:
+    return (column.sign or DecimalSign.POINT).normalized(text)
 
 
 def refuse_rounding(column: RawColumn) -> None:
@@ -228,21 +211,13 @@ def refuse_rounding(column: RawColumn) -> None:
         raise column.error(f"expected {EXPECTED}, found {rounded[0]} in row {row}", _REMEDY)
 
 
-def _refuse_equal_floats(
-    column: RawColumn, read: Mapping[str, str], floats: Mapping[str, float]
-) -> None:
-    for text in _rounded(column):
-        raise column.error(
-            f"expected {EXPECTED}, found {text!r} in row {column.row_of(text)}, which would "
-            f"become {floats[text]:.0f}",
-            _REMEDY,
-        )
-    if len(set(floats.values())) == len(floats):
+def _refuse_equal_floats(column: RawColumn, numbers: Numbers) -> None:
+    if len(np.unique(numbers.values)) == len(numbers.values):
         return
     seen: dict[float, str] = {}
-    for text, number in floats.items():
+    for text, number in zip(column.texts, numbers.values.tolist(), strict=True):
         other = seen.setdefault(number, text)
-        if not _is_same_number(read[text], read[other]):
+        if not _is_same_number(_normalized(column, text), _normalized(column, other)):
             raise column.error(
                 f"expected numbers that a 64-bit float tells apart, found {other!r} in row "
                 f"{column.row_of(other)} and {text!r} in row {column.row_of(text)}, which would "
