@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from fsm_hpc.data import store
 from fsm_hpc.data.spec import DatasetSpec
@@ -64,8 +63,8 @@ def _download(url: str, name: str) -> bytes:
     import requests
 
     pooch.get_logger().setLevel(logging.WARNING)  # the sums are ours to tell
-    with tempfile.TemporaryDirectory() as folder, _Progress(name) as progress:
-        loader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT_S)
+    with tempfile.TemporaryDirectory() as folder:
+        loader = pooch.HTTPDownloader(timeout=_TIMEOUT_S)
         try:
             # pooch cannot know the archive's sum: the file inside it is what is checked
             kept = pooch.retrieve(
@@ -90,45 +89,3 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, requests.ConnectionError):
         return "no connection"
     return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
-class _Progress:
-    """A rich progress bar with the four words that pooch expects of one."""
-
-    def __init__(self, name: str) -> None:
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        from fsm_hpc.system.terminal import PlainConsole
-
-        self._bar = Progress(
-            TextColumn("fetching {task.description}", markup=False),
-            BarColumn(),
-            DownloadColumn(),
-            console=PlainConsole(stderr=True),
-        )
-        self._task = self._bar.add_task(name, total=None)
-
-    def __enter__(self) -> _Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    @property
-    def total(self) -> Any:
-        return self._bar.tasks[0].total
-
-    @total.setter
-    def total(self, size: int) -> None:
-        self._bar.update(self._task, total=size or None)
-
-    def update(self, size: int) -> None:
-        self._bar.update(self._task, advance=size)
-
-    def reset(self) -> None:
-        """pooch rewinds the bar at the end, only to fill it."""
-        self._bar.update(self._task, completed=0)
-
-    def close(self) -> None:
-        self._bar.refresh()

@@ -138,51 +138,40 @@ def predictions(
         for fitted, test in pairs:
             if is_over():
                 return found
-            model = _model(name, class_weight, seed)
-            sample = None if weights is None else weights[fitted]
-            parts.append(_predicted(model, table, labels, fitted, test, sample))
+            known, places = np.unique(labels[fitted], return_inverse=True)
+            if len(known) == 1:
+                parts.append(np.full(len(test), known[0]))
+                continue
+            counted = _sample_weight(class_weight, labels[fitted])
+            counted = counted if weights is None else counted * weights[fitted]
+            model = _model(name, seed)
+            options = {f"{model.steps[-1][0]}__sample_weight": counted}
+            model.fit(table[fitted], places, **options)  # XGBoost wants the classes 0, 1, ...
+            parts.append(known[model.predict(table[test])])
         found[name] = np.concatenate(parts)
     return found
 
 
-def _predicted(
-    model: Any, table: NDArray[Any], labels: Places, fitted: Any, test: Any, weights: Any
-) -> Places:
-    """XGBoost wants the classes of the fitted rows to be 0, 1, ... without gaps."""
-    known, places = np.unique(labels[fitted], return_inverse=True)
-    if len(known) == 1:
-        return np.full(len(test), known[0])
-    step = getattr(model, "steps", [("", None)])[-1][0]
-    options = {} if weights is None else {f"{step}__sample_weight": weights}
-    model.fit(table[fitted], places, **options)
-    return np.asarray(known[model.predict(table[test])])
+def _sample_weight(class_weight: Any, labels: Places) -> NDArray[np.float64]:
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    if isinstance(class_weight, Mapping):  # of classes that these rows may lack
+        class_weight = {at: class_weight.get(at, 1) for at in np.unique(labels).tolist()}
+    return np.asarray(compute_sample_weight(class_weight, labels))
 
 
-def _model(name: str, class_weight: Any, seed: int) -> Any:
+def _model(name: str, seed: int) -> Any:
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.tree import DecisionTreeClassifier
 
-    options = {"class_weight": class_weight, "random_state": seed}
     if name == "XGBoost":
-        return make_pipeline(_xgboost(class_weight, seed))
+        from xgboost import XGBClassifier
+
+        return make_pipeline(XGBClassifier(random_state=seed, n_jobs=1))
     if name == "logistic regression":
-        linear = LogisticRegression(max_iter=1000, **options)
+        linear = LogisticRegression(max_iter=1000, random_state=seed)
         return make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), linear)
-    return make_pipeline(DecisionTreeClassifier(max_depth=3, **options))
-
-
-def _xgboost(class_weight: Any, seed: int) -> Any:
-    """With balanced classes by weights of rows, as it has no class_weight."""
-    from sklearn.utils.class_weight import compute_sample_weight
-    from xgboost import XGBClassifier
-
-    class Weighted(XGBClassifier):  # type: ignore[misc]
-        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: N803
-            own = compute_sample_weight(class_weight, y)
-            given = own if sample_weight is None else own * sample_weight
-            return super().fit(X, y, sample_weight=given)
-
-    return Weighted(random_state=seed, n_jobs=1)
+    return make_pipeline(DecisionTreeClassifier(max_depth=3, random_state=seed))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from fsm_hpc.search.near_optimal.good_set import GoodSet
 
+T = TypeVar("T")
 _KEPT = ("_result", "n_features_in_", "feature_names_in_")
 
 
@@ -51,6 +53,11 @@ class FitResult:
         return FitResult(model, classes, places, shares, problems or {})
 
 
+def _attribute(get: Callable[[FitResult], T]) -> T:
+    """An attribute that a classifier has once it is fitted."""
+    return cast(T, property(lambda self: get(self._fit_result)))
+
+
 class FittedAttributes:
     """Attributes and methods of a fitted classifier, all of them views of its one result."""
 
@@ -75,59 +82,24 @@ class FittedAttributes:
             state["_result"] = replace(state["_result"], problems={}, rashomon_sets={})
         return state
 
-    @property
-    def model_(self) -> Model:
-        return self._fit_result.model
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        return self._fit_result.classes
-
-    @property
-    def rules_(self) -> tuple[Rule, ...]:
-        return self.model_.rules
+    model_ = _attribute(lambda result: result.model)
+    classes_ = _attribute(lambda result: result.classes)
+    rules_ = _attribute(lambda result: result.model.rules)
+    size_ = _attribute(lambda result: sum(rule.size for rule in result.model.rules))
+    length_ = _attribute(lambda result: max(rule.length for rule in result.model.rules))
+    errors_ = _attribute(lambda result: result.model.errors)
+    measure_ = _attribute(lambda result: result.model.measure)
+    proved_ = _attribute(lambda result: result.model.proved)
+    lower_bound_ = _attribute(lambda result: sum(r.lower_bound for r in result.model.rules))
+    proved_length_ = _attribute(lambda result: min(r.proved_length for r in result.model.rules))
+    timed_out_ = _attribute(lambda result: result.model.timed_out)
+    stop_reason_ = _attribute(lambda result: result.model.stop_reason)
 
     @property
     def formula_(self) -> Formula:
         if len(self.rules_) > 1:
             raise AttributeError("formula_ is of two classes; rules_ has a formula for each class")
         return self.rules_[0].formula
-
-    @property
-    def size_(self) -> int:
-        return sum(rule.size for rule in self.rules_)
-
-    @property
-    def length_(self) -> int:
-        return max(rule.length for rule in self.rules_)
-
-    @property
-    def errors_(self) -> int:
-        return self.model_.errors
-
-    @property
-    def measure_(self) -> str:
-        return self.model_.measure
-
-    @property
-    def proved_(self) -> bool:
-        return self.model_.proved
-
-    @property
-    def lower_bound_(self) -> int:
-        return sum(rule.lower_bound for rule in self.rules_)
-
-    @property
-    def proved_length_(self) -> int:
-        return min(rule.proved_length for rule in self.rules_)
-
-    @property
-    def timed_out_(self) -> bool:
-        return self.model_.timed_out
-
-    @property
-    def stop_reason_(self) -> str:
-        return self.model_.stop_reason
 
     @property
     def scan_results_(self) -> pd.DataFrame:

@@ -39,14 +39,10 @@ def _classifier(**changes: Any) -> FormulaClassifier:
     return FormulaClassifier(**{"solver": "native", "n_jobs": 1, **changes})
 
 
-# The same estimator passes both checks with a given length: see the tests below.
+# The same estimator passes this check with a given length: see the tests below.
 EXCUSED = {
     "check_class_weight_classifiers": (
         "the class of weight 0.0001 is predicted where that costs the heavy class no error"
-    ),
-    "check_sample_weight_equivalence_on_dense_data": (
-        "sample_weight is not equivalent to repeating samples: cv splits rows, and copies of a row "
-        "can fall into the training and the validation part"
     ),
 }
 

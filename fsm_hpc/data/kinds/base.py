@@ -49,7 +49,7 @@ class ColumnKind(ABC):
         said = {name: cells for name, _, cells in self.categories_of(schema)}
         return writer.words(Words(schema, said[proposition.column]))
 
-    def helpers(self, language: str, keeps_missing: bool) -> str:
+    def helpers(self, language: str) -> str:
         """Code that conditions of this kind call in a language."""
         return ""
 

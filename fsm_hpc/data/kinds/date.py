@@ -29,34 +29,31 @@ _CELLS = {  # language -> the date of a cell, to be compared with `_literals`
     "excel": "IF(ISNUMBER({0}),{0},DATEVALUE(LEFT({0},10)))",
     "json": "{0}",
 }
-_PYTHON = """
+_HELPERS = {
+    "python": """
 
 def _date(row, column):
-    {none}
+    if _cell(row, column) is None:
+        return ""  # with which no comparison holds
     text = str(row[column])[:10]
     parts = text.split("-")
     if [len(part) for part in parts] != [4, 2, 2] or not "".join(parts).isdigit():
-        raise ValueError(f"column {{column!r}}: expected a date, found {{row[column]!r}}")
+        raise ValueError(f"column {column!r}: expected a date, found {row[column]!r}")
     return text
-"""
-_JAVASCRIPT = """
-  function date(column) {{
-    {none}
-    let value = row[column];
-    if (value instanceof Date) {{
+""",
+    "javascript": r"""
+  function date(column) {
+    let value = cell(column);
+    if (value === null) return "";  // with which no comparison holds
+    if (value instanceof Date) {
       value = new Date(value.getTime() - value.getTimezoneOffset() * 60000).toISOString();
-    }}
-    if (!/^\\d{{4}}-\\d{{2}}-\\d{{2}}([T ]|$)/.test(value)) {{
-      throw new Error(`column "${{column}}": expected a date, found "${{value}}"`);
-    }}
+    }
+    if (!/^\d{4}-\d{2}-\d{2}([T ]|$)/.test(value)) {
+      throw new Error(`column "${column}": expected a date, found "${value}"`);
+    }
     return value.slice(0, 10);
-  }}
-"""
-_HELPERS = {  # (language, whether a missing value is below every date)
-    ("python", False): _PYTHON.format(none="_cell(row, column)"),
-    ("python", True): _PYTHON.format(none='if _is_missing(row, column):\n        return ""'),
-    ("javascript", False): _JAVASCRIPT.format(none="cell(column);"),
-    ("javascript", True): _JAVASCRIPT.format(none='if (missing(column)) return "";'),
+  }
+""",
 }
 
 
@@ -103,8 +100,8 @@ class Date(ColumnKind):
         low, high = (Day(end) for end in (proposition.low, proposition.high))
         return writer.compare(cell, proposition, (_literal(low, writer), _literal(high, writer)))
 
-    def helpers(self, language: str, keeps_missing: bool) -> str:
-        return _HELPERS.get((language, keeps_missing), "")
+    def helpers(self, language: str) -> str:
+        return _HELPERS.get(language, "")
 
     def facts(self, columns: Sequence[Column]) -> dict[str, Any]:
         days = columns[0].values

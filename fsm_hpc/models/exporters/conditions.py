@@ -85,6 +85,24 @@ class Infix(Writer[str]):
 
     not_, and_, or_ = "not ", " and ", " or "
     differs = " != "
+    between = "{low} <= {cell} <= {high}"
+
+    @abstractmethod
+    def number_cell(self, column: str) -> str:
+        """The number in a cell."""
+
+    @abstractmethod
+    def number_literal(self, value: float) -> str: ...
+
+    def number(self, proposition: Proposition) -> str:
+        low, high = map(self.number_literal, (proposition.low, proposition.high))
+        return self.compare(self.number_cell(proposition.column), proposition, (low, high))
+
+    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
+        low, high = literals
+        if proposition.relation is Relation.WITHIN:
+            return self.between.format(cell=cell, low=low, high=high)
+        return f"{cell} {proposition.relation.value} {low}"
 
     def negation(self, part: str) -> str:
         return self.not_ + (part if part.startswith("(") else f"({part})")
@@ -126,7 +144,7 @@ def write(model: Model, formula: Formula, writer: Writer[T]) -> T:
 
 def helpers(model: Model, language: str) -> str:
     """What exported code calls to read columns of kinds that the language does not know."""
-    known = {KINDS[schema.kind].helpers(language, schema.keeps_missing) for schema in model.sources}
+    known = {KINDS[schema.kind].helpers(language) for schema in model.sources}
     return "".join(sorted(known))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from fsm_hpc.formulas import text
-from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.models.exporters.conditions import Infix, Words, helpers, one_line, plain
 from fsm_hpc.models.model import Model
 
@@ -19,6 +18,7 @@ function predict(row) {{
 _NUMBER = r"""
   function number(column) {
     const value = cell(column);
+    if (value === null) return NaN;  // with which no comparison holds
     const isNumber = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value);
     const found = isNumber ? Number(value) : NaN;
     if (!Number.isFinite(found)) {
@@ -29,55 +29,24 @@ _NUMBER = r"""
 """
 _TEXT = """
   function text(column) {
-    return String(cell(column));
-  }
-"""
-_MISSING = """
-  function missing(column) {
-    if (!Object.prototype.hasOwnProperty.call(row, column)) {
-      throw new Error(`the rule needs the column "${column}"`);
-    }
-    const value = row[column];
-    return value === null || value === undefined || value !== value;
-  }
-
-  function cell(column) {
-    return missing(column) ? NaN : row[column];
-  }
-}
-"""
-_NUMBER_OR_NONE = r"""
-  function number(column) {
-    if (missing(column)) {
-      return NaN;  // with which no comparison holds
-    }
     const value = cell(column);
-    const isNumber = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value);
-    const found = isNumber ? Number(value) : NaN;
-    if (!Number.isFinite(found)) {
-      throw new Error(`column "${column}": expected a finite number, found "${value}"`);
-    }
-    return found;
-  }
-"""
-_TEXT_OR_NONE = """
-  function text(column) {
-    return missing(column) ? null : String(cell(column));  // null equals no text
+    return value === null ? null : String(value);  // null equals no text
   }
 """
 _CELL = """
-  function cell(column) {
-    if (!Object.prototype.hasOwnProperty.call(row, column)) {
-      throw new Error(`the rule needs the column "${column}"`);
-    }
+  function cell(column) {{
+    if (!Object.prototype.hasOwnProperty.call(row, column)) {{
+      throw new Error(`the rule needs the column "${{column}}"`);
+    }}
     const value = row[column];
-    if (value === null || value === undefined || value !== value) {
-      throw new Error(`column "${column}": expected a value, found none`);
-    }
+    if (value === null || value === undefined || value !== value) {{
+      {missing}
+    }}
     return value;
-  }
-}
+  }}
+}}
 """
+_REFUSED = 'throw new Error(`column "${column}": expected a value, found none`);'
 _MODULE = """
 if (typeof module !== "undefined") {
   module.exports = { predict };
@@ -94,17 +63,16 @@ def export(model: Model) -> str:
     condition, no = " : ".join(branches), _literal(plain(model.otherwise))
     words = _for_scripts(one_line(model.words))
     rule = _RULE.format(words=words, condition=condition, no=no)
-    parts = (_NUMBER, _TEXT, _CELL)
-    if model.keeps_missing:
-        parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
-    called = parts[0] * ("number(" in condition) + parts[1] * ("text(" in condition) + parts[2]
-    return (rule + helpers(model, _JavaScript.language) + called + _MODULE).rstrip("\n")
+    called = _NUMBER * ("number(" in condition) + _TEXT * ("text(" in condition)
+    cell = _CELL.format(missing="return null;" if model.keeps_missing else _REFUSED)
+    return (rule + helpers(model, _JavaScript.language) + called + cell + _MODULE).rstrip("\n")
 
 
 class _JavaScript(Infix):
     language = "javascript"
     not_, and_, or_ = "!", " && ", " || "
     differs = " !== "
+    between = "({cell} >= {low} && {cell} <= {high})"
 
     def cell(self, column: str) -> str:
         return _literal(column)
@@ -115,19 +83,14 @@ class _JavaScript(Infix):
     def threshold(self, count: int, parts: Sequence[str]) -> str:
         return f"([{', '.join(parts)}].filter(Boolean).length >= {count})"
 
-    def number(self, proposition: Proposition) -> str:
-        cell = f"number({_literal(proposition.column)})"
-        low, high = text.number(proposition.low), text.number(proposition.high)
-        return self.compare(cell, proposition, (low, high))
+    def number_cell(self, column: str) -> str:
+        return f"number({_literal(column)})"
 
-    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
-        low, high = literals
-        if proposition.relation is Relation.WITHIN:
-            return f"({cell} >= {low} && {cell} <= {high})"
-        return f"{cell} {proposition.relation.value} {low}"
+    def number_literal(self, value: float) -> str:
+        return text.number(value)
 
     def missing(self, column: str) -> str:
-        return f"missing({_literal(column)})"
+        return f"(cell({_literal(column)}) === null)"
 
     def words(self, words: Words) -> str:
         cell = f"text({_literal(words.column)})"

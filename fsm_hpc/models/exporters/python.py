@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.text import number
 from fsm_hpc.models.exporters.conditions import Infix, Words, helpers, one_line, plain
 from fsm_hpc.models.model import Model
@@ -18,7 +17,12 @@ _BRANCH = """\
     if {condition}:
         return {yes!r}
 """
-_AS_NUMBER = """\
+_NUMBER = """
+
+def _number(row, column):
+    value = _cell(row, column)
+    if value is None:
+        return float("nan")  # with which no comparison holds
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -27,40 +31,11 @@ _AS_NUMBER = """\
         raise ValueError(f"column {column!r}: expected a finite number, found {value!r}")
     return number
 """
-_NUMBER = f"""
-
-def _number(row, column):
-    value = _cell(row, column)
-{_AS_NUMBER}"""
 _TEXT = """
 
 def _text(row, column):
     value = _cell(row, column)
-    return value if isinstance(value, str) else str(value).lower()
-"""
-_NUMBER_OR_NONE = f"""
-
-def _number(row, column):
-    if _is_missing(row, column):
-        return float("nan")  # with which no comparison holds
-    value = row[column]
-{_AS_NUMBER}"""
-_TEXT_OR_NONE = """
-
-def _text(row, column):
-    if _is_missing(row, column):
-        return None  # which equals no text
-    value = row[column]
-    return value if isinstance(value, str) else str(value).lower()
-"""
-_MISSING = """
-
-def _is_missing(row, column):
-    try:
-        value = row[column]
-    except (KeyError, IndexError):
-        raise KeyError(f"the rule needs the column {column!r}") from None
-    return value is None or value != value
+    return value if value is None or isinstance(value, str) else str(value).lower()
 """
 _CELL = """
 
@@ -68,11 +43,12 @@ def _cell(row, column):
     try:
         value = row[column]
     except (KeyError, IndexError):
-        raise KeyError(f"the rule needs the column {column!r}") from None
+        raise KeyError(f"the rule needs the column {{column!r}}") from None
     if value is None or value != value:
-        raise ValueError(f"column {column!r}: expected a value, found none")
+        {missing}
     return value
 """
+_REFUSED = 'raise ValueError(f"column {column!r}: expected a value, found none")'
 
 
 def export(model: Model) -> str:
@@ -83,11 +59,9 @@ def export(model: Model) -> str:
     )
     no = plain(model.otherwise)
     rule = _RULE.format(words=_docstring(model.words), branches=condition, no=no)
-    parts = (_NUMBER, _TEXT, _CELL)
-    if model.keeps_missing:
-        parts = (_NUMBER_OR_NONE, _TEXT_OR_NONE, _MISSING)
-    called = parts[0] * ("_number(" in condition) + parts[1] * ("_text(" in condition) + parts[2]
-    return (rule + helpers(model, _Python.language) + called).rstrip("\n")
+    called = _NUMBER * ("_number(" in condition) + _TEXT * ("_text(" in condition)
+    cell = _CELL.format(missing="return None" if model.keeps_missing else _REFUSED)
+    return (rule + helpers(model, _Python.language) + called + cell).rstrip("\n")
 
 
 class _Python(Infix):
@@ -102,18 +76,14 @@ class _Python(Infix):
     def threshold(self, count: int, parts: Sequence[str]) -> str:
         return f"(sum([{', '.join(parts)}]) >= {count})"
 
-    def number(self, proposition: Proposition) -> str:
-        cell = f"_number(row, {proposition.column!r})"
-        return self.compare(cell, proposition, (number(proposition.low), number(proposition.high)))
+    def number_cell(self, column: str) -> str:
+        return f"_number(row, {column!r})"
 
-    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
-        low, high = literals
-        if proposition.relation is Relation.WITHIN:
-            return f"{low} <= {cell} <= {high}"
-        return f"{cell} {proposition.relation.value} {low}"
+    def number_literal(self, value: float) -> str:
+        return number(value)
 
     def missing(self, column: str) -> str:
-        return f"_is_missing(row, {column!r})"
+        return f"_cell(row, {column!r}) is None"
 
     def words(self, words: Words) -> str:
         cell = f"_text(row, {words.column!r})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fsm_hpc.formulas.formula import Proposition, Relation
+from fsm_hpc.formulas.formula import Proposition
 from fsm_hpc.formulas.text import number
 from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
 from fsm_hpc.models.model import Model
@@ -63,6 +63,7 @@ def export(model: Model) -> str:
 class _R(Infix):
     language = "r"
     not_, and_, or_ = "!", " & ", " | "
+    between = "{cell} >= {low} & {cell} <= {high}"
 
     def cell(self, column: str) -> str:
         return _literal(column)
@@ -79,16 +80,14 @@ class _R(Infix):
     def threshold(self, count: int, parts: Sequence[str]) -> str:
         return f"({' + '.join(f'({part})' for part in parts)} >= {count})"
 
-    def number(self, proposition: Proposition) -> str:
-        cell = f"number({_literal(proposition.column)})"
-        literals = (_literal(float(proposition.low)), _literal(float(proposition.high)))
-        return self.compare(cell, proposition, literals)
+    def number_cell(self, column: str) -> str:
+        return f"number({_literal(column)})"
+
+    def number_literal(self, value: float) -> str:
+        return _literal(float(value))
 
     def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
-        low, high = literals
-        if proposition.relation is Relation.WITHIN:
-            return f"({cell} >= {low} & {cell} <= {high})"
-        return f"({cell} {proposition.relation.value} {low})"
+        return f"({super().compare(cell, proposition, literals)})"
 
     def missing(self, column: str) -> str:
         return f"is.na(cell({_literal(column)}))"

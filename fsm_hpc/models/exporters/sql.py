@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.models.exporters.conditions import Infix, Words, plain
 from fsm_hpc.models.exporters.dialects import Dialect, DialectName, dialect_called
 from fsm_hpc.models.model import Model, Rule
@@ -55,6 +54,7 @@ class _Sql(Infix):
     language = "sql"
     not_, and_, or_ = "NOT ", " AND ", " OR "
     differs = " <> "
+    between = "{cell} BETWEEN {low} AND {high}"
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -63,16 +63,11 @@ class _Sql(Infix):
         counted = " + ".join(f"CASE WHEN {part} THEN 1 ELSE 0 END" for part in parts)
         return f"({counted} >= {count})"
 
-    def number(self, proposition: Proposition) -> str:
-        cell = self.dialect.double(proposition.column)
-        low, high = map(self.dialect.number, (proposition.low, proposition.high))
-        return self.compare(cell, proposition, (low, high))
+    def number_cell(self, column: str) -> str:
+        return self.dialect.double(column)
 
-    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
-        low, high = literals
-        if proposition.relation is Relation.WITHIN:
-            return f"{cell} BETWEEN {low} AND {high}"
-        return f"{cell} {proposition.relation.value} {low}"
+    def number_literal(self, value: float) -> str:
+        return self.dialect.number(value)
 
     def cell(self, column: str) -> str:
         return self.dialect.cell_text(column)
