@@ -36,6 +36,7 @@ class AttemptEnd(Enum):
     BAD_INPUT = "bad_input"  # a mistake that the user can mend
     ERROR = "error"  # an exception in code
     OUT_OF_MEMORY = "out_of_memory"  # Python could not get memory
+    NEEDS_RESUME = "needs_resume"  # queued by another version of fsm_hpc: nothing was computed
 
 
 class Earlier(TypedDict):

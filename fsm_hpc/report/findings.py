@@ -41,7 +41,8 @@ def _proofs(study: Study) -> str:
 
 
 _URGENCY = (
-    *(FoldState.FAILED, FoldState.LOST, FoldState.CANCELLED, FoldState.MISSING, FoldState.PARTIAL),
+    *(FoldState.FAILED, FoldState.LOST, FoldState.NEEDS_RESUME, FoldState.CANCELLED),
+    *(FoldState.MISSING, FoldState.PARTIAL),
     *(FoldState.UNKNOWN, FoldState.QUEUED, FoldState.RUNNING, FoldState.CHANGED),
     *(FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY, FoldState.UNPROVED),
 )

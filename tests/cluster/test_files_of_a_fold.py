@@ -10,7 +10,6 @@ from fsm_hpc.cluster.node import supervise
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.system import serialization
 from tests.support.command_line import said
 
 FOLD = ("dataset=hepatitis", "method=median", "solver.threads=1")
@@ -34,7 +33,7 @@ def run(tmp_path: Path, *words: str) -> tuple[FoldPaths, submissions.Submission]
     config = compose([*FOLD, "fold=0", f"results_dir={tmp_path}", *words])
     paths = fold_paths(config)
     submission = submissions.submit_here(paths, config)
-    supervise.work(serialization.plain(submission))
+    supervise.work(paths, submission)
     return paths, submission
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, attempts, submissions
-from fsm_hpc.cluster.node import pack
+from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.schedulers import slurm_script
 from fsm_hpc.cluster.schedulers.local import Local
 from fsm_hpc.cluster.submit import launch, plan, transaction
@@ -68,7 +68,7 @@ def test_a_replaced_job_does_nothing(
     tmp_path: Path, slurm: FakeSlurm, set_clock: Callable[[float], None], skew_s: float
 ) -> None:
     first, _ = submit_twice(tmp_path, set_clock, skew_s)
-    assert pack.work_in_array(str(first)) == "superseded"
+    assert supervise.work_in_array(str(first)) == "superseded"
     assert not fold(tmp_path).attempt.exists()
 
 
@@ -81,7 +81,7 @@ def test_the_newest_job_runs_however_soon_it_starts(
     older = arrays.load(first)
     assert older is not None
     submissions.save(*older.members[0])
-    assert pack.work_in_array(str(second)) == "finished"
+    assert supervise.work_in_array(str(second)) == "finished"
 
 
 @pytest.mark.parametrize("skew_s", [-120, 120])
@@ -104,7 +104,7 @@ def test_a_queued_job_of_a_folder_that_was_removed_does_not_win(
     newest = max(outputs(tmp_path), key=lambda path: (path / arrays.FILE).stat().st_mtime_ns)
     shutil.rmtree(fold(tmp_path).folder)
     assert main([*WORDS, "-m"]) == 0
-    assert pack.work_in_array(str(newest)) == "superseded"
+    assert supervise.work_in_array(str(newest)) == "superseded"
 
 
 def test_a_withdrawn_array_of_a_host_whose_clock_is_ahead_is_not_open(
@@ -140,7 +140,7 @@ def test_a_late_first_copy_does_not_win_over_a_restart(
     paths, restarted = claim(tmp_path, monkeypatch, 1)
     (output,) = outputs(tmp_path)
     monkeypatch.setenv("SLURM_RESTART_COUNT", "0")
-    assert pack.work_in_array(str(output)) == "superseded"
+    assert supervise.work_in_array(str(output)) == "superseded"
     assert attempts.load(paths) == restarted
     assert attempts.is_mine(paths, restarted)
 

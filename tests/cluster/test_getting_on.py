@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import attempts, schedulers, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.node.supervise import Supervisor
+from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.cluster.schedulers import slurm_commands, slurm_script, slurm_site
 from fsm_hpc.cluster.schedulers.base import Grade, JobRecord
 from fsm_hpc.cluster.site import doctor, probe

@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+from fsm_hpc.cli.main import main
+from fsm_hpc.cluster import submissions
+from fsm_hpc.study.files import StudyPaths
+
 ROOT = Path(__file__).parents[2]
 # the paper's plain rules need some ten seconds for length 5 of these folds, and minutes for more
 LONG = ("dataset=heart_disease", "method=median", "fold=0,1,2", "solver=clingo_dl")
@@ -128,3 +132,22 @@ def test_what_stands_in_the_place_of_a_result_is_kept_aside_and_named(tmp_path: 
     (kept,) = blocked.parent.glob(".damaged-result.json-*")
     assert (kept / "file").exists()
     assert f"kept as {kept.name}" in told
+
+
+def test_a_job_queued_by_another_version_computes_nothing_until_it_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = submissions.code_now()
+    with monkeypatch.context() as earlier:
+        earlier.setattr(submissions, "code_now", lambda: here | {"version": "0.1.9"})
+        words = ["dataset=hepatitis", "method=median", "fold=1", "scan.max_length=1"]
+        assert main([*words, "cluster=local", "-m"]) == 2
+    (found,) = states(tmp_path)
+    assert found["state"] == "needs resume"
+    assert f"queued by fsm_hpc 0.1.9, found fsm_hpc {here['version']}; `resume`" in found["reason"]
+    ((_, paths),) = StudyPaths(tmp_path / "results" / "default").folds_on_disk()
+    assert not paths.scan.exists()
+    assert not paths.result.exists()
+    assert main(["resume", "cluster=local"]) == 0
+    assert [one["state"] for one in states(tmp_path)] == ["done"]

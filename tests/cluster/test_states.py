@@ -88,6 +88,7 @@ def result(**changes: Any) -> FoldResult:
         (attempt(AttemptEnd.ERROR), SILENT, FoldState.FAILED),
         (attempt(AttemptEnd.BAD_INPUT), SILENT, FoldState.FAILED),
         (attempt(AttemptEnd.OUT_OF_MEMORY), SILENT, FoldState.OUT_OF_MEMORY),
+        (attempt(AttemptEnd.NEEDS_RESUME), SILENT, FoldState.NEEDS_RESUME),
     ],
 )
 def test_a_fold_without_a_result_is(

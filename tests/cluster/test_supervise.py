@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
-from fsm_hpc.cluster.node import foreground, supervise
+from fsm_hpc.cluster.node import foreground, supervise, supervisor
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
@@ -26,12 +26,12 @@ from tests.support.slurm_stand_ins import fake_slurm
 ROOT = Path(__file__).parents[2]
 WORK = """
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.node import supervise
 from fsm_hpc.study.files import FoldPaths
-supervise.work(asdict(submissions.read(FoldPaths(Path(sys.argv[1])))))
+paths = FoldPaths(Path(sys.argv[1]))
+supervise.work(paths, submissions.read(paths))
 """
 LONG = ["dataset=heart_disease", "method=median", "fold=1", "solver=clingo_dl"]
 
@@ -103,10 +103,10 @@ def test_a_job_with_fewer_cores_than_it_asked_for_says_so(
     paths = submit(tmp_path, "slurm", f"cluster.cpus={asked}")
     submission = submissions.load(paths)
     assert submission is not None
-    supervisor = supervise.Supervisor(submission, paths)
-    config = supervisor.config_here()
-    assert "".join(supervisor.attempt.warnings).startswith(expected)
-    assert bool(supervisor.attempt.warnings) == bool(expected)
+    supervised = supervisor.Supervisor(submission, paths)
+    config = supervised.config_here()
+    assert "".join(supervised.attempt.warnings).startswith(expected)
+    assert bool(supervised.attempt.warnings) == bool(expected)
     assert config.solver.threads == min(4, *(int(v) for v in variables.values() if v.isdigit()), 9)
     assert expected in (paths.log.read_text() if paths.log.exists() else "")
 
@@ -179,7 +179,7 @@ def test_a_fold_left_at_once_is_stopped_not_lost(
 def test_whoever_works_without_slurm_shows_signs_of_life(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervise, "FENCE_S", 0.01)
+    monkeypatch.setattr(supervisor, "FENCE_S", 0.01)
     config = compose([*LONG, f"results_dir={tmp_path}"])
     paths = fold_paths(config)
 
@@ -209,7 +209,7 @@ def test_a_superseded_submission_does_nothing(tmp_path: Path) -> None:
     older = submissions.load(paths)
     assert older is not None
     submissions.save(paths, replace(older, token="newer"))
-    assert supervise.work(asdict(older)) == "superseded"
+    assert supervise.work(paths, older) == "superseded"
     assert not paths.attempt.exists()
 
 

@@ -19,7 +19,7 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, submissions
 from fsm_hpc.cluster.arrays import ArrayState
-from fsm_hpc.cluster.node import pack
+from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.schedulers import slurm_script
 from fsm_hpc.cluster.schedulers.base import Batch
 from fsm_hpc.cluster.submit import transaction
@@ -146,7 +146,7 @@ def test_a_job_that_was_withdrawn_does_nothing(
     slurm.says(sbatch="lost")
     assert main([*WORDS, "-m"]) == 2
     (output,) = study(tmp_path).submissions.iterdir()
-    assert pack.work_in_array(str(output)) == "superseded"
+    assert supervise.work_in_array(str(output)) == "superseded"
     assert "withdrawn" in capsys.readouterr().out
     assert folds(tmp_path) == {}
 
@@ -254,7 +254,7 @@ def test_a_job_that_starts_first_makes_the_fold_its_own(
     (output,) = study(tmp_path).submissions.iterdir()
     monkeypatch.setenv("SLURM_ARRAY_JOB_ID", "1000")
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "1")
-    assert pack.work_in_array(str(output)) == "finished"
+    assert supervise.work_in_array(str(output)) == "finished"
     paths = FoldPaths(study(tmp_path).root / "hepatitis" / "median" / "fold-1")
     found = submissions.load(paths)
     assert found is not None

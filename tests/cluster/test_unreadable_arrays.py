@@ -11,7 +11,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays, study_lock
-from fsm_hpc.cluster.node import fitting, pack
+from fsm_hpc.cluster.node import fitting, supervise
 from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import plan, transaction
 from fsm_hpc.study.compose import expand
@@ -73,7 +73,7 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("work", [pack.work_in_array, fitting.work_in_array])
+@pytest.mark.parametrize("work", [supervise.work_in_array, fitting.work_in_array])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_a_job_cannot_read_is_an_error(
     slurm: FakeSlurm, damage: Callable[[Path], None], work: Callable[[str], str]
@@ -92,7 +92,7 @@ def test_status_tells_why_a_job_could_not_begin(
     _too_large(output)
     capsys.readouterr()
     with pytest.raises(UnreadableError):
-        pack.work_in_array(str(output))
+        supervise.work_in_array(str(output))
     traceback = "Traceback ...\n" * 300
     (output / "1000_0_0_log.out").write_text(capsys.readouterr().err + traceback)
     slurm.says(squeue="empty")

@@ -25,7 +25,7 @@ JOB = """
 import os, sys
 from pathlib import Path
 import fsm_hpc.study.run as run
-from fsm_hpc.cluster.node import pack
+from fsm_hpc.cluster.node import supervise
 
 run_fold = run.run_fold
 
@@ -35,7 +35,7 @@ def troubled(config, stop, *rest, **more):
     return run_fold(config, stop, *rest, **more)
 
 run.run_fold = troubled
-print(pack.work_in_array(sys.argv[1]))
+print(supervise.work_in_array(sys.argv[1]))
 """
 WAITS = "stop.wait(120); return None"
 

@@ -50,7 +50,7 @@ OF_ATTEMPTS = (
     Instant("lock taken", "os:link", is_after=True),
     Instant("lock given back", "os:unlink", is_after=True),
     Instant("claim", "fsm_hpc.cluster.attempts:claim"),
-    Instant("end of the attempt", "fsm_hpc.cluster.node.supervise:Supervisor.finish"),
+    Instant("end of the attempt", "fsm_hpc.cluster.node.supervisor:Supervisor.finish"),
 )
 OF_SCANS = (
     Instant("solved", "fsm_hpc.search.checking:checked"),

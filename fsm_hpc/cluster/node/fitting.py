@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fsm_hpc.cluster import arrays, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.node.supervise import Supervisor, begin_attempt
+from fsm_hpc.cluster.node.supervisor import Supervisor, begin_attempt
 from fsm_hpc.errors import UserError
 from fsm_hpc.models import card, fit, model
 from fsm_hpc.models.fit import Steps

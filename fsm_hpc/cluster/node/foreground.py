@@ -10,7 +10,7 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node import cores
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.node.supervise import Supervisor
+from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study import fold, result

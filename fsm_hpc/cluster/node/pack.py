@@ -10,17 +10,17 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from pathlib import Path
 from types import FrameType
 
-from fsm_hpc.cluster import arrays, attempts, schedulers
+from fsm_hpc.cluster import attempts, schedulers
 from fsm_hpc.cluster.attempts import AttemptEnd
-from fsm_hpc.cluster.node import cores, supervise
+from fsm_hpc.cluster.node import cores, supervisor
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.node.supervise import SIGNALS, Supervisor, begin_attempt
+from fsm_hpc.cluster.node.supervisor import SIGNALS, Supervisor, begin_attempt
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.names import SolverName
@@ -37,18 +37,6 @@ MEMORY_SHARE = 0.95  # of what a core has: a process that wants more gets an err
 LEAST_MORE_MB = 256  # that a process may have beyond what it starts with
 Member = tuple[FoldPaths, Submission]
 _FORK = multiprocessing.get_context("fork")  # everything is loaded once, before
-
-
-def work_in_array(output: str) -> str:
-    """Run the folds that this job is for; this is what a scheduler calls. Returns how it ended."""
-    with arrays.reason_in_output():
-        members = arrays.members_here(Path(output))
-        if not members:
-            print("this job was withdrawn before it began: nothing to do")
-            return AttemptEnd.SUPERSEDED.value
-        if len(members) == 1:
-            return supervise.work(asdict(members[0][1]))
-        return Pack(members).run().value
 
 
 class PackedSupervisor(Supervisor):
@@ -131,10 +119,10 @@ class Pack:
         if self._signal is None or all(_state(*member) is _OVER for member in self._members):
             return AttemptEnd.FINISHED
         if self._signal is signal.SIGUSR2 and self._job is not None:
-            supervise.requeue_job(self._scheduler, self._job.job_id, self._config, print)
+            supervisor.requeue_job(self._scheduler, self._job.job_id, self._config, print)
             return AttemptEnd.TIMEOUT
         if not self._scheduler.ends_with_command:
-            supervise.wait_for_the_end(600)
+            supervisor.wait_for_the_end(600)
         return AttemptEnd.STOPPED
 
 
@@ -260,10 +248,7 @@ def _run_fold(paths: FoldPaths, submission: Submission, began: float) -> bool:
         with open_to_append(paths.log) as log:
             os.dup2(log.fileno(), sys.stderr.fileno())
 
-        def supervisor(submission: Submission, paths: FoldPaths) -> PackedSupervisor:
-            return PackedSupervisor(submission, paths, began)
-
-        begin_attempt(supervisor, submission, paths)
+        begin_attempt(partial(PackedSupervisor, began=began), submission, paths)
     except UserError:
         return True  # told by the fold
     except BaseException as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
 from fsm_hpc.cluster.arrays import ArrayState, JobArray
-from fsm_hpc.cluster.node import fitting, pack
+from fsm_hpc.cluster.node import fitting, supervise
 from fsm_hpc.cluster.schedulers.base import Batch, JobRecord, Scheduler, UnclearError
 from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
@@ -50,7 +50,7 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
         after = tuple(sent[position] for position in array.after)
         tasks = [[(d.ref.paths, d.config, d.ref.data_digest) for d in t.folds] for t in array.tasks]
         made = _new(first.ref.paths.study, tasks, is_array=len(tasks) > 1)
-        batch = _batch(made, array.config, pack.work_in_array)
+        batch = _batch(made, array.config, supervise.work_in_array)
         batch = replace(batch, at_a_time=array.at_a_time, after=after)
         job_ids = tuple(_send(made, batch))
         sent.append(job_ids[0].split("_")[0])

@@ -18,6 +18,7 @@ class FoldState(Enum):
     PARTIAL = "partial"  # begun, and nobody works on it
     LOST = "lost"  # its job is gone without a word
     CANCELLED = "cancelled"
+    NEEDS_RESUME = "needs resume"  # its job was queued by another version, and computed nothing
     FAILED = "failed"
     CHANGED = "changed"  # the result is of other settings
     MISSING = "missing"  # never begun
@@ -25,4 +26,12 @@ class FoldState(Enum):
 
 LIVE = frozenset([FoldState.RUNNING, FoldState.QUEUED, FoldState.UNKNOWN])
 ENDED = frozenset([FoldState.DONE, FoldState.UNPROVED, FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY])
-STUCK = frozenset([FoldState.FAILED, FoldState.LOST, FoldState.CANCELLED, FoldState.OUT_OF_MEMORY])
+STUCK = frozenset(
+    [
+        FoldState.FAILED,
+        FoldState.LOST,
+        FoldState.CANCELLED,
+        FoldState.NEEDS_RESUME,
+        FoldState.OUT_OF_MEMORY,
+    ]
+)

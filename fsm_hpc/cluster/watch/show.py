@@ -33,6 +33,7 @@ COLOURS = {
     FoldState.PARTIAL: "yellow",
     FoldState.LOST: "red",
     FoldState.CANCELLED: "yellow",
+    FoldState.NEEDS_RESUME: "yellow",
     FoldState.FAILED: "red",
     FoldState.CHANGED: "yellow",
     FoldState.MISSING: "dim",

@@ -285,6 +285,8 @@ def _ended(
 ) -> tuple[FoldState, str]:
     if attempt.end in _FAILURES:
         return FoldState.FAILED, f"{_FAILURES[attempt.end]} {attempt.message}".strip()
+    if attempt.end is AttemptEnd.NEEDS_RESUME:
+        return FoldState.NEEDS_RESUME, attempt.message
     if attempt.end is AttemptEnd.OUT_OF_MEMORY:
         return FoldState.OUT_OF_MEMORY, attempt.message
     if attempt.end is AttemptEnd.FINISHED:

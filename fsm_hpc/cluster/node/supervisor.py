@@ -1,0 +1,348 @@
+"""Watch over one attempt at a fold: save and requeue when signalled, and say how it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from fsm_hpc.cluster import attempts, schedulers, submissions
+from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
+from fsm_hpc.cluster.node import cores, nodes
+from fsm_hpc.cluster.node.joblog import Log
+from fsm_hpc.cluster.schedulers.base import Scheduler
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.scan import ScanState
+from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.study import scan_file
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.fold import load_dataset
+from fsm_hpc.study.result import FoldResult
+from fsm_hpc.system import clock, heartbeat
+from fsm_hpc.system.background import run_in_background
+from fsm_hpc.system.interrupts import signal_handlers
+from fsm_hpc.system.numbers import counted
+
+if TYPE_CHECKING:
+    from fsm_hpc.search.solvers.nodes.team import Team
+
+# how soon an attempt notices that the fold is no longer its own, and shows that it lives
+FENCE_S = 2.0
+SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
+
+
+def begin_attempt(
+    supervisor: Callable[[Submission, FoldPaths], Supervisor],
+    submission: Submission,
+    paths: FoldPaths,
+) -> AttemptEnd:
+    """Run what was submitted, unless it was taken over or cancelled before it began."""
+    latest = submissions.load(paths)
+    if latest is not None and latest.token != submission.token:
+        if latest.generation >= submission.generation:
+            print(f"superseded by job {latest.job_id}: nothing to do")
+            return AttemptEnd.SUPERSEDED
+        latest = None
+    if latest is None:  # the command that submits has not come to this fold yet, or never will
+        here = schedulers.named(submission.kind).environment()
+        job_id = here.job_id if here else submission.job_id
+        submissions.save(paths, replace(submission, job_id=job_id))
+    if latest is not None and latest.cancelled_at is not None:
+        print("cancelled before it began: nothing to do")
+        return AttemptEnd.STOPPED
+    config, folder = submission.config_then, Path(submission.output)
+    has_helpers = config.nodes > 1 and not schedulers.named(submission.kind).ends_with_command
+    if has_helpers and nodes.is_helper():
+        nodes.help_job(folder, config)
+        return AttemptEnd.FINISHED
+    try:
+        return supervisor(submission, paths).run()
+    except SupersededError as error:
+        print(error)
+        return AttemptEnd.SUPERSEDED
+    finally:
+        if has_helpers:
+            nodes.signal_done(folder)
+
+
+class Supervisor:
+    """Watches over one attempt at one fold."""
+
+    follows_parent = True  # where jobs end with the command: when the parent process is gone
+
+    def __init__(self, submission: Submission, paths: FoldPaths) -> None:
+        self.submission, self.paths = submission, paths
+        self.stop = threading.Event()
+        self.signal: signal.Signals | None = None
+        self.is_fenced = False
+        self.lengths_told = 0
+        self.began = clock.monotonic()  # which stands still while the job is suspended
+        self.scheduler = schedulers.named(submission.kind)
+        self.environment = self.scheduler.environment()
+        self.parent = os.getppid()
+        self.attempt = attempts.claim(paths, submission)
+        self.log = Log(paths.log, self.attempt)
+        self.tell_losses = nodes.Losses(None, self.warn)
+
+    def run(self) -> AttemptEnd:
+        """The whole attempt, from claim to recorded end."""
+        if reason := self.reason_to_resume():
+            return self.finish(AttemptEnd.NEEDS_RESUME, reason)
+        config = self.config_here()
+        reason = self.reason_to_give_up(config)
+        if reason:
+            return self.finish(AttemptEnd.GAVE_UP, reason)
+        with self.signals(), run_in_background(self.guard):
+            try:
+                self.refuse_changed_table(config)
+                with nodes.helpers(config, self.submission, self.paths.log) as helpers:
+                    self.tell_losses = nodes.Losses(helpers, self.warn)
+                    done = self.fold(config, helpers)
+            except UserError as error:
+                self.finish(AttemptEnd.BAD_INPUT, str(error))
+                raise
+            except MemoryError as error:
+                self.finish(AttemptEnd.OUT_OF_MEMORY, f"Python got no memory: {error}")
+                raise
+            except (KeyboardInterrupt, SystemExit):  # the second Ctrl-C, or nobody reads any more
+                self.finish(AttemptEnd.STOPPED, "at once")
+                raise
+            except Exception as error:
+                with suppress(OSError):  # a full disk is often the error
+                    self.log(traceback.format_exc())
+                self.finish(AttemptEnd.ERROR, f"{type(error).__name__}: {error}")
+                raise
+            return self.finish(AttemptEnd.FINISHED) if done else self.after_interrupt(config)
+
+    def reason_to_resume(self) -> str:
+        """Why a job of another version computes nothing; empty where it is of this one."""
+        then, now = self.submission.code.get("version"), submissions.code_now()["version"]
+        if then == now:
+            return ""
+        return f"queued by fsm_hpc {then}, found fsm_hpc {now}; `resume` submits it with {now}"
+
+    def reason_to_give_up(self, config: Config) -> str:
+        """Why a further attempt would be like those before; empty where it may not be."""
+        lost, stuck = attempts.lost(self.attempt), attempts.stuck(self.attempt)
+        if config.solver.name is SolverName.CLINGO_DL:
+            stuck = 0  # it begins a length anew in every attempt, and its budget ends that
+        if lost + stuck <= config.cluster.max_retries:
+            return ""
+        if not stuck:
+            return f"after {lost} lost attempts"
+        return (
+            f"after {stuck} attempts of {config.cluster.timeout_h:g} h that came no further; "
+            "`resume` with a longer cluster.timeout_h may"
+        )
+
+    def config_here(self) -> Config:
+        """The config of the time of submission, with the cores that are really here."""
+        config = self.submission.config_then
+        if few := cores.too_few(config, self.environment):
+            self.warn(few)
+        then, now = self.submission.code, submissions.code_now()
+        if then.get("digest") != now["digest"]:
+            told = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
+            self.warn(f"the code has changed since this job was submitted: {told}")
+        threads = config.solver.threads or min(config.cluster.cpus, cores.here(self.environment))
+        return replace(config, solver=replace(config.solver, threads=threads))
+
+    def refuse_changed_table(self, config: Config) -> None:
+        """Half of a sweep on one table and half on another would be averaged as one."""
+        then = self.submission.table
+        if then is None:  # of an older version, or read in this very process
+            return
+        spec = config.dataset
+        now = load_dataset(spec, config.data_dir, config.allow_changed_data).digest
+        if now != then:
+            raise UserError(
+                f"the table {spec.own_path or spec.name} is not the one that was submitted: its "
+                f"digest was {then}, and is {now} now; put the former table back, or submit the "
+                "folds again with this one"
+            )
+
+    def fold(self, config: Config, helpers: Team | None) -> FoldResult | None:
+        from fsm_hpc.study.run import run_fold
+
+        self.log(f"starts: {config.id}, {self.size(config)}")
+        return run_fold(
+            config,
+            self.stop,
+            self.watch,
+            self.watch_trial,
+            self.may_write,
+            self.history,
+            say=self.warn,
+            helpers=helpers,
+        )
+
+    def size(self, config: Config) -> str:
+        """What the solver has, for the log."""
+        threads = counted(config.solver.threads or 1, "thread")
+        return threads if config.nodes == 1 else f"{config.nodes} nodes of {threads}"
+
+    def history(self) -> dict[str, Any]:
+        """All jobs that worked on the result, and what they have to say."""
+        self.tell_losses()
+        ids = [entry["job_id"] for entry in self.attempt.earlier] + [self.attempt.job_id]
+        return {
+            "job_ids": list(dict.fromkeys(ids)),
+            "requeues": len(self.attempt.earlier),
+            "submitted_code": self.submission.code,
+            "generation": self.submission.generation,
+            "attempt": self.attempt.generation,
+            "warnings": list(self.attempt.warnings),
+        }
+
+    # ------------------------------------------------------------------------------- how it ends
+
+    def after_interrupt(self, config: Config) -> AttemptEnd:
+        """The state is saved; what follows depends on who asked to stop."""
+        if self.is_fenced:
+            self.log("another attempt has taken this fold over; leaving it alone")
+            return AttemptEnd.SUPERSEDED
+        if self.signal is not signal.SIGUSR2 or self.environment is None:
+            by = self.signal.name if self.signal else "its parent"
+            return self.leave(config, self.finish(AttemptEnd.STOPPED, f"by {by}"))
+        cluster = config.cluster
+        ran_s = clock.monotonic() - self.began
+        at_limit = ran_s >= cluster.timeout_h * 3600 - cluster.signal_delay_s - 90
+        end = AttemptEnd.TIMEOUT if at_limit else AttemptEnd.PREEMPTED
+        return self.leave(config, self.finish(end, f"after {ran_s:.0f} s"))
+
+    def leave(self, config: Config, end: AttemptEnd) -> AttemptEnd:
+        """Requeue the job, or wait for its end: leaving now would look like success, and a
+        preempted job would not come back."""
+        if end is not AttemptEnd.STOPPED:
+            requeue_job(self.scheduler, self.attempt.job_id, config, self.log)
+        elif not self.scheduler.ends_with_command:
+            wait_for_the_end(600)
+        return end
+
+    def finish(self, end: AttemptEnd, message: str = "") -> AttemptEnd:
+        with suppress(OSError):  # attempt.json says so as well
+            self.log(f"ends: {end.value} {message}".rstrip())
+        self.attempt = replace(
+            self.attempt,
+            end=end,
+            message=message,
+            ended_at=time.time(),
+            progress_s=scan_file.facts(scan_file.load(self.paths.scan)).seconds,
+            progress=self.progress(),
+        )
+        self.save()
+        return end
+
+    def progress(self) -> str:
+        """What a further attempt would have to change to have come further."""
+        if self.paths.trials.exists():  # it only grows
+            return str(self.paths.trials.stat().st_size)
+        return scan_file.progress(scan_file.load(self.paths.scan))
+
+    # ------------------------------------------------------------------------- what goes on beside
+
+    def may_write(self) -> bool:
+        """Asked before every write: nothing that a fenced attempt knows may reach the disk."""
+        if not self.is_fenced and not self.is_mine():
+            self.is_fenced = True
+            self.stop.set()
+        return not self.is_fenced
+
+    def is_mine(self) -> bool:
+        try:
+            return attempts.is_mine(self.paths, self.attempt)
+        except OSError as error:  # a shared folder has its moments; nobody has taken the fold
+            print(f"cannot look at {self.paths.folder}: {error}")
+            return True
+
+    def save(self) -> None:
+        if self.may_write():
+            attempts.save(self.paths, self.attempt)
+
+    def warn(self, text: str) -> None:
+        self.log(f"warning: {text}")
+        self.attempt = replace(self.attempt, warnings=(*self.attempt.warnings, text))
+        self.save()
+
+    def watch(self, state: ScanState) -> None:
+        self.tell_losses()
+        if len(state.lengths) > self.lengths_told:
+            self.lengths_told = len(state.lengths)
+            last = state.lengths[-1]
+            self.log(
+                f"length {last.length}: {counted(last.errors, 'error')}, validation "
+                f"{last.validation_accuracy:.4f}, {last.seconds:.1f} s: {last.formula}"
+            )
+
+    def watch_trial(self, count: int, best: float) -> None:
+        if count % 10 == 0:
+            self.log(f"trial {count}: best validation {best:.4f}")
+
+    def is_overdue(self) -> bool:
+        """The signal before the time limit should have come, and has not: some sites send none."""
+        cluster = self.submission.config["cluster"]
+        limit_s = cluster["timeout_h"] * 3600 - cluster["signal_delay_s"] / 2
+        has_limit = self.environment is not None and self.scheduler.has_time_limit
+        return has_limit and clock.monotonic() - self.began > limit_s
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        def stop(number: int, frame: FrameType | None) -> None:
+            if self.stop.is_set() and number == signal.SIGINT:
+                raise KeyboardInterrupt  # the second Ctrl-C does not wait
+            self.signal = self.signal or signal.Signals(number)
+            self.stop.set()
+
+        with signal_handlers(SIGNALS, stop):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
+            yield
+
+    def guard(self, over: threading.Event) -> None:
+        """Stop when another attempt takes the fold, when it is cancelled, at the time limit, or
+        when the parent is gone that it ends with."""
+        is_child = self.follows_parent and self.scheduler.ends_with_command
+        while not over.wait(FENCE_S):
+            orphaned = is_child and os.getppid() != self.parent
+            if self.is_overdue():
+                self.signal = self.signal or signal.SIGUSR2
+            is_cancelled = attempts.is_cancelled(self.paths, self.attempt)
+            if is_cancelled:
+                self.signal = self.signal or signal.SIGTERM
+            if orphaned or self.is_overdue() or is_cancelled:
+                self.stop.set()
+            if not self.may_write():
+                return
+            if self.scheduler.ends_with_command:  # others know by themselves who lives
+                heartbeat.touch(self.paths.attempt)
+
+
+def requeue_job(
+    scheduler: Scheduler, job_id: str, config: Config, log: Callable[[str], None]
+) -> None:
+    """Put the job of this process back into the queue, however often that has to be tried."""
+    patience_s = time.monotonic() + config.cluster.signal_delay_s + 600  # the job is ended before
+    while time.monotonic() < patience_s:
+        if scheduler.requeue(job_id):
+            log("requeued")
+            if not scheduler.ends_with_command:
+                wait_for_the_end(60)
+            return
+        log(f"{scheduler.title} did not requeue it, trying again")
+        time.sleep(5)
+
+
+def wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    """The scheduler is about to kill this process."""
+    deadline = clock() + limit_s
+    while clock() < deadline:
+        time.sleep(1)
