@@ -49,11 +49,6 @@ def missing_indicator(name: str, missing: NDArray[np.bool_]) -> Column:
     return Column(missing_name(name), Kind.BOOLEAN, missing, source=name, is_missing_indicator=True)
 
 
-def same_name(columns: Iterable[Column]) -> tuple[Column, Column] | None:
-    """Two columns that are called alike, if there are any."""
-    return next(same_names(columns), None)
-
-
 def same_names(columns: Iterable[Column]) -> Iterator[tuple[Column, Column]]:
     """All columns that are called like an earlier one, which comes first."""
     seen: dict[str, Column] = {}

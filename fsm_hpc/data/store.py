@@ -11,9 +11,10 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fsm_hpc.data import limits, workbook
 from fsm_hpc.data.spec import DatasetSpec
@@ -22,6 +23,20 @@ from fsm_hpc.system.files import shipped_data_dir
 from fsm_hpc.system.numbers import counted, listed
 
 _SUFFIXES = ("", ".gz", ".bz2", ".xz", ".zst", ".zip")
+
+
+def _zstandard(content: bytes) -> Any:
+    import pyarrow
+
+    return pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd")
+
+
+_COMPRESSED: dict[bytes, Callable[[bytes], Any]] = {  # how a file begins
+    b"\x1f\x8b": lambda content: gzip.GzipFile(fileobj=io.BytesIO(content)),
+    b"BZh": lambda content: bz2.BZ2File(io.BytesIO(content)),
+    b"\xfd7zXZ\x00": lambda content: lzma.LZMAFile(io.BytesIO(content)),  # noqa: SIM115
+    b"\x28\xb5\x2f\xfd": _zstandard,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +148,10 @@ def decompress(content: bytes, path: Path, member: str | None = None) -> bytes:
 
 
 def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
-    if content[:2] == b"\x1f\x8b":
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-            return limits.read_decompressed(stream.read, path)
-    if content[:3] == b"BZh":
-        with bz2.BZ2File(io.BytesIO(content)) as stream:
-            return limits.read_decompressed(stream.read, path)
-    if content[:6] == b"\xfd7zXZ\x00":
-        with lzma.LZMAFile(io.BytesIO(content)) as stream:
-            return limits.read_decompressed(stream.read, path)
-    if content[:4] == b"\x28\xb5\x2f\xfd":
-        return _unzstd(content, path)
+    for magic, opened in _COMPRESSED.items():
+        if content.startswith(magic):
+            with opened(content) as stream:
+                return limits.read_decompressed(stream.read, path)
     if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):  # the second one is of an empty archive
         return _only_member(content, path, member)
     return content
@@ -173,17 +181,6 @@ def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
                 return limits.read_decompressed(stream.read, path)
         except (RuntimeError, NotImplementedError) as error:
             raise UserError(f"{path}: cannot unpack {wanted[0]} ({error})") from error
-
-
-def _unzstd(content: bytes, path: Path) -> bytes:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise UserError(
-            f"{path}: Zstandard needs pyarrow; install fsm_hpc[parquet] or decompress the file"
-        ) from error
-    with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd") as stream:
-        return limits.read_decompressed(stream.read, path)
 
 
 def digest(content: bytes) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.system import serialization
+
 Places = NDArray[np.int64]  # of each row: its class, by its place
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to fit on, and rows held out
 _Z = 1.959963984540054  # of a 95 % interval
@@ -71,11 +73,7 @@ def of_figures(saved: Mapping[str, Any] | None) -> Comparison | None:
     """The comparison that model.json holds, if it has one."""
     if not saved or not saved.get("models"):
         return None
-    models = (
-        OtherModel(m["name"], m["value"], m["difference"], tuple(m["interval"]))
-        for m in saved["models"]
-    )
-    return Comparison(saved["measure"], saved["rule"], tuple(models))
+    return serialization.convert(Comparison, saved, "model.json")
 
 
 def compare(

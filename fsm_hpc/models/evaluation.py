@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
@@ -18,10 +18,8 @@ from fsm_hpc.models.learn import coverage
 from fsm_hpc.models.model import first_that_holds
 from fsm_hpc.models.tasks import ClassTask
 from fsm_hpc.study.fold import problem_of
-from fsm_hpc.study.measures import wilson
+from fsm_hpc.study.measures import Confusion, intervals, wilson
 from fsm_hpc.study.result import FoldResult
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,12 @@ def figures(labels: Places, classes: Sequence[str], found: HeldOut | None) -> di
         "rows": len(found.rows),
         "majority": majority,
         "accuracy": _share(int(found.correct.sum()), len(found.rows)),
-        "balanced_accuracy": _balanced(found, len(classes)),
     }
-    per_class = [_of_class(found, place) for place in range(len(classes))]
+    matrices = [_confusion(found, place) for place in range(len(classes))]
+    per_class = [_of_class(matrix) for matrix in matrices]
+    whole["balanced_accuracy"] = _mean([measures["recall"] for measures in per_class])
     if len(classes) == 2:
-        return whole | per_class[1] | {"confusion": _confusion(found)}
+        return whole | per_class[1] | {"confusion": asdict(matrices[1])}
     named = zip(classes, per_class, strict=True)
     return whole | {"classes": [{"class": name} | measures for name, measures in named]}
 
@@ -99,41 +98,29 @@ def _share(right: int, rows: int) -> dict[str, Any]:
     return {"value": right / rows if rows else None, "interval": wilson(right, rows)}
 
 
-def _of_class(found: HeldOut, place: int) -> dict[str, Any]:
-    mine, said = found.labels == place, found.predicted == place
-    right = int(np.count_nonzero(mine & said))
-    together = int(mine.sum() + said.sum())
-    f1 = 2 * right / together if together else None
-    return {
-        "precision": _share(right, int(said.sum())),
-        "recall": _share(right, int(mine.sum())),
-        "f1": {"value": f1, "interval": None},
-    }
+def _confusion(found: HeldOut, place: int) -> Confusion:
+    """Of one class against the others."""
+    counts = np.zeros((2, 2), dtype=np.int64)
+    pairs = (found.labels == place).astype(int), (found.predicted == place).astype(int)
+    np.add.at(counts, pairs, 1)
+    (true_negative, false_positive), (false_negative, true_positive) = counts.tolist()
+    return Confusion(true_positive, false_positive, true_negative, false_negative)
 
 
-def _balanced(found: HeldOut, count: int) -> dict[str, Any]:
-    """The mean recall; the widths of independent intervals add as squares."""
-    recalls = [_of_class(found, place)["recall"] for place in range(count)]
-    if any(recall["value"] is None for recall in recalls):
+def _of_class(matrix: Confusion) -> dict[str, Any]:
+    ends = intervals(matrix)
+    names = ("precision", "recall", "f1")
+    return {n: {"value": getattr(matrix, n), "interval": ends.get(n)} for n in names}
+
+
+def _mean(shares: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The widths of independent intervals add as squares."""
+    if any(share["value"] is None for share in shares):
         return {"value": None, "interval": None}
-    mean = sum(recall["value"] for recall in recalls) / count
-    below = sqrt(sum((r["value"] - r["interval"][0]) ** 2 for r in recalls)) / count
-    above = sqrt(sum((r["interval"][1] - r["value"]) ** 2 for r in recalls)) / count
+    mean = sum(share["value"] for share in shares) / len(shares)
+    below = sqrt(sum((s["value"] - s["interval"][0]) ** 2 for s in shares)) / len(shares)
+    above = sqrt(sum((s["interval"][1] - s["value"]) ** 2 for s in shares)) / len(shares)
     return {"value": mean, "interval": (max(0.0, mean - below), min(1.0, mean + above))}
-
-
-def _confusion(found: HeldOut) -> dict[str, int]:
-    truth = {"true": found.labels == found.predicted, "false": found.labels != found.predicted}
-    said = {"positive": found.predicted == 1, "negative": found.predicted == 0}
-    return {
-        f"{right}_{answer}": int(np.count_nonzero(truth[right] & said[answer]))
-        for right, answer in (
-            ("true", "positive"),
-            ("false", "positive"),
-            ("true", "negative"),
-            ("false", "negative"),
-        )
-    }
 
 
 def stability(results: Sequence[FoldResult]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from fsm_hpc.data.columns import Column, same_name
+from fsm_hpc.data.columns import Column, same_names
 from fsm_hpc.data.frames import is_frame
 from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.proposition import Proposition
@@ -61,7 +61,7 @@ def fitted_columns(
     sources = schemas_of(X, keeps_missing, estimator.feature_types)
     columns = columns_of(X, sources)
     columns = [c for c in columns if not c.is_missing_indicator or c.values.any()]
-    twins = same_name(columns)
+    twins = next(same_names(columns), None)
     if twins is not None:
         raise ValueError(f"two columns or categories are called {twins[0].name!r}; rename one")
     return columns, sources

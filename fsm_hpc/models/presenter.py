@@ -33,7 +33,6 @@ _STOPS = {
     StopReason.MAX_LENGTH: "this is the longest that was asked for (scan.max_length)",
     StopReason.TIMEOUT: "the time limit was reached",
     StopReason.OUT_OF_MEMORY: "the memory limit was reached",
-    StopReason.TOO_LARGE: "longer formulas are too many to search",
     StopReason.TOO_LARGE: "the next length has more formulas than the solver can number",
 }
 
@@ -93,18 +92,14 @@ class Summary:
 
     def _rule_lines(self, facts: RuleFacts) -> list[str]:
         rule, model = facts.rule, self.model
-        errors = facts.errors
-        if rule.weight is None and model.rows:
-            share = f"{rule.errors / model.rows:.1%}"
-            errors = f"{rule.errors:,} of {counted(model.rows, 'row')} ({share})"
         return [
             *([] if len(self.rules) == 1 else [f"class    {rule.prediction}"]),
             f"formula  {rule.formula}",
             f"size     {rule.size}",
-            f"errors   {errors}",
+            f"errors   {facts.errors}",
             *([] if rule.weight is None else [f"measure  {model.measure}"]),
             *([f"meets    {self.constraints}"] if self.constraints else []),
-            f"proved   {facts.proof}",
+            f"proved   {'yes' if rule.proved else 'no'}: {facts.proof}",
         ]
 
 
@@ -131,11 +126,11 @@ def comparison_in_words(model: Model) -> str:
 
 
 def errors_in_words(errors: int, rows: int, measure: str, weight: int | None) -> str:
-    """`12 errors on 200 rows`; where rows have weights, what share of all weight is right."""
+    """`12 of 200 rows (6.0 %)`; where rows have weights, what share of all weight is right."""
+    told = counted(rows, "row")
     if weight is None:
-        return f"{counted(errors, 'error')} on {counted(rows, 'row')}"
-    share = percent(1 - errors / weight)
-    return f"weighted errors {errors:,} of {weight:,} ({measure} {share}) on {counted(rows, 'row')}"
+        return f"{errors:,} of {told} ({percent(errors / max(rows, 1))})"
+    return f"{errors:,} of weight {weight:,} ({measure} {percent(1 - errors / weight)}) on {told}"
 
 
 def rules_table(model: Model) -> pd.DataFrame:
@@ -199,14 +194,13 @@ def _proof(model: Model, rule: Rule) -> str:
     if not rule.proved:
         chosen = any(note.kind is NoteKind.CHOSEN for note in model.notes)
         if chosen:
-            return "no: chosen among formulas about as good"
+            return "chosen among formulas about as good"
         known = bounds_in_words(rule.errors, rule.length, rule.lower_bound, rule.proved_length)
-        return f"no: there may be a better formula{known and f' ({known})'}"
-    before = rule.before_rounding
-    rounded = (
-        f", with {counted(before['errors'], 'error')} as {before['formula']}" if before else ""
-    )
-    proof = f"yes{rounded}: no {kind} makes fewer errors on these rows"
+        return f"there may be a better formula{known and f' ({known})'}"
+    proof = f"no {kind} makes fewer errors on these rows"
+    if before := rule.before_rounding:
+        proof += f" than before rounding, with {counted(before['errors'], 'error')} as "
+        proof += before["formula"]
     return f"{proof}; {_verification(rule.verification)}" if rule.verification else proof
 
 
@@ -247,7 +241,8 @@ def _totals(model: Model) -> str:
     errors = errors_in_words(model.errors, model.rows, model.measure, model.weight)
     return (
         f"{len(model.rules)} classes, one formula for each against the others; the first that "
-        f"holds gives the prediction: {errors}. Proofs are of each formula, not of all together."
+        f"holds gives the prediction. Errors: {errors}. Proofs are of each formula, not of all "
+        "together."
     )
 
 

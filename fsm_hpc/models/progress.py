@@ -105,7 +105,7 @@ def _told(done: FoldResult) -> Iterator[str | Text]:
             before = done.before_rounding
             proved = f"rounded from {before['formula']}: {before['errors']}, {proved}"
         rows = done.rows["train"] + done.rows["validation"]
-        errors = errors_in_words(done.errors or 0, rows, done.measure, done.weight)
+        errors = "errors: " + errors_in_words(done.errors or 0, rows, done.measure, done.weight)
         yield (
             f"size {done.size} within {done.length_bound}, {errors}, {proved}; "
             f"scan ended by {done.stop_reason.replace('_', ' ')}"

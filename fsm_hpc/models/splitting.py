@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from fsm_hpc.data.fold_kind import Folding
 from fsm_hpc.data.folds import make_splits
-from fsm_hpc.models.weighing import RowWeights, paired
+from fsm_hpc.models.weighing import RowWeights
 
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -24,7 +24,6 @@ def pairs_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) 
         parts = [np.asarray(part) for part in pair]
         if any(part.size == 0 for part in parts):
             raise ValueError("cv: expected rows on both sides of every split, found none")
-        parts = [np.flatnonzero(part) if part.dtype == bool else part for part in parts]
         pairs.append((parts[0], parts[1]))
     if not pairs:
         raise ValueError("cv: expected at least one split, found none")
@@ -44,4 +43,4 @@ def _pairs(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) ->
         kept = X if weights.keeps_all else _safe_indexing(X, weights.kept)
         pairs: Iterable[Any] = cv.split(kept, labels)
         return pairs
-    return paired(cv, weights)
+    return ([weights.renumbered(part) for part in pair] for pair in cv)

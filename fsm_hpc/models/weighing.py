@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -26,7 +26,6 @@ class RowWeights:
     given: NDArray[np.float64] | None  # of those; None: one each
     objective: Objective
     rows: int  # with those of weight 0
-    whole: NDArray[np.float64] | None = None  # of all rows, those of weight 0 as well
     # without weights of classes, of the rows that count; None: one each
     sample: NDArray[np.float64] | None = None
 
@@ -80,12 +79,6 @@ def row_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) 
     is_balanced = not isinstance(class_weight, Mapping) and class_weight == BALANCED
     objective = Objective(ObjectiveName.BALANCED) if is_balanced else ACCURACY
     is_plain = len(given) == 0 or bool((given == given[0]).all())
-    whole = None if is_plain and len(kept) == len(y) else weights
     different = None if is_plain else given
     counted = None if is_plain and (sample == 1).all() else sample[kept]
-    return RowWeights(kept, different, objective, len(y), whole, counted)
-
-
-def paired(pairs: Iterable[Any], weights: RowWeights) -> Iterable[tuple[Any, Any]]:
-    """Splits of all rows as splits of the rows that count."""
-    return ((weights.renumbered(a), weights.renumbered(b)) for a, b in pairs)
+    return RowWeights(kept, different, objective, len(y), counted)

@@ -233,7 +233,7 @@ otherwise y = no.
 
 formula  job_services or age >= 40.5 and not smokes
 size     6
-errors   12 of 400 rows (3.0%)
+errors   12 of 400 rows (3.0 %)
 proved   yes: no formula of size 6 or less makes fewer errors on these rows""",
 }
 

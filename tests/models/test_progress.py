@@ -127,7 +127,7 @@ def test_a_result_is_its_formula_its_accuracies_and_its_lengths(is_terminal: boo
     print_result(console, fold_result("hepatitis", "pivot", 0))
     text = said(console)
     assert "albumin >= 2.9 and not ascites" in text
-    assert "size 4 within 4, 12 errors on 116 rows, proved optimal" in text
+    assert "size 4 within 4, errors: 12 of 116 rows (10.3 %), proved optimal" in text
     assert "fitted 90.0 %, validation 87.5 %, held out 80.0 %; 12.0 s" in text
     assert "4*" in text
     assert "* chosen length" in text
