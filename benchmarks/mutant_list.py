@@ -28,21 +28,21 @@ class Mutant:
 PYTHON = (
     Mutant(
         "no_or",
-        "functions.py",
+        "../../../formulas/functions.py",
         "functions with `or` are not listed",
-        "joins = [(name, join_of(name), CONNECTIVES[name].commutes) for name in names]",
-        "joins = [(n, join_of(n), CONNECTIVES[n].commutes) for n in names if n != 'or']",
+        "joins = [(name, CONNECTIVES[name].commutes) for name in names]",
+        "joins = [(n, CONNECTIVES[n].commutes) for n in names if n != 'or']",
     ),
     Mutant(
         "no_not",
-        "functions.py",
+        "../../../formulas/functions.py",
         "negations are not listed",
         "for f in _known(size - 1, one.parts[0], language) if size > 1 else ():",
         "for f in ():",
     ),
     Mutant(
         "left_part_too_small",
-        "functions.py",
+        "../../../formulas/functions.py",
         "the range of the size of the left part ends one early",
         "for first in range(1, (size - 1) // 2 + 1 if is_alike else size - 1):",
         "for first in range(1, (size - 1) // 2 if is_alike else size - 1):",

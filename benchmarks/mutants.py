@@ -342,7 +342,11 @@ def table_of(kept: Results) -> list[str]:
     ]
     for row in rows:
         mutant = about.get(row["name"])
-        change, file = (mutant.change, f"`{mutant.file}`") if mutant else ("nothing", "")
+        change, file = (
+            (mutant.change, f"`{mutant.file.removeprefix('../../../')}`")
+            if mutant
+            else ("nothing", "")
+        )
         lines.append(f"| {change} | {file} | {' | '.join(str(row[key]) for key in columns)} |")
     totals = [str(sum(row[key] for row in rows)) for key in columns]
     return [*lines, f"| **all** | | {' | '.join(totals)} |"]

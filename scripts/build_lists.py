@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 
+from fsm_hpc.formulas.functions import functions, listed_functions
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.functions import functions, listed_functions
-from fsm_hpc.search.solvers.native.lists import FOLDER, SHIPPED, path_of, shipped
+from fsm_hpc.formulas.shipped_lists import FOLDER, SHIPPED, path_of, shipped
 from fsm_hpc.search.solvers.native.plans import listed_plans
 
 

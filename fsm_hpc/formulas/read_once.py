@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.connectives import CONNECTIVES
-from fsm_hpc.formulas.formula import Atom, Formula, Proposition
 from fsm_hpc.formulas.grammar import FORMULA, PROPOSITION, Grammar, Production
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.formulas.truth_table import influences
+from fsm_hpc.formulas.truth_table import signs_of
 
 Counts = tuple[int, ...]  # propositions that may only rise, only fall, do both
 Skeleton = int | tuple[Any, ...]  # the direction of a proposition, or a connective and its parts
@@ -66,7 +64,7 @@ class _Sizes:
         if one.is_list:
             own = one.parts[0]
             return 1 + self._split(_list_of(own), own, (sign, sign), at)
-        signs = tuple(sign * own for own in _directions(one.connective))
+        signs = tuple(sign * own for own in signs_of(one.connective, len(one.parts)))
         if len(one.parts) == 1:
             return 1 + int(self._sizes[one.parts[0], signs[0]][at])
         left, right = one.parts
@@ -95,7 +93,7 @@ class _Sizes:
             return self.formula(one, sign, at)
         if one.is_list:
             return (one.connective, *self._listed(one.parts[0], sign, at))
-        signs = tuple(sign * own for own in _directions(one.connective))
+        signs = tuple(sign * own for own in signs_of(one.connective, len(one.parts)))
         if len(one.parts) == 1:
             return (one.connective, self.formula(one.parts[0], signs[0], at))
         left, right = one.parts
@@ -119,13 +117,3 @@ class _Sizes:
 
 def _list_of(kind: str) -> str:
     return f"{kind}, ..."
-
-
-@cache
-def _directions(name: str) -> tuple[int, ...]:
-    """Of each part 1 where the connective only rises with it, -1 where it only falls, else 0."""
-    propositions = [Proposition(column) for column in "pq"[: 1 if name == "not" else 2]]
-    made: Any = CONNECTIVES[name]
-    formula: Formula = made(*map(Atom, propositions))
-    found = influences(formula)
-    return tuple(int(found[p].rises) - int(found[p].falls) for p in propositions)

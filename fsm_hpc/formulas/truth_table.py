@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fsm_hpc.formulas.connectives import example
 from fsm_hpc.formulas.formula import Atom, Formula, Proposition, Truth
 
 
@@ -30,13 +34,36 @@ def influences(
     free = [p for p in dict.fromkeys(formula.propositions()) if p not in known]
     truth = _truth(formula, free, known)
     found = {p: Influence(False, False) for p in known}
+    rises, falls = changes(truth[None])
     for place, proposition in enumerate(free):
-        pairs = truth.reshape(-1, 2, 1 << place)
-        without, with_it = pairs[:, 0], pairs[:, 1]
-        found[proposition] = Influence(
-            bool((with_it & ~without).any()), bool((without & ~with_it).any())
-        )
+        found[proposition] = Influence(bool(rises[0, place]), bool(falls[0, place]))
     return found
+
+
+def changes(truths: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Of each table and variable whether it somewhere becomes true, and false, with it."""
+    variables = truths.shape[1].bit_length() - 1
+    rises, falls = np.zeros((2, len(truths), variables), bool)
+    for place in range(variables):
+        pairs = truths.reshape(len(truths), -1, 2, 1 << place)
+        without, with_it = pairs[:, :, 0], pairs[:, :, 1]
+        rises[:, place] = (with_it & ~without).any(axis=(1, 2))
+        falls[:, place] = (without & ~with_it).any(axis=(1, 2))
+    return rises, falls
+
+
+def steady(truths: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """By table, variables as bits: those with which it never becomes false, and never true."""
+    rises, falls = changes(truths)
+    bits = 1 << np.arange(rises.shape[1])
+    return (~falls * bits).sum(axis=1), (~rises * bits).sum(axis=1)
+
+
+@cache
+def signs_of(label: str, count: int) -> tuple[int, ...]:
+    """Of each part 1 where the connective only rises with it, -1 where it only falls, else 0."""
+    found = influences(example(label, count))
+    return tuple(int(one.rises) - int(one.falls) for one in found.values())
 
 
 def _truth(formula: Formula, free: list[Proposition], known: Mapping[Proposition, bool]) -> Truth:

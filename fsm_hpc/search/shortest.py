@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.formulas.connectives import CONNECTIVES, LISTS
+from fsm_hpc.formulas.connectives import LISTS, formula_of
 from fsm_hpc.formulas.formula import Atom, Formula, Proposition
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.read_once import Skeleton, smallest_with
@@ -152,6 +152,5 @@ def _filled(skeleton: Skeleton, left: dict[int, Iterator[_Choice]]) -> Formula:
     if isinstance(skeleton, int):
         return Atom(next(left[skeleton]).proposition)
     name, *parts = skeleton
-    made: Any = CONNECTIVES[name]
-    number = (len(parts),) if name in LISTS else ()
-    return cast(Formula, made(*number, *(_filled(part, left) for part in parts)))
+    label = f"{name} {len(parts)}" if name in LISTS else name
+    return formula_of(label, [_filled(part, left) for part in parts])

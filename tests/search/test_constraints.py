@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.formula import Atom, Proposition
+from fsm_hpc.formulas.functions import build
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.truth_table import influences
 from fsm_hpc.search.checking import checked
@@ -25,8 +26,6 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.native import Native, engine_choice
-from fsm_hpc.search.solvers.native.decoder import build
-from fsm_hpc.search.solvers.native.directions import directions
 from fsm_hpc.search.solvers.native.plans import plans
 from tests.support.brute_constraints import fewest_errors
 from tests.support.random_constraints import KINDS, Case, constrained
@@ -173,7 +172,7 @@ def test_columns_that_are_swept(asked: dict[str, Any]) -> None:
 def test_directions_of_functions_are_those_of_their_formulas(language: Language) -> None:
     for size in range(1, 8):
         for plan in plans(size, True, language):
-            rises, falls = directions(plan)
+            rises, falls = plan.directions()
             atoms = [Atom(Proposition(f"p{v}")) for v in range(plan.boxed + plan.hole)]
             for f, tree in plan.trees.items():
                 found = influences(build(tree, atoms))

@@ -153,7 +153,7 @@ def test_a_frontier_of_another_problem_is_not_taken(stop: Interrupter) -> None:
     assert Native(1).solve(other, LENGTH, claim, stop.after(math.inf)).formula == expected.formula
 
 
-def test_the_code_of_the_room_is_part_of_the_numbering() -> None:
+def test_the_code_is_part_of_the_numbering() -> None:
     work.code_digest.cache_clear()
     problem = random_problem(np.random.default_rng(3), Method.PIVOT, 20, 2, 2, 5)
     other = replace(problem, method=Method.INTERVAL)

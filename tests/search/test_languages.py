@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.formulas.functions import build, functions
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.checking import WrongOutcomeError, checked
@@ -25,8 +26,6 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.native import Native, engine_choice
-from fsm_hpc.search.solvers.native.decoder import build
-from fsm_hpc.search.solvers.native.functions import functions
 from fsm_hpc.search.stop_reason import StopReason
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import problems, problems_with_cuts
@@ -171,7 +170,7 @@ def test_the_functions_of_a_size_are_those_of_formulas_of_that_size(language: La
     for size in range(1, 7):
         for f in functions(size, language):
             if f.variables <= 3:
-                made = build(f.tree, list(atoms.values()))  # type: ignore[arg-type]
+                made = build(f.tree, list(atoms.values()))
                 assert language.has(made)
                 assert made.size == size
                 expected = [f.table >> (row & ((1 << f.variables) - 1)) & 1 for row in range(8)]

@@ -6,9 +6,9 @@ import gzip
 
 import pytest
 
+from fsm_hpc.formulas.functions import functions, listed_functions
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.functions import functions, listed_functions
-from fsm_hpc.search.solvers.native.lists import FOLDER, SHIPPED, path_of
+from fsm_hpc.formulas.shipped_lists import FOLDER, SHIPPED, path_of
 from fsm_hpc.search.solvers.native.plans import listed_plans, plans
 from scripts.build_lists import content_of
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from fsm_hpc.data.columns import Column
+from fsm_hpc.formulas.functions import Tree, functions
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -32,7 +33,6 @@ from fsm_hpc.search.solvers.native import (
 )
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.cell_engine import CellEngine
-from fsm_hpc.search.solvers.native.functions import Tree, functions
 from fsm_hpc.search.solvers.native.kernels import (
     boxes,
     cuts,

@@ -9,6 +9,7 @@ import pytest
 
 from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.functions import functions
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.smallest import largest_size
@@ -25,7 +26,6 @@ from fsm_hpc.search.shortest import NoFormulaError
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.native import Native
-from fsm_hpc.search.solvers.native.functions import functions
 from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.search.solvers.portfolio import Portfolio
 from fsm_hpc.search.stop_reason import StopReason

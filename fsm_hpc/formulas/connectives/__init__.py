@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
+from typing import Any, cast
 
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.connectives.at_least import AtLeast as AtLeast
 from fsm_hpc.formulas.connectives.iff import Iff as Iff
 from fsm_hpc.formulas.connectives.implies import Implies as Implies
 from fsm_hpc.formulas.connectives.xor import Xor as Xor
-from fsm_hpc.formulas.formula import And, Chain, Formula, Not, Or, Pair
+from fsm_hpc.formulas.formula import And, Atom, Chain, Formula, Not, Or, Pair, Proposition
 from fsm_hpc.formulas.grammar import BASIC_LANGUAGES, Grammar, Production
 
 _MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
@@ -31,3 +34,21 @@ def connectives_of(grammar: Grammar) -> list[str]:
     every = (one for alternatives in grammar.values() for one in alternatives)
     names = (one.connective for one in every if isinstance(one, Production))
     return list(dict.fromkeys(names))
+
+
+def formula_of(label: str, parts: Sequence[Formula]) -> Formula:
+    """A connective by its label, `and` or `at_least 2`, over its parts."""
+    name, *numbers = label.split()
+    kind: Any = CONNECTIVES[name]
+    return cast(Formula, kind(*map(int, numbers), *parts))
+
+
+@cache
+def example(label: str, count: int) -> Formula:
+    """The connective over so many propositions."""
+    return formula_of(label, [Atom(Proposition(f"p{place}")) for place in range(count)])
+
+
+def joined(label: str, *truths: Any) -> Any:
+    """What a connective makes of the truth of its parts."""
+    return example(label, len(truths)).joined(truths)

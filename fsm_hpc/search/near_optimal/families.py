@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Formula
+from fsm_hpc.formulas.functions import build
 from fsm_hpc.search.near_optimal.cell_space import CellSpace
 from fsm_hpc.search.near_optimal.hole_plans import HolePlan, fixed_plans, hole_plans
 from fsm_hpc.search.near_optimal.literals import LiteralTable
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.decoder import build
 from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
 from fsm_hpc.search.solvers.native.table import Array
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fsm_hpc.search.solvers.native.functions import Function, functions
+from fsm_hpc.formulas.functions import Function, functions
 from fsm_hpc.search.solvers.native.kernels.shapes import NearPlan
 
 Permutation = tuple[int, ...]

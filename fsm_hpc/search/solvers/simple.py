@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition
+from fsm_hpc.formulas.formula import Atom, Formula, Not, Proposition
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.smallest import NAMES, smallest_formulas
 from fsm_hpc.formulas.truth_table import replaced
@@ -22,13 +22,14 @@ SIMPLE_SIZE = 4  # of `p or not p`
 FALSE, TRUE = 0b00, 0b11  # truth tables of one proposition
 BOTH, EITHER = 0b1000, 0b1110  # and of two
 LITERAL_SIZE = 2  # of `not p`
+MISSING_SIZE = 3  # of `p and p is missing`
 
 
 def best_simple(problem: Problem, length: int, worth: Worth) -> Formula | None:
     """The literal or constant that is worth most; None where none may be used."""
     found = [*_plain(problem, worth), *(_negated(problem, worth) if length > 1 else ())]
     allowed = [one for one in found if problem.obeys(one)]
-    allowed += all_constants(problem, length)
+    allowed += (one for size in range(1, length + 1) for one in constants(problem, size))
     values = [float(worth[one.evaluate(problem.table)].sum()) for one in allowed]
     return allowed[int(np.argmax(values))] if allowed else None
 
@@ -50,25 +51,17 @@ def _negated(problem: Problem, worth: Worth) -> Iterator[Formula]:
     return (Not(one) for one in _plain(problem, -worth))
 
 
-def all_constants(problem: Problem, length: int) -> Iterator[Formula]:
-    """Formulas of the language that are the same on every row, whatever the columns are."""
+def constants(problem: Problem, size: int) -> Iterator[Formula]:
+    """Formulas of that size that are the same on every row, whatever the columns are."""
     if not problem.features:
         return
     known = smallest_formulas(problem.language, 1)
     used = next(problem.shortest.propositions())
     for truth in (FALSE, TRUE):
-        if truth in known and known[truth].size <= length:
+        if truth in known and known[truth].size == size:
             formula = replaced(known[truth], lambda _: used)
             if problem.obeys(formula):
                 yield formula
-
-
-def constants(problem: Problem, size: int) -> Iterator[Formula]:
-    """`p and not p`, `p or not p`, which canonical.lp leaves out: the same of every row, size 4."""
-    if size == 4 and problem.language is Language.PAPER and not problem.constraints.require:
-        literal = Atom(next(problem.shortest.propositions()))
-        yield And(literal, Not(literal))
-        yield Or(literal, Not(literal))
 
 
 def missing_constants(problem: Problem) -> tuple[Formula, ...]:

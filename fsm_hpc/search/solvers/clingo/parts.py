@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from fsm_hpc.formulas.connectives import CONNECTIVES, INFIX, connectives_of
-from fsm_hpc.formulas.formula import Atom, Proposition
+from fsm_hpc.formulas.connectives import INFIX, connectives_of, joined
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -110,11 +108,8 @@ def _plain_rules(name: str) -> Iterator[str]:
 
 def _cells(name: str) -> list[tuple[bool, bool, bool]]:
     """The values of two operands, and of the connective."""
-    atom = Atom(Proposition("p"))
-    kind: Any = CONNECTIVES[name]
-    made = kind(atom, atom)
     pairs = itertools.product((False, True), repeat=2)
-    return [(left, right, bool(made.joined((left, right)))) for left, right in pairs]
+    return [(left, right, bool(joined(name, left, right))) for left, right in pairs]
 
 
 def _said(value: bool) -> str:

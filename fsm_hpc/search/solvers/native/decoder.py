@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 
-from fsm_hpc.formulas.connectives import CONNECTIVES
-from fsm_hpc.formulas.formula import Atom, Formula
+from fsm_hpc.formulas.formula import Atom
+from fsm_hpc.formulas.functions import Tree, build
 from fsm_hpc.search.frontier import Leader
-from fsm_hpc.search.solvers.native.functions import Tree
 from fsm_hpc.search.solvers.native.kernels.holes import ROWS_OF_A_VALUE
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
 from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
@@ -141,17 +138,3 @@ def leader_of(
 ) -> Leader:
     atoms = [Atom(table.columns[c].proposition(low, high)) for c, low, high in literals]
     return Leader(build(tree, atoms).canonical(), score, unit)
-
-
-def build(tree: Tree, atoms: list[Atom]) -> Formula:
-    if isinstance(tree, int):
-        return atoms[tree]
-    parts = [build(part, atoms) for part in tree[1:]]
-    return formula_of(tree[0], parts)
-
-
-def formula_of(label: str, parts: Sequence[Formula]) -> Formula:
-    """A connective by its label, `and` or `at_least 2`, over its parts."""
-    name, *numbers = label.split()
-    made: Any = CONNECTIVES[name]
-    return cast(Formula, made(*map(int, numbers), *parts))

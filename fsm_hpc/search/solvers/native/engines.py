@@ -11,7 +11,6 @@ import numpy as np
 
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.frontier import Leader, Rest
-from fsm_hpc.search.solvers.native.directions import directions
 from fsm_hpc.search.solvers.native.kernels.cell_shapes import CellMemory
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     BoxMemory,
@@ -118,7 +117,7 @@ def _prepared(
 
 def _arrays(plan: Plan, is_directed: bool) -> PlanArrays:
     positive, negative = plan.relaxed()
-    rises, falls = directions(plan) if is_directed else (_NO_DIRECTIONS, _NO_DIRECTIONS)
+    rises, falls = plan.directions() if is_directed else (_NO_DIRECTIONS, _NO_DIRECTIONS)
     return PlanArrays(
         positive,
         negative,

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from fsm_hpc.formulas.connectives import CONNECTIVES, connectives_of
+from fsm_hpc.formulas.connectives import CONNECTIVES, connectives_of, joined
 from fsm_hpc.formulas.formula import Atom, Chain, Formula, Proposition
+from fsm_hpc.formulas.functions import build
 from fsm_hpc.formulas.grammar import Production
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.decoder import Literal, build, formula_of
+from fsm_hpc.formulas.truth_table import signs_of
+from fsm_hpc.search.solvers.native.decoder import Literal
 from fsm_hpc.search.solvers.native.kernels.words import SUFFIX
 from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
 
@@ -89,37 +91,14 @@ def truth(
         truth(part, held, path[1:] if path and path[0] == place else None, at)
         for place, part in enumerate(expression[1:], 1)
     ]
-    return joined(expression[0], truths)
-
-
-def joined(name: str, truths: list[Any]) -> Any:
-    """What a connective makes of the truth of its parts."""
-    return _example(name, len(truths)).joined([np.asarray(part) for part in truths])
-
-
-@cache
-def _example(label: str, count: int) -> Formula:
-    return formula_of(label, [_ANY] * count)
-
-
-@cache
-def _directions(label: str, count: int) -> tuple[int, ...]:
-    """Of each part 1 where the whole only becomes true with it, -1 where only false, else 0."""
-    cells = np.arange(1 << count)
-    held = _example(label, count).joined([cells >> place & 1 > 0 for place in range(count)])
-    signs = []
-    for place in range(count):
-        pairs = np.asarray(held).reshape(-1, 2, 1 << place)
-        rises, falls = (pairs[:, 1] & ~pairs[:, 0]).any(), (pairs[:, 0] & ~pairs[:, 1]).any()
-        signs.append(int(rises) - int(falls))
-    return tuple(signs)
+    return joined(expression[0], *map(np.asarray, truths))
 
 
 def polarity(expression: Expression, path: Path) -> int:
     """1 where the whole only becomes true with that part, -1 where only false, 0 unknown."""
     sign = 1
     for place in path:
-        sign *= _directions(expression[0], len(expression) - 1)[place - 1]
+        sign *= signs_of(expression[0], len(expression) - 1)[place - 1]
         expression = expression[place]
     return sign
 

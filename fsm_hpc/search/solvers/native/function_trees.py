@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.directions import truth_of
+from fsm_hpc.formulas.truth_table import steady
 from fsm_hpc.search.solvers.native.kernels.cell_shapes import GROUP, FunctionTree
 from fsm_hpc.search.solvers.native.plans import Plan, plans
 from fsm_hpc.search.solvers.native.table import Array
@@ -57,7 +57,7 @@ def tree_of(variables: int, parts: Sequence[Listed]) -> tuple[FunctionTree, Arra
     # the first that says the same of every set stands for all
     kept = np.sort(np.unique(np.packbits(joined["truths"], axis=1), axis=0, return_index=True)[1])
     plan, filling, places, truths = (joined[name][kept] for name in names)
-    rises, falls = _directions(truths)
+    rises, falls = steady(truths)
     codes = _bytes(truths)
     values, first, end, roots = _tree(codes)
     tree = FunctionTree(variables, values, first, end, roots, plan, filling, places, rises, falls)
@@ -71,7 +71,7 @@ def _of_plan(plan: Plan) -> tuple[Array, Array, Array]:
         found = _places(plan, f)
         fillings.append(np.full(len(found), f, np.int32))
         places.append(found)
-        truths.append(placed(truth_of(plan, f), found))
+        truths.append(placed(plan.truth(f), found))
     every = np.concatenate(places)
     order = np.lexsort((np.concatenate(fillings), *every.T[::-1]))
     return np.concatenate(fillings)[order], every[order], np.concatenate(truths)[order]
@@ -109,17 +109,6 @@ def placed(truth: Array, places: Array) -> Array:
     for variable, place in enumerate(places.T):
         source |= (cells >> place[:, None] & 1).astype(np.int32) << variable
     return np.asarray(truth[source])
-
-
-def _directions(truths: Array) -> tuple[Array, Array]:
-    """By function the literals (bits) with which it only becomes true, and only false."""
-    rises, falls = np.zeros((2, len(truths)), np.int64)
-    for place in range(truths.shape[1].bit_length() - 1):
-        halves = truths.reshape(len(truths), -1, 2, 1 << place)
-        without, along = halves[:, :, 0], halves[:, :, 1]
-        rises |= (~(without & ~along).any(axis=(1, 2))).astype(np.int64) << place
-        falls |= (~(along & ~without).any(axis=(1, 2))).astype(np.int64) << place
-    return rises, falls
 
 
 def _bytes(truths: Array) -> Array:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Formula
+from fsm_hpc.formulas.functions import build
 from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.decoder import Literal, build, holds
+from fsm_hpc.search.solvers.native.decoder import Literal, holds
 from fsm_hpc.search.solvers.native.expressions import (
     HOLE,
     Expression,

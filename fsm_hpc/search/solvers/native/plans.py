@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc.formulas.functions import Function, Tree, functions, rename
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.functions import Function, Tree, functions, rename
+from fsm_hpc.formulas.shipped_lists import shipped
+from fsm_hpc.formulas.truth_table import steady
 from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, FALSE, HOLE, TRUE
-from fsm_hpc.search.solvers.native.lists import shipped
 
 # Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
 PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
+FUNCTIONS = 8  # of a pair
 SWAPPED = (0, 2, 1, 3, 4, 6, 5, 7)  # the same functions with x and y exchanged
 
 
@@ -43,6 +45,22 @@ class Plan:
         states = "".join(map(str, self.states))
         fillings = [[f, self.cross.get(f, -1), tree] for f, tree in self.trees.items()]
         return [self.boxed, self.hole, states, fillings, self.after, self.partner]
+
+    def truth(self, f: int) -> NDArray[np.bool_]:
+        """The whole function, its variables by place: what fills the hole comes last."""
+        pair = next(values for values, number in PAIRS.items() if number == f)
+        values = pair if self.hole == 2 else (0b10, 0b01)[f]
+        filled = np.array([values >> place & 1 for place in range(1 << self.hole)], dtype=bool)
+        by_state = np.zeros((4, len(filled)), bool)
+        by_state[TRUE], by_state[HOLE], by_state[ANTIHOLE] = True, filled, ~filled
+        return np.asarray(by_state[np.array(self.states)].T.ravel())
+
+    def directions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By function of the hole the variables (bits) it only rises with, and only falls with."""
+        rises, falls = np.zeros((2, FUNCTIONS), np.int64)
+        for f in self.trees:
+            rises[[f]], falls[[f]] = steady(self.truth(f)[None])
+        return rises, falls
 
     def relaxed(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """The best state for a positive and for a negative row, by what is known of each variable.

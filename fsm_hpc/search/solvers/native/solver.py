@@ -15,7 +15,6 @@ from fsm_hpc.search.frontier import EVERYTHING, Frontier, Leader, UnitRange
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
-from fsm_hpc.search.solvers.native.constants import constants_of, missing_constants_of
 from fsm_hpc.search.solvers.native.engine_choice import choose_engine
 from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
 from fsm_hpc.search.solvers.native.local_search import LocalSearch, Pace
@@ -24,6 +23,7 @@ from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
 from fsm_hpc.search.solvers.native.spread import Spread
 from fsm_hpc.search.solvers.native.table import KernelTable
 from fsm_hpc.search.solvers.native.work import numbering
+from fsm_hpc.search.solvers.simple import MISSING_SIZE, constants, missing_constants
 
 SMALL = 20_000  # rows that are taken in within milliseconds
 LOCAL_ONLY_S = 60.0  # for the local search where a size is too large, and no time limit is set
@@ -169,14 +169,14 @@ class _Solve:
         self._control = control
         self._end: End | None = None
         shortest = known.problem.shortest
-        self._best = self._as_found(shortest, known.problem.errors(shortest))
+        self._best = self._leader(shortest)
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
         self._tell_at = 0.0
         self._pace = Pace()
         self._give_up_at: float | None = None  # where a size cannot be searched
-        if start.formula is not None and start.errors is not None:
-            self._take_over(start.formula, start.errors, start.proved_length)
+        if start.formula is not None:
+            self._take_over(start.formula, start.proved_length)
         if start.frontier is not None:
             self._go_on_from(start.frontier)
 
@@ -211,8 +211,9 @@ class _Solve:
         known = self._known
         size = len(known.optima) + 1
         before = known.last
-        for constant in missing_constants_of(known.problem, size):
-            before = constant if before is None or constant.score > before.score else before
+        if size == MISSING_SIZE:  # the search may take these for formulas
+            for constant in map(self._leader, missing_constants(known.problem)):
+                before = constant if before is None or constant.score > before.score else before
         known_score = self._known_score(size)
         run, is_done = self._run(Aim(size, before, known_score))
         if not is_done:
@@ -220,8 +221,9 @@ class _Solve:
             return
         self._frontier = None
         found = run.leader
+        fixed = map(self._leader, constants(known.problem, size))
         best = max(
-            (f for f in (before, found, *constants_of(known.problem, size)) if f is not None),
+            (f for f in (before, found, *fixed) if f is not None),
             key=lambda f: (f.score, f is found),
         )
         best = before if before and before.score >= best.score else best
@@ -295,10 +297,10 @@ class _Solve:
 
     # ---------------------------------------------------------------------------- beginnings
 
-    def _take_over(self, formula: Formula, errors: int, proved_length: int) -> None:
+    def _take_over(self, formula: Formula, proved_length: int) -> None:
         """An optimum to go on from, or else a score that some formula of its size has."""
         known = self._known
-        found = self._as_found(formula, errors)
+        found = self._leader(formula)
         if formula.size <= proved_length:
             while len(known.optima) < proved_length:
                 known.optima.append(found)  # only the last one is asked for from here on
@@ -319,7 +321,8 @@ class _Solve:
         if frontier.leader is not None and frontier.leader.score > self._best.score:
             self._best = frontier.leader
 
-    def _as_found(self, formula: Formula, errors: int) -> Leader:
+    def _leader(self, formula: Formula) -> Leader:
+        errors = self._known.problem.errors(formula)
         return Leader(formula.canonical(), self._known.positives - errors)
 
     # -------------------------------------------------------------------------------- the rest

@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from fsm_hpc import search
 from fsm_hpc.search.frontier import Leader, UnitRange, units_in
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
+from fsm_hpc.system.files import PACKAGE
 
 NOTHING = -(1 << 40)  # below every number that a kernel notes
 
@@ -112,14 +111,15 @@ class Work:
 
 
 def numbering(problem: Problem) -> str:
-    """The digest of all that gives units their numbers: the code of this room, and the problem."""
+    """The digest of all that gives units their numbers: the code, and the problem."""
     return hashlib.sha256((code_digest() + problem.fingerprint).encode()).hexdigest()
 
 
 @cache
 def code_digest() -> str:
-    """Of the code of this room."""
+    """Of the code that lists and numbers formulas."""
     digest = hashlib.sha256()
-    for source in sorted(Path(search.__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+    for package in ("formulas", "search"):
+        for source in sorted((PACKAGE / package).rglob("*.py")):
+            digest.update(source.read_bytes())
     return digest.hexdigest()

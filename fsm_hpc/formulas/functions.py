@@ -1,9 +1,9 @@
-"""Every Boolean function by the size of its smallest formula, up to the names of its variables."""
+"""Every Boolean function of a language by the size of its smallest formula."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.connectives import CONNECTIVES
-from fsm_hpc.formulas.formula import Atom, Formula, Proposition
+from fsm_hpc.formulas.connectives import CONNECTIVES, formula_of, joined
+from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.grammar import FORMULA, PROPOSITION, Production
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.solvers.native.lists import shipped
+from fsm_hpc.formulas.shipped_lists import shipped
 
 # A tree is a variable's number, or a connective and its parts: ("not", tree), ("and", tree, tree).
 Tree = int | tuple[Any, ...]
@@ -83,6 +83,13 @@ def _known(size: int, kind: str, language: Language) -> tuple[Function, ...]:
     return functions(size, language) if kind == FORMULA else _typed_functions(size, kind, language)
 
 
+def build(tree: Tree, atoms: Sequence[Formula]) -> Formula:
+    """The formula of a tree, with these for its variables."""
+    if isinstance(tree, int):
+        return atoms[tree]
+    return formula_of(tree[0], [build(part, atoms) for part in tree[1:]])
+
+
 def rename(tree: Tree, names: dict[int, int]) -> Tree:
     """The tree with other variables; those that do not matter become variable 0."""
     if isinstance(tree, int):
@@ -99,9 +106,8 @@ def _composed(size: int, kind: str, language: Language) -> Composed:
         elif one.is_list:
             yield from _listed(size, one)
         elif len(one.parts) == 1:
-            join = join_of(one.connective)
             for f in _known(size - 1, one.parts[0], language) if size > 1 else ():
-                yield join(f.bits), (one.connective, f.tree)
+                yield joined(one.connective, f.bits), (one.connective, f.tree)
         else:
             pairs.setdefault(one.parts, []).append(one.connective)
     for (left, right), names in pairs.items():
@@ -110,31 +116,19 @@ def _composed(size: int, kind: str, language: Language) -> Composed:
 
 def _of_pairs(size: int, left: str, right: str, names: list[str], language: Language) -> Composed:
     """What connectives make of two functions; those of one type are taken in one order only."""
-    joins = [(name, join_of(name), CONNECTIVES[name].commutes) for name in names]
+    joins = [(name, CONNECTIVES[name].commutes) for name in names]
     is_alike = left == right
     for first in range(1, (size - 1) // 2 + 1 if is_alike else size - 1):
         rest = _known(size - 1 - first, right, language)
         for f, g in itertools.product(_known(first, left, language), rest):
-            for a, b, parts in joined(f, g):
-                for name, join, commutes in joins:
-                    yield join(a, b), (name, *parts)
+            for a, b, parts in _shared(f, g):
+                for name, commutes in joins:
+                    yield joined(name, a, b), (name, *parts)
                     if is_alike and not commutes:
-                        yield join(b, a), (name, *parts[::-1])
+                        yield joined(name, b, a), (name, *parts[::-1])
 
 
-@cache
-def join_of(name: str) -> Callable[..., Any]:
-    """What a connective makes of the truth of one or two parts."""
-    made = _example(name)
-    return lambda *truths: np.asarray(made.joined(truths))
-
-
-def _example(name: str) -> Formula:
-    atoms = [Atom(Proposition(column)) for column in "pq"]
-    return CONNECTIVES[name](*atoms[: 1 if name == "not" else 2])
-
-
-def joined(f: Function, g: Function) -> Iterator[tuple[Bits, Bits, tuple[Tree, Tree]]]:
+def _shared(f: Function, g: Function) -> Iterator[tuple[Bits, Bits, tuple[Tree, Tree]]]:
     """The values of both, and their trees, for every way in which they may share variables."""
     for names in _overlaps(f.variables, g.variables):
         count = max(f.variables, *(n + 1 for n in names.values()), 1)
@@ -223,9 +217,7 @@ def _permuted(orders: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
 
 def _listed(size: int, production: Production) -> Composed:
     """A connective with a number over a list of literals: a variable may be listed repeatedly."""
-    kind: Any = CONNECTIVES[production.connective]
     for weights in _weights(size - 1, size):
-        total = sum(map(abs, weights))
         listed: list[Tree] = [
             v if weight > 0 else ("not", v)
             for v, weight in enumerate(weights)
@@ -233,14 +225,17 @@ def _listed(size: int, production: Production) -> Composed:
         ]
         truth = np.arange(1 << len(weights))[:, None] >> np.arange(len(weights)) & 1
         held = [(truth[:, v] > 0) ^ (w < 0) for v, w in enumerate(weights) for _ in range(abs(w))]
-        for count in range(1, total + 1) if total > 1 else ():
-            made = kind(count, *[Atom(Proposition("p"))] * total)
-            yield np.asarray(made.joined(held)), (made.label, *listed)
+        yield from _counted(production.connective, held, listed)
     if size == 4:  # a literal and its own negation
-        for count in (1, 2):
-            made = kind(count, *[Atom(Proposition("p"))] * 2)
-            truth_of_p = np.array([False, True])
-            yield np.asarray(made.joined([truth_of_p, ~truth_of_p])), (made.label, 0, ("not", 0))
+        held_p = np.array([False, True])
+        yield from _counted(production.connective, [held_p, ~held_p], [0, ("not", 0)])
+
+
+def _counted(name: str, held: Sequence[Bits], listed: Sequence[Tree]) -> Composed:
+    """The connective with every number over a list of two literals or more."""
+    for count in range(1, len(listed) + 1) if len(listed) > 1 else ():
+        label = f"{name} {count}"
+        yield np.asarray(joined(label, *held)), (label, *listed)
 
 
 def _weights(cost: int, most: int) -> Iterator[tuple[int, ...]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fsm_hpc.formulas.language import Language
 
-FOLDER = Path(__file__).parent / "shipped_lists"
+FOLDER = Path(__file__).parent / "lists"
 # the sizes that take longest; `python -m scripts.build_lists` writes them, tests make them anew
 SHIPPED = {
     Language.PAPER: range(10, 15),
