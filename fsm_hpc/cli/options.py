@@ -21,12 +21,6 @@ def json_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="data instead of tables, for scripts")
 
 
-def shared_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--shared", action="store_true", help="also where others may write the results folder"
-    )
-
-
 def config_flags(parser: argparse.ArgumentParser) -> None:
     """Show the config instead of using it."""
     parser.add_argument(
@@ -62,7 +56,6 @@ def submission_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--notify", metavar="TEXT", help="then send mail to name@host, or run this shell command"
     )
-    shared_flag(parser)
 
 
 def _commands(text: str | None) -> tuple[str, ...]:
@@ -80,7 +73,7 @@ def of_submission(flags: argparse.Namespace) -> Options:
     from fsm_hpc.cluster.submit.afterwards import Afterwards
     from fsm_hpc.cluster.submit.launch import Options
 
-    return Options(flags.wait, flags.shared, Afterwards(_commands(flags.after), flags.notify))
+    return Options(flags.wait, Afterwards(_commands(flags.after), flags.notify))
 
 
 def table_flags(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""A job array on disk: its folds from before a scheduler has it, and what became of it."""
+"""A job array on disk: what its folds share, a line for each of them, and what became of it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,33 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.schedulers.base import Scheduler
-from fsm_hpc.cluster.submissions import JobId, Submission
-from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import Config
+from fsm_hpc.cluster.submissions import FoldsInJob, JobId, Submission
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
 from fsm_hpc.system.value_types import Moment
 
-FILE, STATE = "array.json", "state.json"
-FORMAT = 3
-STATE_FORMAT = 3
-SENT, SENT_FORMAT = "sent.json", 2  # the state as version 0.2 kept it
+FILE, FOLDS = "array.json", "folds.jsonl"
+FORMAT = FOLDS_FORMAT = 3
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
-OTHER_BYTES = 2048  # of a member, besides its config and its paths
+LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for
+Member = tuple[FoldPaths, Submission]
+
+
+class OlderFormatError(UnreadableError):
+    """An array that version 0.2 wrote."""
 
 
 class ArrayState(Enum):
@@ -47,11 +48,20 @@ class ArrayState(Enum):
 class JobArray:
     """Folds that are submitted in one piece, and the name by which their jobs are found again."""
 
-    output: Path  # the folder of its script, pickle and output
     name: str  # of its jobs: has a token that no other array has
-    members: tuple[tuple[FoldPaths, Submission], ...]
+    first: Submission  # of the first fold; the line of each says how it differs
+    count: Annotated[int, Meta(ge=1, le=10**7)]  # of folds
+    width: Annotated[int, Meta(ge=1, le=2**20)]  # of a line, in bytes
     is_array: bool = True  # several jobs under one id
-    tasks: tuple[int, ...] = ()  # how many members share each job; none said: one has each
+    tasks: tuple[FoldsInJob, ...] = ()  # how many folds share each job; none said: one has each
+    state: ArrayState = ArrayState.OPEN
+    job_id: JobId | None = None
+    at: Moment = 0.0  # when the state was written
+
+    @property
+    def output(self) -> Path:
+        """The folder of its script, pickle and output."""
+        return Path(self.first.output)
 
     @property
     def study(self) -> StudyPaths:
@@ -60,196 +70,144 @@ class JobArray:
 
     @property
     def scheduler(self) -> Scheduler:
-        return schedulers.named(self.members[0][1].kind)
+        return schedulers.named(self.first.kind)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in (ArrayState.OPEN, ArrayState.SENT)
 
     def job_ids(self, job_id: str) -> list[str]:
-        """The id of the job of every member."""
-        sizes = self.tasks or (1,) * len(self.members)
+        """The id of the job of every fold."""
+        sizes = self.tasks or (1,) * self.count
         ids = [f"{job_id}_{number}" if self.is_array else job_id for number in range(len(sizes))]
         return [one for one, size in zip(ids, sizes, strict=True) for _ in range(size)]
 
-    def task_of(self, job_id: str) -> tuple[tuple[FoldPaths, Submission], ...]:
-        """The members that share the job of this id."""
-        number = job_id.rpartition("_")[2]
-        return self.task(int(number) if self.is_array and number.isdigit() else 0)
+    def members(self) -> list[Member]:
+        """All folds."""
+        return self._read_lines(range(self.count))
 
-    def task(self, number: int) -> tuple[tuple[FoldPaths, Submission], ...]:
-        """The members that share a job."""
-        sizes = self.tasks or (1,) * len(self.members)
+    def members_of_task(self, number: int) -> list[Member]:
+        """The folds that share a job; nothing else is read."""
+        sizes = self.tasks or (1,) * self.count
         first = sum(sizes[:number])
-        return self.members[first : first + sizes[number]] if number < len(sizes) else ()
+        lines = range(first, first + sum(sizes[number : number + 1]))
+        if not lines:
+            raise UnreadableError(f"{self.output / FILE} has no fold for task {number}")
+        return self._read_lines(lines)
 
+    def members_of_job(self, job_id: str) -> list[Member]:
+        """The folds that share the job of this id."""
+        number = job_id.rpartition("_")[2]
+        return self.members_of_task(int(number) if self.is_array and number.isdigit() else 0)
 
-def save(array: JobArray) -> None:
-    """Write the array down before it is submitted; one that its jobs could not read is refused."""
-    members = (
-        _MemberRow(_relative(paths.folder, array.output), submission)
-        for paths, submission in array.members
-    )
-    saved = _SavedArray(array.name, array.is_array, tuple(members), array.tasks)
-    content = serialization.header(FORMAT) | serialization.plain(saved)
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    if len(text.encode(errors="backslashreplace")) > serialization.MAX_BYTES:
-        raise UserError(
-            f"{array.output / FILE} would be larger than {serialization.MAX_BYTES:,} bytes, which "
-            f"no job reads: submit fewer than {len(array.members)} folds at a time"
-        )
-    files.write_atomically(array.output / FILE, text)
+    def _read_lines(self, lines: range) -> list[Member]:
+        width, path = self.width, self.output / FOLDS
+        content = files.read_part(path, lines.start * width, len(lines) * width)
+        if len(content) != len(lines) * width:
+            raise UnreadableError(f"{path}: expected {self.count} lines of {width} bytes")
+        return [self._member(content[n * width : (n + 1) * width]) for n in range(len(lines))]
 
-
-def most_members(folds: Iterable[tuple[FoldPaths, Config]]) -> int:
-    """How many of these folds one file holds so that their jobs can read it."""
-    of_each_place = {str(paths.folder.parent): (paths, config) for paths, config in folds}
-    return max(1, serialization.MAX_BYTES // max(_bytes(*one) for one in of_each_place.values()))
-
-
-def _bytes(paths: FoldPaths, config: Config) -> int:
-    """More than a member takes in the file, where it is indented less."""
-    path_bytes = 12 * len(os.fsencode(paths.folder.absolute()))  # two paths, escaped
-    return len(json.dumps(config.to_dict(), indent=8)) + path_bytes + OTHER_BYTES
-
-
-def _relative(folder: Path, output: Path) -> str:
-    return os.path.relpath(folder.absolute(), output.absolute())
+    def _member(self, line: bytes) -> Member:
+        row = serialization.convert(_FoldLine, serialization.parse(line, FOLDS), FOLDS)
+        folder = os.path.abspath(self.output / row.folder)  # noqa: PTH100 - without ".."
+        config = self.first.config | row.config
+        own = replace(self.first, config=config, table=row.table, folds_in_job=row.folds_in_job)
+        return FoldPaths(Path(folder)), own
 
 
 @dataclass(frozen=True, slots=True)
-class _MemberRow:
+class _FoldLine:
     folder: Annotated[str, Meta(pattern=r"^[^\0]+\Z")]  # seen from that of the array
-    submission: Submission
+    config: dict[str, Any]  # what differs from the first fold
+    table: str | None = None
+    folds_in_job: FoldsInJob = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _SavedArray:
-    name: str
-    is_array: bool
-    members: tuple[_MemberRow, ...]
-    tasks: tuple[Annotated[int, Meta(ge=1, le=10**6)], ...] = ()
+def save(members: Sequence[Member], name: str, is_array: bool, tasks: Sequence[int]) -> JobArray:
+    """Write an array down before it is submitted."""
+    first = members[0][1]
+    lines = [_line(paths, submission, first) for paths, submission in members]
+    width = 1 + max(map(len, lines))
+    content = b"".join(line.ljust(width - 1) + b"\n" for line in lines)
+    files.write_atomically(Path(first.output, FOLDS), content)
+    is_packed = any(size > 1 for size in tasks)
+    array = JobArray(name, first, len(lines), width, is_array, tuple(tasks) if is_packed else ())
+    return with_state(array, ArrayState.OPEN)
 
 
-@dataclass(frozen=True, slots=True)
-class _StateRow:
-    state: ArrayState
-    job_id: JobId | None
-    at: Moment
+def _line(paths: FoldPaths, submission: Submission, first: Submission) -> bytes:
+    """One fold, of which a job reads nothing but its own."""
+    folder = os.path.relpath(paths.folder.absolute(), Path(first.output).absolute())
+    config = {k: v for k, v in submission.config.items() if v != first.config[k]}
+    row = _FoldLine(folder, config, submission.table, submission.folds_in_job)
+    text = json.dumps(serialization.plain(row), ensure_ascii=False)
+    return text.encode(errors="backslashreplace")
 
 
-@dataclass(frozen=True, slots=True)
-class _SentRow:
-    fate: ArrayState
-    job_id: JobId | None
-    at: Moment
-
-
-def _read_state(output: Path) -> _StateRow | None:
-    found = serialization.load(_StateRow, output / STATE, STATE_FORMAT)
-    sent = None if found else serialization.load(_SentRow, output / SENT, SENT_FORMAT)
-    return _StateRow(sent.fate, sent.job_id, sent.at) if sent else found
-
-
-def load(output: Path) -> JobArray | None:
-    """The array of a folder; None where there is none that can be read."""
-    try:
-        return read(output)
-    except (UnreadableError, OSError) as error:
-        if isinstance(error, NewerFormatError):
-            raise
-        return None
+def with_state(array: JobArray, state: ArrayState, job_id: str | None = None) -> JobArray:
+    """Write down what has become of an array."""
+    array = replace(array, state=state, job_id=job_id, at=time.time())
+    serialization.write(array.output / FILE, FORMAT, array)
+    return array
 
 
 def read(output: Path) -> JobArray:
     """The array of a folder."""
-    saved = serialization.load(_SavedArray, output / FILE, FORMAT)
+    path = output / FILE
+    saved = serialization.read(path)
     if saved is None:
-        raise UnreadableError(f"{output / FILE} is not there")
-    members = tuple((_paths(output, one.folder), one.submission) for one in saved.members)
-    if saved.tasks and sum(saved.tasks) != len(members):
-        raise UnreadableError(f"{output / FILE}: tasks: expected {len(members)} folds in all")
-    return JobArray(output, saved.name, members, saved.is_array, saved.tasks)
+        raise UnreadableError(f"{path} is not there")
+    number = saved.get("format", serialization.FIRST_FORMAT)
+    if type(number) is int and serialization.FIRST_FORMAT <= number < FORMAT:
+        raise OlderFormatError(f"{path} is of an older version: `resume` submits its folds anew")
+    content = serialization.without_header(saved, FILE, FORMAT)
+    array = serialization.convert(JobArray, content, FILE)
+    if array.tasks and sum(array.tasks) != array.count:
+        raise UnreadableError(f"{path}: tasks: expected {array.count} folds in all")
+    here = str(output.absolute())  # also where the study was moved
+    return replace(array, first=replace(array.first, output=here))
 
 
-def _paths(output: Path, folder: str) -> FoldPaths:
-    return FoldPaths(Path(os.path.abspath(output / folder)))  # noqa: PTH100 - without ".."
-
-
-def end(output: Path, state: ArrayState, job_id: str | None = None) -> None:
-    """Say what has become of an array."""
-    serialization.write(output / STATE, STATE_FORMAT, _StateRow(state, job_id, time.time()))
-
-
-def state_of(output: Path) -> tuple[ArrayState, str | None, float]:
-    """What has become of an array, the id that its scheduler gave it, and when that was written."""
-    try:
-        end_ = _read_state(output)
-    except (UnreadableError, OSError) as error:
-        if isinstance(error, NewerFormatError):
-            raise
-        end_ = None
-    return (ArrayState.OPEN, None, 0.0) if end_ is None else (end_.state, end_.job_id, end_.at)
-
-
-def unsettled(study: StudyPaths, withdrawn_s: float) -> Iterator[Path]:
-    """Arrays to look after: those without an end, and those withdrawn not long ago."""
+def unsettled(study: StudyPaths) -> tuple[list[tuple[JobArray, list[Member]]], list[str]]:
+    """Arrays to look after, without an end or withdrawn not long ago, and why others are not."""
+    found, unreadable = [], []
     for path in sorted(study.submissions.glob(f"*/{FILE}")):
         try:
-            state, _, at = state_of(path.parent)
-        except NewerFormatError:  # a newer version submits there, and looks after it
-            continue
-        is_recent = abs(time.time() - at) < withdrawn_s  # of a host whose clock may be ahead
-        is_open = state in (ArrayState.OPEN, ArrayState.SENT)
-        if is_open or (state is ArrayState.WITHDRAWN and is_recent):
-            yield path.parent
+            array = read(path.parent)
+            is_recent = abs(time.time() - array.at) < LATE_S  # of a host whose clock may be ahead
+            if array.is_open or (array.state is ArrayState.WITHDRAWN and is_recent):
+                found.append((array, array.members()))
+        except OlderFormatError:
+            pass  # the submission.json of its folds say all of its jobs
+        except NewerFormatError as error:
+            unreadable.append(f"left alone: {path.parent}/{error}")
+        except (UnreadableError, OSError) as error:
+            advice = "its jobs cannot begin, and the folder may be removed"
+            unreadable.append(f"{path.parent}: {error}; {advice}")
+    return found, unreadable
+
+
+def unreadable(studies: Iterable[StudyPaths]) -> Iterator[str]:
+    """What is said of arrays that this version does not look after."""
+    return (text for study in studies for text in unsettled(study)[1])
 
 
 def open_folds(study: StudyPaths) -> set[str]:
     """The folders of folds of which nobody knows yet whether a scheduler has them."""
-    known = (array for output in unsettled(study, 0) if (array := understood(output)))
-    return {str(paths.folder) for array in known for paths, _ in array.members}
+    known = (members for array, members in unsettled(study)[0] if array.is_open)
+    return {str(paths.folder) for members in known for paths, _ in members}
 
 
-def newer(studies: Iterable[StudyPaths]) -> Iterator[str]:
-    """What is said of arrays that a newer version wrote, and looks after."""
-    for study in studies:
-        outputs = sorted(path.parent for path in study.submissions.glob(f"*/{FILE}"))
-        reasons = [reason for output in outputs if (reason := _newer(output))]
-        if reasons:
-            more = f" ({len(reasons)} such job arrays)" if len(reasons) > 1 else ""
-            yield f"left alone in {study.submissions}: {reasons[0]}{more}"
-
-
-def _newer(output: Path) -> str:
-    """Why this version does not know what has become of the folds of an array."""
-    try:
-        if state_of(output)[0] in (ArrayState.OPEN, ArrayState.SENT):
-            load(output)
-    except NewerFormatError as error:
-        return f"{output.name}/{error}"
-    return ""
-
-
-def understood(output: Path) -> JobArray | None:
-    """The array of a folder; None also where a newer version wrote it, and looks after it."""
-    try:
-        return load(output)
-    except NewerFormatError:
-        return None
-
-
-def members_here(output: Path) -> tuple[tuple[FoldPaths, Submission], ...]:
+def members_here(output: Path) -> list[Member]:
     """The folds that the job of this process is for; none where the array was withdrawn.
 
     What cannot be read does not say so: it is an error.
     """
-    end_ = _read_state(output)
-    if end_ is not None and end_.state is ArrayState.WITHDRAWN:
-        return ()
     array = read(output)
-    job = array.scheduler.environment() if array.members else None
-    number = job.task if job is not None and array.is_array else 0
-    members = array.task(number) if array.members else ()
-    if not members:
-        raise UnreadableError(f"{output / FILE} has no fold for task {number}")
-    return members
+    if array.state is ArrayState.WITHDRAWN:
+        return []
+    job = array.scheduler.environment()
+    return array.members_of_task(job.task if job is not None and array.is_array else 0)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from fsm_hpc.system.value_types import Count, Moment
 FORMAT = 3
 # never an option of a command; each scheduler checks what it is asked about once more
 JobId = Annotated[str, Meta(pattern=r"^\w[^\s\0]{0,254}\Z")]
+FoldsInJob = Annotated[int, Meta(ge=1, le=10**6)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Submission:
     cancelled_at: Moment | None = None
     table: str | None = None  # digest of the table that was there
     generation: Count = 0  # of two submissions of a fold the one with the larger number is newer
-    folds_in_job: Annotated[int, Meta(ge=1, le=10**6)] = 1  # that share its job with it
+    folds_in_job: FoldsInJob = 1  # that share its job with it
     process: Identity = ""  # of the command that submitted it, which runs a local one
     heartbeat: Annotated[str, Meta(pattern=r"^[^/\0]{0,255}\Z")] = ""  # of version 0.2
 
@@ -60,9 +61,7 @@ def code_now() -> dict[str, str | None]:
     }
 
 
-def new_submission(
-    config: Config, kind: str, output: str = "", table: str | None = None
-) -> Submission:
+def new_submission(config: Config, kind: str, output: str = "", generation: int = 0) -> Submission:
     return Submission(
         token=secrets.token_hex(8),
         kind=kind,
@@ -70,18 +69,15 @@ def new_submission(
         code=code_now(),
         output=output,
         submitted_at=time.time(),
-        table=table,
+        generation=generation,
         process=process_identity.of(),
     )
 
 
 def submit_here(paths: FoldPaths, config: Config) -> Submission:
     """Hand a fold to this process."""
-    submission = replace(
-        new_submission(config, Local.name),
-        job_id=job_id_of_process(),
-        generation=generations.next_of(paths),
-    )
+    made = new_submission(config, Local.name, generation=generations.next_of(paths))
+    submission = replace(made, job_id=job_id_of_process())
     save(paths, submission)
     return submission
 

@@ -190,6 +190,12 @@ def read_regular(path: Path, most_bytes: int, is_own: bool = False) -> bytes | N
             return stream.read(most_bytes)
 
 
+def read_part(path: Path, start: int, count: int) -> bytes:
+    """So many bytes from there on; fewer where the file ends before, none without a file."""
+    with _opened(path) as number:
+        return b"" if number is None else os.pread(number, count, start)
+
+
 def read_end(path: Path, most_bytes: int) -> bytes:
     """The last bytes of a file; none where there is no file that can be read."""
     try:

@@ -107,18 +107,21 @@ def read(path: Path, max_bytes: int = MAX_BYTES, is_own: bool = False) -> dict[s
     `is_own`: so is a file that another user owns or may write.
     """
     content = files.read_regular(path, max_bytes, is_own)
-    if content is None:
-        return None
+    return None if content is None else parse(content, path.name)
+
+
+def parse(content: bytes, name: str) -> dict[str, Any]:
+    """The object in the content of a file called `name`."""
     try:
         value = _parsed(content)
         _check_limits(value, MAX_DEPTH)
     except UnicodeDecodeError:
-        raise UnreadableError(f"{path.name} cannot be read: it is not UTF-8") from None
+        raise UnreadableError(f"{name} cannot be read: it is not UTF-8") from None
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise UnreadableError(f"{path.name} cannot be read: {reason}") from None
+        raise UnreadableError(f"{name} cannot be read: {reason}") from None
     if type(value) is not dict:
-        raise UnreadableError(f"{path.name} cannot be read: expected an object in it")
+        raise UnreadableError(f"{name} cannot be read: expected an object in it")
     return value
 
 

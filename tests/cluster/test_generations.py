@@ -78,9 +78,7 @@ def test_the_newest_job_runs_however_soon_it_starts(
 ) -> None:
     """Before the command that submits has come to write its submission.json."""
     first, second = submit_twice(tmp_path, set_clock, skew_s)
-    older = arrays.load(first)
-    assert older is not None
-    submissions.save(*older.members[0])
+    submissions.save(*arrays.read(first).members()[0])
     assert supervise.work_in_array(str(second)) == "finished"
 
 
@@ -90,7 +88,7 @@ def test_recovery_gives_the_fold_to_the_newest_submission(
 ) -> None:
     first, second = submit_twice(tmp_path, set_clock, skew_s)
     for output, job_id in ((first, "1000"), (second, "1001")):
-        arrays.end(output, arrays.ArrayState.SENT, job_id)
+        arrays.with_state(arrays.read(output), arrays.ArrayState.SENT, job_id)
     assert main([*WORDS, "-m"]) == 0
     assert json.loads(fold(tmp_path).submission.read_text())["job_id"] == "1001"
 
@@ -125,12 +123,10 @@ def claim(
 ) -> tuple[FoldPaths, attempts.Attempt]:
     paths = fold(tmp_path)
     (output,) = outputs(tmp_path)
-    array = arrays.load(output)
-    assert array is not None
     monkeypatch.setenv("SLURM_ARRAY_JOB_ID", "1000")
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "0")
     monkeypatch.setenv("SLURM_RESTART_COUNT", str(restart))
-    return paths, attempts.claim(paths, array.members[0][1])
+    return paths, attempts.claim(paths, arrays.read(output).members()[0][1])
 
 
 def test_a_late_first_copy_does_not_win_over_a_restart(
@@ -244,9 +240,8 @@ def test_a_local_fold_that_another_command_has_submitted_since_is_not_started(
     submit = Local.submit
 
     def replaced(scheduler: Local, *words: Any) -> str:
-        (array,) = map(arrays.load, outputs(tmp_path))
-        assert array is not None
-        ((paths, submission),) = array.members
+        (array,) = map(arrays.read, outputs(tmp_path))
+        ((paths, submission),) = array.members()
         newer = replace(submission, token="newer", generation=submission.generation + 1)
         submissions.save(paths, newer)
         return submit(scheduler, *words)

@@ -127,9 +127,7 @@ def test_jobs_that_come_after_they_were_given_up_are_cancelled(
 ) -> None:
     slurm.says(sbatch="lost")
     assert main([*WORDS, "-m"]) == 2
-    (array,) = arrays.unsettled(study(tmp_path), 60)
-    made = arrays.load(array)
-    assert made is not None
+    ((made, _),), _ = arrays.unsettled(study(tmp_path))
     late = {"id": "7", "name": made.name, "count": 2, "is_cancelled": False}
     (slurm.folder / "queue").write_text(json.dumps(late) + "\n")
     slurm.says(sbatch="ok")
@@ -178,7 +176,7 @@ def test_jobs_that_never_reached_slurm_are_sent_again(
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
     (output,) = study(tmp_path).submissions.iterdir()
-    (output / arrays.STATE).unlink()
+    arrays.with_state(arrays.read(output), ArrayState.OPEN)
     for path in study(tmp_path).root.rglob("submission.json"):
         path.unlink()
     (slurm.folder / "queue").write_text("")  # as if killed before sbatch was called
@@ -192,7 +190,7 @@ def test_jobs_that_never_reached_slurm_are_sent_again(
 def test_a_cut_between_answer_and_folds_is_mended(tmp_path: Path, slurm: FakeSlurm) -> None:
     assert main([*WORDS, "-m"]) == 0
     (output,) = study(tmp_path).submissions.iterdir()
-    arrays.end(output, ArrayState.SENT, "1000")
+    arrays.with_state(arrays.read(output), ArrayState.SENT, "1000")
     before = folds(tmp_path)
     (study(tmp_path).root / "hepatitis/median/fold-1/submission.json").unlink()
     assert main([*WORDS, "-m"]) == 0
@@ -233,9 +231,7 @@ def test_a_cancel_mark_wins_over_a_submission_under_way(
 
     def marked(request: Batch, before: Callable[[], None]) -> str:
         """Somebody cancels while sbatch is asked."""
-        array = arrays.load(request.output)
-        assert array is not None
-        paths, submission = array.members[0]
+        paths, submission = arrays.read(request.output).members()[0]
         submissions.save(paths, replace(submission, cancelled_at=1.0))
         return send(request, before)
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import attempts, submissions, trust
+from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt
-from fsm_hpc.cluster.schedulers import local_processes, slurm_site
+from fsm_hpc.cluster.schedulers import local_processes
 from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
@@ -37,7 +37,6 @@ from fsm_hpc.system.files import UnreadableError
 from tests.support.process_identities import identity, reused
 from tests.support.slurm_stand_ins import fake_slurm
 
-BELOW = ["mine/hepatitis", "mine/hepatitis/median", "mine/hepatitis/median/fold-1"]
 FOLD = ("dataset=hepatitis", "method=median", "fold=1", "cluster=local")
 
 
@@ -276,82 +275,19 @@ def test_no_setting_goes_on_as_another_line_of_a_jobs_script(config: Config, nam
 # ------------------------------------------------------------------------------- shared folders
 
 
-@pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"], ["-m", *FOLD]], ids=" ".join)
-def test_a_folder_that_others_may_write_is_refused(
-    config: Config, verb: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    submit(config)
-    config.results_dir.chmod(0o777)
-    assert main([*verb, *words(config)]) == 2
-    told = capsys.readouterr().err
-    assert f"{config.results_dir} may be written by everybody" in told
-    assert "--shared goes on" in told
-
-
-@pytest.mark.parametrize("place", ["", "mine", "mine/submissions", "mine/submissions/1", *BELOW])
-def test_a_sweep_is_not_begun_where_others_may_write_any_folder_above_a_fold(
-    config: Config, place: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = config.results_dir / place
-    folder.mkdir(parents=True)
-    folder.chmod(0o777)
-    assert main(["-m", *FOLD, *words(config)]) == 2
-    assert f"{folder} may be written by everybody: -m does" in capsys.readouterr().err
-    assert list(config.results_dir.rglob("submission.json")) == []
-
-
-@pytest.mark.parametrize("verb", [["cancel", "-y"], ["resume"], ["-m", *FOLD]], ids=" ".join)
-@pytest.mark.parametrize("place", ["", "1", "1/array.json", "1/state.json"])
-def test_job_arrays_that_others_may_write_are_refused(
-    config: Config, place: str, verb: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    submit(config)
-    arrays = fold_paths(config).study.submissions
-    (arrays / "1").mkdir(parents=True)
-    (arrays / "1" / "array.json").write_text("{}")
-    (arrays / "1" / "state.json").write_text("{}")
-    (arrays / place).chmod(0o777)
-    assert main([*verb, *words(config)]) == 2
-    assert f"{arrays / place} may be written by everybody" in capsys.readouterr().err
-
-
-def test_the_folder_above_that_of_a_variant_counts_as_well(config: Config) -> None:
-    paths = fold_paths(replace(config, variant="seed=2"))
-    dataset = paths.folder.parents[2]
-    paths.folder.mkdir(parents=True)
-    dataset.chmod(0o777)
-    with pytest.raises(UserError, match=f"{dataset} may be written by everybody"):
-        trust.refuse_shared([paths], "resume")
-
-
-def test_a_rule_is_not_sent_as_a_job_where_others_may_write_the_results_folder(
-    config: Config,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", squeue="", sacct="")
-    (config.results_dir / "mine" / "submissions").mkdir(parents=True)
-    (config.results_dir / "mine" / "submissions").chmod(0o777)
-    command = ["fit", "dataset=hepatitis", "method=median", "-m", "cluster=slurm", *words(config)]
-    assert main(command) == 2
-    assert "submissions may be written by everybody: fit -m does" in capsys.readouterr().err
-    assert main([*command, "--shared"]) == 0
-
-
-def test_what_a_sweep_creates_is_not_for_others_to_write_whatever_the_umask(
+def test_what_a_job_runs_is_new_and_in_a_folder_of_the_user_alone_whatever_the_umask(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", squeue="", sacct="")
+    command = ["-m", *FOLD[:2], "cluster=slurm", *words(config)]
     before = os.umask(0)
     try:
-        assert main(["-m", *FOLD[:3], "cluster=slurm", *words(config)]) == 0
-        assert os.umask(0) == 0
+        assert [main([*command, f"fold={number}"]) for number in (1, 2)] == [0, 0]
     finally:
         os.umask(before)
-    made = [path for path in config.results_dir.rglob("*") if not path.is_symlink()]
-    assert any(path.name == "task.pkl" for path in made)
-    assert [str(path) for path in made if path.stat().st_mode & 0o022] == []
+    pickles = list(config.results_dir.rglob("task.pkl"))
+    assert len({path.parent for path in pickles}) == 2
+    assert {path.parent.stat().st_mode & 0o777 for path in pickles} == {0o700}
 
 
 def test_a_helper_connects_to_no_search_that_another_user_may_have_written(tmp_path: Path) -> None:
@@ -361,14 +297,6 @@ def test_a_helper_connects_to_no_search_that_another_user_may_have_written(tmp_p
     file.chmod(0o666)
     with pytest.raises(UnreadableError, match="may be written by everybody"):
         Contact.read(file)
-
-
-def test_the_user_may_say_that_it_is_shared(config: Config) -> None:
-    submit(config)
-    fold_paths(config).folder.chmod(0o777)
-    with pytest.raises(UserError, match="fold-1 may be written by everybody"):
-        trust.refuse_shared([fold_paths(config)], "cancel")
-    assert main(["cancel", "-y", "--shared", *words(config)]) == 0
 
 
 def test_the_groups_right_counts_unless_the_group_is_the_users_own(tmp_path: Path) -> None:
@@ -391,22 +319,6 @@ def test_doctor_tells_of_a_shared_folder(
     main(["doctor", "cluster=local", *words(config)])
     said = capsys.readouterr().out
     assert "may be written by everybody: whoever can write there decides" in said
-
-
-def test_doctor_sends_no_job_from_a_folder_that_others_may_write(
-    config: Config,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    answers = {"sinfo": "slurm 23.02", "squeue": "", "sacct": "", "scontrol": ""}
-    fake_slurm(tmp_path, monkeypatch, sbatch="Submitted batch job 17", **answers)
-    monkeypatch.setattr(slurm_site, "checks", lambda config: iter(()))
-    config.results_dir.mkdir()
-    config.results_dir.chmod(0o777)
-    assert main(["doctor", "cluster=slurm", *words(config)]) == 1
-    assert "no job is sent, as others could exchange what it runs" in capsys.readouterr().out
-    assert list(config.results_dir.iterdir()) == []
 
 
 def test_another_folds_submission_is_no_reason_to_run_that_fold_again(config: Config) -> None:

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import arrays, study_lock
+from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.node import fitting, supervise
-from fsm_hpc.cluster.schedulers.base import SiteLimits
-from fsm_hpc.cluster.submit import plan, transaction
-from fsm_hpc.study.compose import expand
+from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
 from tests.support.fake_slurm import FakeSlurm
 
@@ -55,21 +52,26 @@ def _a_folder(output: Path) -> None:
 
 def _with_a_field_of_a_newer_version(output: Path) -> None:
     saved = json.loads((output / "array.json").read_text())
-    (output / "array.json").write_text(json.dumps(saved | {"generation": 3}))
+    (output / "array.json").write_text(json.dumps(saved | {"later": 3}))
 
 
 def _without_this_task(output: Path) -> None:
+    (output / "folds.jsonl").write_text("")
+
+
+def _of_version_0_2(output: Path) -> None:
     saved = json.loads((output / "array.json").read_text())
-    (output / "array.json").write_text(json.dumps(saved | {"members": []}))
+    (output / "array.json").write_text(json.dumps(saved | {"format": 2}))
 
 
-def _unknown_end(output: Path) -> None:
-    (output / "state.json").write_text("{")
+def _a_line_that_is_none(output: Path) -> None:
+    os.truncate(output / "folds.jsonl", 0)
+    os.truncate(output / "folds.jsonl", 10_000)
 
 
 DAMAGES = [
     *(_too_large, _missing, _cut_off, _a_folder, _with_a_field_of_a_newer_version),
-    *(_without_this_task, _unknown_end),
+    *(_without_this_task, _of_version_0_2, _a_line_that_is_none),
 ]
 
 
@@ -116,49 +118,44 @@ def test_the_next_command_tells_of_an_array_that_cannot_be_read(
     assert "array.json cannot be read" in capsys.readouterr().out.replace("\n", " ")
 
 
-@pytest.mark.parametrize("name", ["array.json", "state.json"])
 @pytest.mark.parametrize("command", [["status"], ["cancel", "-y"], [*WORDS, "-m"]], ids=" ".join)
 def test_a_command_tells_of_arrays_that_a_newer_version_wrote(
-    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], name: str, command: list[str]
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
-    (output_of_array() / "state.json").unlink()
-    (output_of_array() / name).write_text('{"format": 99, "version": "9.9"}')
+    (output_of_array() / "array.json").write_text('{"format": 99, "version": "9.9"}')
     capsys.readouterr()
     assert main(command) == 0
     told = capsys.readouterr().out.replace("\n", " ")
-    assert f"{output_of_array().name}/{name} was written by a newer version" in told
+    assert f"{output_of_array().name}/array.json was written by a newer version" in told
 
 
-def test_a_sweep_is_split_so_that_jobs_can_read_their_array(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_job_reads_its_own_folds_and_no_others(slurm: FakeSlurm) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    output = output_of_array()
+    content = (output / "folds.jsonl").read_bytes()
+    (output / "folds.jsonl").write_bytes(content[: len(content) // 2] + b"damaged".ljust(10_000))
+    ((paths, submission),) = arrays.members_here(output)
+    assert (paths.folder.name, submission.config_then.fold) == ("fold-0", 0)
+    with pytest.raises(UnreadableError):
+        arrays.read(output).members_of_task(1)
+
+
+def test_settings_that_folds_share_are_written_once_for_all_of_them(slurm: FakeSlurm) -> None:
+    assert main([*WORDS[:3], "folds=30", "-m"]) == 0
+    (output,) = {path.parent for path in Path("results").absolute().rglob("array.json")}
+    assert (output / "folds.jsonl").stat().st_size < 30 * 300
+    configs = [submission.config_then for _, submission in arrays.read(output).members()]
+    assert [config.fold for config in configs] == list(range(30))
+    assert {config.folds for config in configs} == {30}
+
+
+def test_arrays_of_version_0_2_are_passed_over(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["dataset=hepatitis", "method=median", "folds=100", f"results_dir={tmp_path}"]
-    decisions = plan.decide(expand([*words, "cluster=local"]))[0]
-    monkeypatch.setattr(serialization, "MAX_BYTES", 100_000)
-    parts = plan.lay_out(decisions, SiteLimits())
-    assert sum(len(part.folds) for part in parts) == 100
-    assert len(parts) > 1
-    study = StudyPaths(tmp_path / "default")
-    with study_lock.held([study.root]):
-        for part in parts:
-            folds = [[(d.ref.paths, d.config, None)] for d in part.folds]
-            made = transaction._new(study, folds, is_array=True)
-            arrays.save(made)
-            assert arrays.read(made.output).members == made.members
-
-
-def test_an_array_that_no_job_could_read_is_refused_before_sbatch(
-    slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(serialization, "MAX_BYTES", 1000)
-    assert main([*WORDS, "-m"]) == 2
-    assert "array.json would be larger than 1,000 bytes" in capsys.readouterr().err
-    assert slurm.jobs == []
-    assert list(Path("results").rglob("submission.json")) == []
-
-
-def test_twenty_thousand_folds_are_more_than_one_file_holds() -> None:
-    (config,) = expand(["dataset=hepatitis", "method=median", "fold=0"])
-    paths = StudyPaths(Path("results/default")).fold(config.id)
-    assert 1000 < arrays.most_members([(paths, config)]) < 20_000
+    assert main([*WORDS, "-m"]) == 0
+    _of_version_0_2(output_of_array())
+    capsys.readouterr()
+    assert main([*WORDS, "-m"]) == 0
+    assert "0 submitted, 2 skipped" in capsys.readouterr().out
+    assert arrays.unsettled(StudyPaths(Path("results/default"))) == ([], [])

@@ -19,7 +19,7 @@ from tests.support.fake_slurm import FakeSlurm
 KIND = "damaged files x verbs"
 SENT = (*said.MEDIAN, "cluster=slurm", "fold=0,1", "-m")
 VERBS = (("status", *said.MEDIAN), ("resume", *said.MEDIAN), SENT, ("cancel", "-y", *said.MEDIAN))
-FILES = ("array.json", "state.json", "study.json")
+FILES = ("array.json", "folds.jsonl", "study.json")
 CASES = ledger.pick(3, 66)
 CHOSEN = [
     pytest.param(FILES[number % len(FILES)], damage, id=f"{number}-{damage.name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ import pytest
 from fsm_hpc.baselines import trials
 from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
-from fsm_hpc.cluster.arrays import ArrayState, JobArray
 from fsm_hpc.cluster.watch import rules
 from fsm_hpc.models import model
 from fsm_hpc.search.near_optimal.enumeration import Progress
@@ -56,9 +56,8 @@ def _array(root: Path, paths: FoldPaths) -> dict[str, Path]:
     """The files of a job array."""
     submission = submissions.load(paths)
     assert submission is not None
-    arrays.save(JobArray(root, "a", ((paths, submission),)))
-    arrays.end(root, ArrayState.SENT, "1")
-    return {name: root / name for name in (arrays.FILE, arrays.STATE)}
+    arrays.save([(paths, replace(submission, output=str(root)))], "a", True, [1])
+    return {arrays.FILE: root / arrays.FILE}
 
 
 def _fitted(root: Path, classes: str) -> Path:

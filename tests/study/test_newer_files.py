@@ -6,13 +6,14 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fsm_hpc.cluster import arrays, attempts, generations, submissions
-from fsm_hpc.cluster.arrays import ArrayState, JobArray
+from fsm_hpc.cluster.arrays import ArrayState
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import process_identity
@@ -163,30 +164,26 @@ def array(study: StudyPaths) -> Path:
     submission = submissions.load(fold(study))
     assert submission is not None
     output = study.submissions / "one"
-    arrays.save(JobArray(output, "one", ((fold(study), submission),), is_array=False))
-    arrays.end(output, ArrayState.SENT, "1")
+    member = (fold(study), replace(submission, output=str(output)))
+    arrays.with_state(arrays.save([member], "one", False, [1]), ArrayState.SENT, "1")
     return output
 
 
-@pytest.mark.parametrize("name", [arrays.FILE, arrays.STATE])
-def test_a_job_refuses_a_newer_array_and_does_not_take_it_for_withdrawn(
-    array: Path, name: str
-) -> None:
-    make_newer(array / name)
+def test_a_job_refuses_a_newer_array_and_does_not_take_it_for_withdrawn(array: Path) -> None:
+    make_newer(array / arrays.FILE)
     with pytest.raises(NewerFormatError):
         arrays.members_here(array)
 
 
-@pytest.mark.parametrize("name", [arrays.FILE, arrays.STATE])
 @pytest.mark.parametrize("command", ["status", "-m", "cancel"])
 def test_a_newer_array_stays_and_stops_no_command(
-    study: StudyPaths, array: Path, name: str, command: str
+    study: StudyPaths, array: Path, command: str
 ) -> None:
-    make_newer(array / name)
-    before = (array / name).read_bytes()
+    make_newer(array / arrays.FILE)
+    before = (array / arrays.FILE).read_bytes()
     code, printed = said(*COMMANDS[command], *place_of(study))
     assert code == 0, printed.decode()
-    assert (array / name).read_bytes() == before
+    assert (array / arrays.FILE).read_bytes() == before
 
 
 def test_a_newer_generation_is_refused_before_anything_is_sent(study: StudyPaths) -> None:

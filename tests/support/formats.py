@@ -106,11 +106,10 @@ FORMATS = {
     ),
     "array.json": FileFormat(
         arrays.FORMAT,
-        (arrays._SavedArray,),
-        _under("members.submission.config", _CONFIG),
-        ("members.submission.config",),
+        (arrays.JobArray,),
+        _under("first.config", _CONFIG),
+        ("first.config",),
     ),
-    "state.json": FileFormat(arrays.STATE_FORMAT, (arrays._StateRow,)),
     ".generation.json": FileFormat(generations.FORMAT, names=("generation",)),
     "study.json": FileFormat(
         variants.FORMAT,

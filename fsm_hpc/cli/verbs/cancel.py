@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import argparse
 
-from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help="do it")
-    options.shared_flag(parser)
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
-    from fsm_hpc.cluster import trust
-    from fsm_hpc.cluster.submit.cancel import cancel, studies_of
+    from fsm_hpc.cluster.submit.cancel import cancel
     from fsm_hpc.cluster.watch.selection import select_with_rules
 
     folds, rules = select_with_rules(overrides, is_strict=True)
-    chosen = [*folds, *rules]
-    if not flags.shared:
-        trust.refuse_shared([ref.paths for ref in chosen], "cancel", studies_of(chosen))
-    return cancel(chosen, flags.yes)
+    return cancel([*folds, *rules], flags.yes)
 
 
 VERB = Verb(
     Group.STEER,
     "End queued and running folds; shows them only, unless -y.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-y] [--shared]",
+    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-y]",
     ("cancel dataset=bank", "cancel study=paper -y"),
     main,
     add_arguments,

@@ -26,7 +26,6 @@ DEFAULTS = {"method": "pivot", "scan.splits": 5, "scan.patience": 4}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="COLUMN", help="the column of TABLE to predict")
     parser.add_argument("-m", "--multirun", action="store_true", help="submit it as a job")
-    options.shared_flag(parser)
     options.config_flags(parser)
 
 
@@ -47,15 +46,10 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
     console = terminal.console()
     if flags.multirun and not schedulers.of(config).ends_with_command:
-        from fsm_hpc.cluster import study_lock, trust
+        from fsm_hpc.cluster import study_lock
         from fsm_hpc.cluster.submit.transaction import send_fit
-        from fsm_hpc.models.tasks import rule_paths
-        from fsm_hpc.study.files import StudyPaths
 
-        study = StudyPaths(config.results_dir / config.study)
-        with trust.written_by_others(allowed=flags.shared), study_lock.held([study.root]):
-            if not flags.shared:
-                trust.refuse_shared([rule_paths(config)], "fit -m", [study])
+        with study_lock.held([config.results_dir / config.study]):
             job_id, out = send_fit(config)
         told = f"job {job_id} fits the rule; it will be in {out}"
         console.print(f"{told}; `status out={out}` tells how far it is", soft_wrap=True)

@@ -25,14 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Submit the folds again; those that nothing is known of are named and left alone."""
-    from fsm_hpc.cluster import trust
     from fsm_hpc.cluster.submit import resume
     from fsm_hpc.cluster.submit.launch import launch
     from fsm_hpc.system import terminal
 
     found = resume.configs(overrides)
-    if not flags.shared:
-        trust.refuse_shared([ref.paths for ref in found.folds], "resume")
     told = found.broken + _unknown(found.unknown)
     if not found.configs:
         raise UserError("\n".join(f"left alone: {text}" for text in told))

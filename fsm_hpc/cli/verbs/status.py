@@ -90,7 +90,7 @@ def _once(standing: Standing, flags: argparse.Namespace) -> None:
         return
     console = terminal.console()
     show.silence(console, reports)
-    for text in arrays.newer(standing.studies):
+    for text in arrays.unreadable(standing.studies):
         console.print(text, soft_wrap=True)
     show.rules(console, rules)
     if folds or not rules:

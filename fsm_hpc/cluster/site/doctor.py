@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fsm_hpc.cluster import schedulers, trust
+from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.schedulers.base import (
     Batch,
     Check,
@@ -38,14 +39,11 @@ PROGRESS_S = 10.0  # between two lines that say for how long it has been waiting
 PROBE_S = 180.0  # how long the probe may wait in the queue
 
 
-def doctor(config: Config, as_json: bool = False, shared: bool = False) -> int:
-    """Run every check; 0 when jobs can be spent here, 1 when one failed.
-
-    `shared`: a job is sent also where others may write the results folder.
-    """
+def doctor(config: Config, as_json: bool = False) -> int:
+    """Run every check; 0 when jobs can be spent here, 1 when one failed."""
     console = terminal.console()
     checks: list[Check] = []
-    for check in _examine(config, shared):
+    for check in _examine(config):
         checks.append(check)
         if not as_json:
             _print(console, check)
@@ -64,7 +62,7 @@ def _print(console: Console, check: Check) -> None:
     console.print(terminal.styled(word, f" {check.name:16} {check.text}"), soft_wrap=True)
 
 
-def _examine(config: Config, shared: bool) -> Iterator[Check]:
+def _examine(config: Config) -> Iterator[Check]:
     yield _python()
     yield _data(config)
     yield _results(config)
@@ -76,8 +74,7 @@ def _examine(config: Config, shared: bool) -> Iterator[Check]:
         found.append(check)
         yield check
     if not scheduler.ends_with_command and all(c.grade is not Grade.FAILED for c in found):
-        with trust.written_by_others(allowed=shared):
-            yield from _on_a_node(config, shared)
+        yield from _on_a_node(config)
 
 
 def _time_limit(config: Config, scheduler: Scheduler) -> Iterator[Check]:
@@ -131,16 +128,10 @@ def _extra(config: Config) -> Check:
 # ----------------------------------------------------------------------------------- on a node
 
 
-def _on_a_node(config: Config, shared: bool) -> Iterator[Check]:
+def _on_a_node(config: Config) -> Iterator[Check]:
     """Send a small job of the same size, and look at what it finds."""
     folder = config.results_dir.absolute() / f".doctor-{os.getpid()}"
-    folder.mkdir(parents=True)
-    writers = "" if shared else ownership.other_writers([folder.parent, folder])
-    if writers:
-        folder.rmdir()
-        advice = "no job is sent, as others could exchange what it runs; `chmod go-w`, or --shared"
-        yield Check("submit", Grade.FAILED, f"{writers}: {advice}")
-        return
+    folder.mkdir(parents=True, mode=stat.S_IRWXU)  # what a job runs is the user's alone
     short = replace(config.cluster, timeout_h=max(5 / 60, config.cluster.signal_delay_s / 1800))
     probed = replace(config, cluster=short)
     batch = Batch(probed, folder, "fsm-doctor", probe.look_around, (folder, config))

@@ -17,6 +17,7 @@ from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldStatus, fold_states
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files, terminal
+from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
 
@@ -30,8 +31,9 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
         if one.is_newer:
             newer = fold_files.newer_files(one.ref)
             console.print(f"left alone: {one.ref.id}: {newer}", soft_wrap=True)
-    for told in arrays.newer(sorted(studies_of(folds), key=str)):
-        console.print(told, soft_wrap=True)
+    studies = sorted(studies_of(folds), key=str)
+    for message in arrays.unreadable(studies):
+        console.print(message, soft_wrap=True)
     live = [one for one in statuses if one.is_live]
     if not live:
         console.print("nothing is queued or running")
@@ -40,10 +42,9 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     if not yes:
         console.print(f"{counted(len(live), 'fold')} would be cancelled; -y does it")
         return 0
-    studies = studies_of(folds)
     with study_lock.held(study.root for study in studies):
-        for told in transaction.recover(list(studies)):
-            console.print(told, soft_wrap=True)
+        for message in transaction.recover(studies):
+            console.print(message, soft_wrap=True)
         live = [one for one in fold_states(folds)[0] if one.is_live]
         for study in studies:
             study_lock.ensure_held(study)
@@ -91,17 +92,20 @@ def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:
 
 def _going_on(live: Sequence[FoldStatus]) -> set[str]:
     """Jobs that are shared with folds that go on; those that are cancelled find their marks."""
-    shared: dict[Path, set[str]] = {}
-    for one in live:
-        if one.job and one.job.output and one.submission and one.submission.folds_in_job > 1:
-            shared.setdefault(one.job.output, set()).add(one.job.id)
-    return {
-        job_id
-        for output, ids in shared.items()
-        if (array := arrays.understood(output)) is not None
-        for job_id in ids
-        if not all(_is_over(*member) for member in array.task_of(job_id))
+    shared = {
+        one.job.id: one.job.output
+        for one in live
+        if one.job and one.job.output and one.submission and one.submission.folds_in_job > 1
     }
+    return {job_id for job_id, output in shared.items() if _goes_on(job_id, output)}
+
+
+def _goes_on(job_id: str, output: Path) -> bool:
+    try:
+        members = arrays.read(output).members_of_job(job_id)
+    except (UnreadableError, OSError):
+        return False
+    return not all(_is_over(*member) for member in members)
 
 
 def _is_over(paths: FoldPaths, submission: Submission) -> bool:

@@ -11,7 +11,7 @@ from types import FrameType
 
 from rich.console import Console
 
-from fsm_hpc.cluster import arrays, schedulers, study_lock, trust
+from fsm_hpc.cluster import schedulers, study_lock
 from fsm_hpc.cluster.schedulers.base import Scheduler
 from fsm_hpc.cluster.submit import afterwards, transaction
 from fsm_hpc.cluster.submit.afterwards import NOTHING, Afterwards
@@ -23,7 +23,6 @@ from fsm_hpc.cluster.watch.states import check_code, fold_states
 from fsm_hpc.study import variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.system import terminal
 from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
@@ -37,7 +36,6 @@ class Options:
     """What a command may say about a submission, beside its settings."""
 
     wait: bool = False  # stay until the jobs have ended
-    shared: bool = False  # also where others may write the results folder
     afterwards: Afterwards = NOTHING
 
 
@@ -46,21 +44,14 @@ def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> 
 
     `stays`: each fold goes on in the folder that it has, whatever its settings are now.
     """
-    with trust.written_by_others(allowed=options.shared):
-        return _launch(configs, options, stays)
-
-
-def _launch(configs: Sequence[Config], options: Options, stays: bool) -> int:
     console = terminal.console()
     before = variants.load_defaults(configs)
     folds = configs if stays else variants.assign_variants(configs, before)
     refuse(folds)  # before anything is touched
     studies = [StudyPaths(root) for root in before]
     with study_lock.held(before):
-        if not options.shared:
-            trust.refuse_shared(map(fold_paths, folds), "-m", studies)
-        for told in (*arrays.newer(studies), *transaction.recover(studies)):
-            console.print(told, soft_wrap=True)
+        for message in transaction.recover(studies):
+            console.print(message, soft_wrap=True)
         if not stays and variants.load_defaults(configs) != before:  # by who held it until now
             folds = variants.assign_variants(configs)
         decisions, reports = decide(folds)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fsm_hpc.cluster import arrays, schedulers
+from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.schedulers.base import JobReport, SiteLimits
 from fsm_hpc.cluster.submit import packing
 from fsm_hpc.cluster.submit.packing import ArrayTask
@@ -166,10 +166,6 @@ def site_limits(decisions: Sequence[Decision]) -> SiteLimits:
 def _split(group: list[ArrayTask], size: int, first: int) -> list[Array]:
     """Parts of a group, which by `cluster.by` may have a smaller limit of its own; `first`: the
     position of the first of them among all arrays."""
-    folds = [decision for task in group for decision in task.folds]
-    largest = max(len(task.folds) for task in group)
-    members = arrays.most_members((d.ref.paths, d.config) for d in folds)
-    size = max(1, min(size, members // largest))
     parts = [group[start : start + size] for start in range(0, len(group), size)]
     most = group[0].config.cluster.max_parallel
     at_a_time = max(1, most // len(parts))

@@ -6,14 +6,13 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
-from fsm_hpc.cluster.arrays import ArrayState, JobArray
+from fsm_hpc.cluster.arrays import ArrayState, JobArray, Member
 from fsm_hpc.cluster.node import fitting, supervise
 from fsm_hpc.cluster.schedulers.base import Batch, JobRecord, Scheduler, UnclearError
 from fsm_hpc.cluster.study_lock import LostLockError
@@ -25,11 +24,9 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
-from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
 
-LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for
 LOOKS = 4  # for jobs of an unclear answer, a second apart
 
 
@@ -44,22 +41,24 @@ class Submitted:
 
 def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
     """Submit what is to be submitted, array by array; the study has to be held."""
-    sent: list[str] = []
-    for array in lay_out(decisions):
-        first = array.folds[0]
-        after = tuple(sent[position] for position in array.after)
-        tasks = [[(d.ref.paths, d.config, d.ref.data_digest) for d in t.folds] for t in array.tasks]
-        made = _new(first.ref.paths.study, tasks, is_array=len(tasks) > 1)
-        batch = _batch(made, array.config, supervise.work_in_array)
-        batch = replace(batch, at_a_time=array.at_a_time, after=after)
-        job_ids = tuple(_send(made, batch))
-        sent.append(job_ids[0].split("_")[0])
-        yield Submitted(array, job_ids, after)
-
-
-def _batch(array: JobArray, config: Config, task: Callable[..., Any]) -> Batch:
-    count = len(array.tasks) if array.is_array else None
-    return Batch(config, array.output, array.name, task, (str(array.output),), count)
+    job_ids: list[str] = []
+    for part in lay_out(decisions):
+        tasks = [[(d.ref.paths, d.config, d.ref.data_digest) for d in t.folds] for t in part.tasks]
+        is_array = len(tasks) > 1
+        array, members = _written_down(part.folds[0].ref.paths.study, tasks, is_array)
+        after = tuple(job_ids[position] for position in part.after)
+        batch = Batch(
+            part.config,
+            array.output,
+            array.name,
+            supervise.work_in_array,
+            (str(array.output),),
+            count=len(tasks) if is_array else None,
+            at_a_time=part.at_a_time,
+            after=after,
+        )
+        job_ids.append(_send(array, members, batch))
+        yield Submitted(part, tuple(array.job_ids(job_ids[-1])), after)
 
 
 def send_fit(config: Config) -> tuple[str, Path]:
@@ -67,31 +66,42 @@ def send_fit(config: Config) -> tuple[str, Path]:
     data = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
     paths = rule_paths(config)
     out = paths.folder
+    task = [(paths, replace(config, out=out.absolute()), data.digest)]
     study = StudyPaths(config.results_dir / config.study)
-    member = (paths, replace(config, out=out.absolute()), data.digest)
-    made = _new(study, [[member]], is_array=False)
-    return _send(made, _batch(made, config, fitting.work_in_array))[0], out
+    array, members = _written_down(study, [task], is_array=False)
+    arguments = (str(array.output),)
+    batch = Batch(config, array.output, array.name, fitting.work_in_array, arguments)
+    return _send(array, members, batch), out
 
 
-def _new(
+def _written_down(
     study: StudyPaths,
     tasks: Sequence[Sequence[tuple[FoldPaths, Config, str | None]]],
     is_array: bool,
-) -> JobArray:
-    folds = [member for task in tasks for member in task]
+) -> tuple[JobArray, list[Member]]:
+    """An array that is on disk, as is its generation, before a scheduler hears of it."""
     study_lock.ensure_held(study)
-    output = output_folder(study)
-    known = [generations.next_of(paths) for paths, _, _ in folds]
+    known = [generations.next_of(paths) for task in tasks for paths, _, _ in task]
     number = max(generations.next_of_study(study), *known)
     generations.remember(study, number)
-    kind = folds[0][1].cluster.scheduler
-    new = partial(submissions.new_submission, kind=kind, output=str(output))
-    members = tuple(
-        (paths, replace(new(config, table=digest), generation=number, folds_in_job=len(task)))
+    config = tasks[0][0][1]
+    shared = submissions.new_submission(
+        config, config.cluster.scheduler, str(output_folder(study)), number
+    )
+    members = [
+        (
+            paths,
+            replace(
+                shared,
+                config=submissions.absolute(config).to_dict(),
+                table=digest,
+                folds_in_job=len(task),
+            ),
+        )
         for task in tasks
         for paths, config, digest in task
-    )
-    return JobArray(output, new_name(study), members, is_array, tuple(map(len, tasks)))
+    ]
+    return arrays.save(members, new_name(study), is_array, [len(task) for task in tasks]), members
 
 
 def new_name(study: StudyPaths, what: str = "") -> str:
@@ -108,31 +118,30 @@ def output_folder(study: StudyPaths) -> Path:
     return folder
 
 
-def _send(array: JobArray, batch: Batch) -> list[str]:
+def _send(array: JobArray, members: Sequence[Member], batch: Batch) -> str:
     """One transaction: written down, sent, confirmed; what was there before stays until then."""
-    arrays.save(array)
     scheduler = schedulers.of(batch.config)
     try:
         job_id = scheduler.submit(batch, partial(study_lock.ensure_held, array.study))
     except UnclearError as error:
         found = _job_of(array, scheduler, LOOKS)
         if found is None:
-            arrays.end(array.output, ArrayState.WITHDRAWN)
+            arrays.with_state(array, ArrayState.WITHDRAWN)
             raise UserError(
-                f"{scheduler.title} refused {counted(len(array.members), 'job')}: {error}; "
+                f"{scheduler.title} refused {counted(array.count, 'job')}: {error}; "
                 "`python -m fsm_hpc doctor` checks the site, cluster=local runs them here"
             ) from None
         job_id = found
     except Exception:
-        arrays.end(array.output, ArrayState.WITHDRAWN)
+        arrays.with_state(array, ArrayState.WITHDRAWN)
         raise
     try:
-        _confirm(array, job_id)
+        _confirm(array, members, job_id)
     except LostLockError:
-        if arrays.state_of(array.output)[0] is ArrayState.WITHDRAWN:  # by who took over
+        if arrays.read(array.output).state is ArrayState.WITHDRAWN:  # by who took over
             scheduler.cancel([JobRecord(job_id)])
         raise
-    return array.job_ids(job_id)
+    return job_id
 
 
 def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
@@ -142,7 +151,7 @@ def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
         if found is None:
             raise UserError(
                 f"{scheduler.title} gave no clear answer, and no list of its jobs either: whether "
-                f"it has the {len(array.members)} jobs named {array.name} is open; the next "
+                f"it has the {array.count} jobs named {array.name} is open; the next "
                 "command finds out, and goes on with them or submits them"
             )
         if array.name in found:
@@ -151,17 +160,17 @@ def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
     return None
 
 
-def _confirm(array: JobArray, job_id: str) -> None:
+def _confirm(array: JobArray, members: Sequence[Member], job_id: str) -> None:
     """Every fold says which job it has; jobs that were cancelled meanwhile are ended."""
     study_lock.ensure_held(array.study)
-    arrays.end(array.output, ArrayState.SENT, job_id)
+    arrays.with_state(array, ArrayState.SENT, job_id)
     cancelled: list[str] = []
     files.write_each(
         partial(_confirm_fold, paths, replace(submission, job_id=its_id), cancelled)
-        for (paths, submission), its_id in zip(array.members, array.job_ids(job_id), strict=True)
+        for (paths, submission), its_id in zip(members, array.job_ids(job_id), strict=True)
     )
     array.scheduler.cancel([JobRecord(its_id) for its_id in cancelled])
-    arrays.end(array.output, ArrayState.SETTLED, job_id)
+    arrays.with_state(array, ArrayState.SETTLED, job_id)
 
 
 def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]) -> None:
@@ -183,42 +192,29 @@ def recover(studies: Sequence[StudyPaths]) -> list[str]:
 
     The studies have to be held, so that nobody is in the middle of it now.
     """
-    open_ = [output for study in studies for output in arrays.unsettled(study, LATE_S)]
-    unreadable = [text for output in open_ if (text := _complaint(output))]
-    known = [array for output in open_ if (array := arrays.understood(output)) is not None]
-    return [*unreadable, *filter(None, map(_settle, known))]
+    messages: list[str] = []
+    for study in studies:
+        open_, unreadable = arrays.unsettled(study)
+        messages += [*unreadable, *(_settle(array, members) for array, members in open_)]
+    return list(filter(None, messages))
 
 
-def _complaint(output: Path) -> str:
-    """Why the folds of an array are not known; its jobs cannot read them either."""
-    try:
-        arrays.read(output)
-    except NewerFormatError:  # a newer version looks after it
-        return ""
-    except (UnreadableError, OSError) as error:
-        return f"{output}: {error}; its jobs cannot begin, and the folder may be removed"
-    return ""
-
-
-def _settle(array: JobArray) -> str | None:
-    state, job_id, _ = arrays.state_of(array.output)
-    scheduler = array.scheduler
-    if state is ArrayState.SENT and job_id is not None:
-        _confirm(array, job_id)
-        return f"job {job_id} was sent by a command that was ended: its folds have it now"
+def _settle(array: JobArray, members: Sequence[Member]) -> str:
+    scheduler, is_withdrawn = array.scheduler, array.state is ArrayState.WITHDRAWN
+    if array.state is ArrayState.SENT and array.job_id is not None:
+        _confirm(array, members, array.job_id)
+        return f"job {array.job_id} was sent by a command that was ended: its folds have it now"
     found = scheduler.find([array.name])
+    job_id = (found or {}).get(array.name)
+    if is_withdrawn and job_id is None:
+        return ""
     if found is None:
-        if state is ArrayState.WITHDRAWN:
-            return None
         return f"whether {scheduler.title} has the jobs named {array.name} is open: no answer"
-    found_id = found.get(array.name)
-    if state is ArrayState.WITHDRAWN:
-        if found_id is None:
-            return None
-        scheduler.cancel([JobRecord(found_id)])
-        return f"job {found_id} came late, after it was said to be refused: cancelled"
-    if found_id is None:
-        arrays.end(array.output, ArrayState.WITHDRAWN)
-        return f"{len(array.members)} jobs named {array.name} never reached {scheduler.title}"
-    _confirm(array, found_id)
-    return f"job {found_id} had been sent without an answer: its folds have it now"
+    if job_id is None:
+        arrays.with_state(array, ArrayState.WITHDRAWN)
+        return f"{array.count} jobs named {array.name} never reached {scheduler.title}"
+    if is_withdrawn:
+        scheduler.cancel([JobRecord(job_id)])
+        return f"job {job_id} came late, after it was said to be refused: cancelled"
+    _confirm(array, members, job_id)
+    return f"job {job_id} had been sent without an answer: its folds have it now"
