@@ -27,6 +27,7 @@ from fsm_hpc.system.value_types import Moment
 FILE, FOLDS = "array.json", "folds.jsonl"
 FORMAT = FOLDS_FORMAT = 3
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
+OLDER = "of an older version of fsm_hpc"
 LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for
 Member = tuple[FoldPaths, Submission]
 
@@ -159,7 +160,7 @@ def read(output: Path) -> JobArray:
         raise UnreadableError(f"{path} is not there")
     number = saved.get("format", serialization.FIRST_FORMAT)
     if type(number) is int and serialization.FIRST_FORMAT <= number < FORMAT:
-        raise OlderFormatError(f"{path} is of an older version: `resume` submits its folds anew")
+        raise OlderFormatError(f"{FILE} is {OLDER}; `resume` submits its folds anew")
     content = serialization.without_header(saved, FILE, FORMAT)
     array = serialization.convert(JobArray, content, FILE)
     if array.tasks and sum(array.tasks) != array.count:

@@ -106,6 +106,21 @@ def test_status_tells_why_a_job_could_not_begin(
     )
 
 
+def test_a_fold_whose_job_version_0_2_queued_needs_to_be_resumed(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    output = output_of_array()
+    _of_version_0_2(output)
+    capsys.readouterr()
+    with pytest.raises(UnreadableError):
+        supervise.work_in_array(str(output))
+    (output / "1000_0_0_log.out").write_text(capsys.readouterr().err)
+    slurm.says(squeue="empty")
+    main(["status", "--json", *WORDS])
+    assert json.loads(capsys.readouterr().out)[0]["state"] == "needs resume"
+
+
 def test_the_next_command_tells_of_an_array_that_cannot_be_read(
     slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers.base import JobRecord, JobReport, JobState, JobStatus
 from fsm_hpc.cluster.submissions import Submission
@@ -259,7 +260,8 @@ def _not_begun(
         return _or_partial(found, FoldState.MISSING, status.text)
     line = fold_files.reason_not_to_begin(found)
     if line:
-        return FoldState.FAILED, line
+        is_older = arrays.OLDER in line
+        return FoldState.NEEDS_RESUME if is_older else FoldState.FAILED, line
     if status is not None and status.state in (JobState.FAILED, JobState.OUT_OF_MEMORY):
         return FoldState.FAILED, f"{status.text} before it began; see `logs`"
     return _gone(found, status, report)
