@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.study_tables import row
 from fsm_hpc.report.collect import label
 from fsm_hpc.search.proof import VERIFIED, Verification
-from fsm_hpc.study import verification
+from fsm_hpc.study import result, verification
+from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.result import FoldResult
 
 
 def cells(study: Path) -> list[str]:
     """How many formulas of each dataset and method are verified, and what that took."""
     groups: dict[tuple[str, str], list[Verification]] = defaultdict(list)
-    for name, found in verification.read(study).items():
-        dataset, method, _ = name.split("/")
-        groups[dataset, method].append(found)
+    for fold, _, found in _checked(study):
+        groups[fold.dataset, fold.method].append(found)
     lines = [
         "| dataset | method | claims | verified | processor seconds |",
         "|---|---|---:|---:|---:|",
@@ -26,6 +28,15 @@ def cells(study: Path) -> list[str]:
     for (dataset, method), outcomes in groups.items():
         lines.append(_line(dataset, label(method), outcomes))
     return [*lines, _line("all", "", [one for outcomes in groups.values() for one in outcomes])]
+
+
+def _checked(study: Path) -> Iterator[tuple[FoldId, FoldResult, Verification]]:
+    """The formulas that the checker was asked about."""
+    folds = sorted(StudyPaths(study).folds_on_disk())
+    for fold, paths in folds:
+        done = result.read(paths.result)
+        if done is not None and (found := verification.read(paths, done)) is not None:
+            yield fold, done, found
 
 
 def _line(dataset: str, method: str, outcomes: list[Verification]) -> str:
@@ -40,11 +51,9 @@ def unfinished(study: Path) -> list[str]:
         "| dataset | method | fold | bound | outcome | processor s | done | minutes at that pace |",
         "|---|---|---:|---:|---|---:|---:|---:|",
     ]
-    for name, found in verification.read(study).items():
+    for fold, done, found in _checked(study):
         if found.outcome != VERIFIED:
-            dataset, method, fold = name.split("/")
-            result = json.loads((study / name / "result.json").read_text(encoding="utf-8"))
-            place = (dataset, label(method), fold.removeprefix("fold-"), result["length_bound"])
+            place = (fold.dataset, label(fold.method), fold.fold, done.length_bound)
             cost = (f"{found.processor_s:,.0f}", *_expected(found))
             lines.append(row(*place, found.outcome, *cost))
     return lines

@@ -163,7 +163,7 @@ class _Wait:
                 )
             if waited_s > TELL_S and not self._is_told:
                 self._is_told = True
-                told = f"waits for {_named(owner)}, which submits or cancels in this study"
+                told = f"waits for {_named(owner)}, which works in {self._path.parent}"
                 terminal.console().print(told, soft_wrap=True)
             time.sleep(LOOK_S)
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -213,8 +212,7 @@ def read(
     if not study.root.is_dir():
         raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
     statuses, _ = fold_states(folds if folds is not None else list(fold_files.on_disk(study.root)))
-    checked = verification.read(study.root)
-    rows = {one.ref.id: _row(one, checked, study.root) for one in statuses}
+    rows = {one.ref.id: _row(one) for one in statuses}
     if folds is None or fills_up:
         rows |= {f: Row(f, FoldState.MISSING) for f in _expected(rows.values()) if f not in rows}
     if not rows:
@@ -222,14 +220,13 @@ def read(
     return Study(study.root.name, tuple(rows[fold] for fold in sorted(rows, key=_order)))
 
 
-def _row(found: FoldStatus, checked: Mapping[str, Verification], root: Path) -> Row:
+def _row(found: FoldStatus) -> Row:
     reason = "" if found.state is FoldState.DONE else found.reason
     done = found.result
     without = "" if done is None else alternatives.complaint(found.ref.paths, done)
-    known = checked.get(str(found.ref.paths.folder.relative_to(root)))
-    current = None if done is None else verification.of_result(done, known)
+    checked = None if done is None else verification.read(found.ref.paths, done)
     return Row(
-        found.ref.id, found.state, reason, done, found.lengths, without, found.outdated, current
+        found.ref.id, found.state, reason, done, found.lengths, without, found.outdated, checked
     )
 
 

@@ -7,68 +7,32 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from fsm_hpc import checker
+from fsm_hpc.cluster import study_lock
 from fsm_hpc.errors import UserError
 from fsm_hpc.models import card
 from fsm_hpc.models import model as model_file
 from fsm_hpc.report import explain
-from fsm_hpc.report.alternatives.rule import FittedRule, read_rule
+from fsm_hpc.report.alternatives.rule import read_rule
 from fsm_hpc.search.claim import claim_of, digest_of, write_claim
 from fsm_hpc.search.proof import VERIFIED, Verification
+from fsm_hpc.study import result
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.verification import read, write
 from fsm_hpc.system import files, machine
+from fsm_hpc.system.files import UnreadableError
 
-_ENDS = {0: VERIFIED, **dict(enumerate(checker.OUTCOMES, start=1))}
-_FINAL = {VERIFIED, checker.REFUTED, checker.NOT_CHECKABLE}
+OUTCOMES = (VERIFIED, *checker.OUTCOMES)  # by exit code of the checker
+PATIENCE_S = 20.0  # for a claim that another process holds: longer than its death takes to notice
 # one thread, so that processor seconds are comparable and claims can be checked side by side
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
-
-def is_final(known: Verification) -> bool:
-    """Whether this version of the checker has nothing to add, however long it runs."""
-    return known.outcome in _FINAL and known.checker == checker.VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedClaim:
-    """A claim file, with what orders claims by their expected cost."""
-
-    name: str
-    path: Path
-    digest: str
-    formula: str
-    bound: int
-    cells: int
-
-    @staticmethod
-    def write(name: str, rule: FittedRule, path: Path) -> PreparedClaim:
-        claim = claim_of(rule.problem, rule.formula, rule.bound)
-        write_claim(path, claim)
-        cells = len(claim["columns"]) * len(claim["labels"])
-        return PreparedClaim(name, path, digest_of(claim), str(rule.formula), rule.bound, cells)
-
-
-def verify(claim: PreparedClaim, budget_s: float) -> Verification:
-    """Run the checker as a program of its own."""
-    arguments = [str(claim.path), "--budget", str(budget_s)]
-    command = [sys.executable, "-I", str(Path(checker.__file__)), *arguments]
-    before_s = machine.processor_s()
-    ended = subprocess.run(
-        command, env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=False
-    )
-    outcome = _ENDS.get(ended.returncode)
-    if outcome is None or ended.stderr:
-        raise UserError(f"the checker failed on {claim.name}: {ended.stderr.strip()[-500:]}")
-    reason = ended.stdout.strip().removeprefix(f"{outcome}: ")
-    seconds = round(machine.processor_s() - before_s, 1)
-    return Verification(
-        claim.digest, outcome, reason, checker.VERSION, seconds, claim.formula, claim.bound
-    )
 
 
 def verify_file(path: Path, overrides: list[str], budget_s: float) -> dict[str, Verification]:
@@ -77,10 +41,7 @@ def verify_file(path: Path, overrides: list[str], budget_s: float) -> dict[str, 
     if model_file.is_model(path):
         return verify_model(path, overrides, budget_s)
     outcome = verify_one(path, overrides, budget_s)
-    fold = FoldPaths(path.absolute().parent)
-    if fold.id is not None and fold.study.settings.exists():  # not a copy of a result elsewhere
-        study = fold.study.root
-        write(study, read(study) | {str(fold.folder.relative_to(study)): outcome})
+    write(FoldPaths(path.parent), outcome)
     return {"": outcome}
 
 
@@ -102,58 +63,113 @@ def verify_one(
     path: Path, overrides: list[str], budget_s: float, label: str | None = None
 ) -> Verification:
     """Verify the formula of a fold, or of one class of a model."""
+    rule = read_rule(path, overrides, label)
+    claim = claim_of(rule.problem, rule.formula, rule.bound)
     with tempfile.TemporaryDirectory() as folder:
-        rule = read_rule(path, overrides, label)
-        claim = PreparedClaim.write(str(path), rule, Path(folder) / "claim.json.gz")
-        return verify(claim, budget_s)
+        file = Path(folder) / "claim.json.gz"
+        write_claim(file, claim)
+        outcome, reason, seconds = _run_checker(file, budget_s)
+    about = (str(rule.formula), rule.bound)
+    return Verification(digest_of(claim), outcome, reason, checker.VERSION, seconds, *about)
+
+
+def _run_checker(file: Path, budget_s: float) -> tuple[str, str, float]:
+    """Run it as a program of its own; the outcome, its reason, and processor seconds."""
+    command = [sys.executable, "-I", checker.__file__, str(file), "--budget", str(budget_s)]
+    environment = {**os.environ, **_ONE_THREAD}
+    before_s = machine.processor_s()
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    seconds = round(machine.processor_s() - before_s, 1)
+    if ended.returncode not in range(len(OUTCOMES)) or ended.stderr:
+        raise UserError(f"the checker failed: {ended.stderr.strip()[-500:]}")
+    outcome = OUTCOMES[ended.returncode]
+    return outcome, ended.stdout.strip().removeprefix(f"{outcome}: "), seconds
 
 
 def verify_folds(
-    study: Path,
-    names: Iterable[str],
-    overrides: list[str],
-    budget_s: float,
-    each_s: float,
-    notify: Callable[[str], None],
-) -> dict[str, Verification | None]:
-    """Verify the proved formulas of these folds, the cheapest claims first; keep each outcome.
+    folds: Iterable[FoldPaths], overrides: list[str], budget_s: float, each_s: float
+) -> Iterator[str]:
+    """Verify the proved formulas of these folds, the cheapest claims first; tells each outcome.
 
-    `overrides` say where tables are. What is verified or refuted already is not checked again; the
-    same call resumes. None stands for a claim that there was no time for.
+    `overrides` say where tables are. Outcomes are kept at once, so the same call resumes. Several
+    processes can share the work: each holds the fold that it checks. What another one holds is
+    looked at again in the end, as that process may have been killed.
     """
-    kept = read(study)
-    with tempfile.TemporaryDirectory() as folder:
-        claims = list(_prepare(study, names, overrides, Path(folder), notify))
-        claims.sort(key=lambda claim: (claim.bound, claim.cells))
-        end = time.monotonic() + budget_s
-        for number, claim in enumerate(claims, start=1):
-            known = kept.get(claim.name)
-            if known is not None and is_final(known) and known.claim == claim.digest:
-                continue
-            left_s = end - time.monotonic()
-            if left_s <= 0:
-                notify("the budget is used up; the same command resumes")
-                break
-            kept[claim.name] = done = verify(claim, min(left_s, each_s))
-            write(study, kept)
-            notify(
-                f"{number} of {len(claims)}: {claim.name}: {done.outcome} ({done.processor_s} s)"
-            )
-    return {claim.name: kept.get(claim.name) for claim in claims}
+    end_s = time.monotonic() + budget_s
+    waiting = open_claims(folds, each_s)
+    for patience_s in (0.0, PATIENCE_S):
+        held_by_others = []
+        for paths in waiting:
+            if time.monotonic() >= end_s:
+                yield "the budget is used up; the same command resumes"
+                return
+            with _held(paths, patience_s) as is_held:
+                if not is_held:
+                    held_by_others.append(paths)
+                elif open_claims([paths], each_s):  # nobody has checked it meanwhile
+                    yield _verify_fold(paths, overrides, min(end_s - time.monotonic(), each_s))
+        waiting = held_by_others
 
 
-def _prepare(
-    study: Path,
-    names: Iterable[str],
-    overrides: list[str],
-    folder: Path,
-    notify: Callable[[str], None],
-) -> Iterator[PreparedClaim]:
-    for number, name in enumerate(names):
+def open_claims(folds: Iterable[FoldPaths], each_s: float) -> list[FoldPaths]:
+    """The folds about whose formulas the checker may find out more in this time for each."""
+    found = [
+        (_cost(done), paths) for paths, done in _proved(folds) if _is_open(paths, done, each_s)
+    ]
+    return [paths for _, paths in sorted(found)]
+
+
+def outcomes(folds: Iterable[FoldPaths]) -> Counter[str]:
+    """How many proved formulas of these folds have each outcome."""
+    known = [read(paths, done) for paths, done in _proved(folds)]
+    return Counter(one.outcome if one else "not checked" for one in known)
+
+
+def in_words(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[one]} {one}" for one in sorted(counts)) or "no claims"
+
+
+def _verify_fold(paths: FoldPaths, overrides: list[str], budget_s: float) -> str:
+    try:
+        outcome = verify_one(paths.result, overrides, budget_s)
+    except UserError as error:
+        return f"{paths.id} is left out: {error}"
+    write(paths, outcome)
+    return f"{paths.id}: {outcome.outcome} ({outcome.processor_s} s)"
+
+
+def _proved(folds: Iterable[FoldPaths]) -> Iterator[tuple[FoldPaths, FoldResult]]:
+    """The folds with a formula that is proved."""
+    for paths in folds:
         try:
-            rule = read_rule(study / name, overrides)
-        except UserError as error:
-            notify(f"{name} is left out: {error}")
+            done = result.read(paths.result, paths.id)
+        except UnreadableError:
             continue
-        if rule.proved:
-            yield PreparedClaim.write(name, rule, folder / f"{number}.json.gz")
+        if done is not None and done.formula and done.proved:
+            yield paths, done
+
+
+def _cost(done: FoldResult) -> tuple[int, int]:
+    """What orders claims: the bound decides most."""
+    return done.length_bound or 0, sum(done.rows.values())
+
+
+def _is_open(paths: FoldPaths, done: FoldResult, each_s: float) -> bool:
+    """Whether the checker may find out more within this time."""
+    known = read(paths, done)
+    if known is None or known.checker != checker.VERSION:
+        return True
+    return known.outcome == checker.UNFINISHED and known.processor_s < each_s
+
+
+@contextmanager
+def _held(paths: FoldPaths, patience_s: float) -> Iterator[bool]:
+    """Hold the folder of a fold; False where another process does, also after this time."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(study_lock.held([paths.folder], patience_s))
+        except UserError:
+            is_held = False
+        else:
+            is_held = True
+        yield is_held

@@ -37,7 +37,7 @@ class StudyPaths:
 
     @property
     def lock(self) -> Path:
-        """Held by the command that submits or cancels."""
+        """Held by the command that submits or cancels; of a fold, by who verifies its formula."""
         return self.root / ".lock"
 
     def rule(self, dataset: str, method: str) -> RulePaths:
@@ -148,6 +148,11 @@ class FoldPaths:
     def claim(self) -> Path:
         """The claim of optimality with the fitted rows, where `claim` asked for it."""
         return self.folder / "claim.json.gz"
+
+    @property
+    def verification(self) -> Path:
+        """What the independent checker found out about the formula."""
+        return self.folder / "verification.json"
 
     @property
     def unfinished_alternatives(self) -> Path:

@@ -1,38 +1,31 @@
-"""verification.json: what the independent checker found out about the formulas of a study."""
+"""verification.json: what the independent checker found out about the formula of a fold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-
 from fsm_hpc.search.proof import Verification
+from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.result import FoldResult
-from fsm_hpc.system import serialization
+from fsm_hpc.system import files, serialization
+from fsm_hpc.system.files import UnreadableError
 
-FORMAT = 2
-NAME = "verification.json"
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcomes:
-    """The content of the file."""
-
-    folds: dict[str, Verification] = field(default_factory=dict)  # by folder within the study
+FORMAT = 1
 
 
-def read(study: Path) -> dict[str, Verification]:
-    """The outcomes that a study has kept, by the folder of the fold."""
-    saved = serialization.load(_Outcomes, study / NAME, FORMAT)
-    return {} if saved is None else saved.folds
-
-
-def write(study: Path, outcomes: Mapping[str, Verification]) -> None:
-    ordered = {name: outcomes[name] for name in sorted(outcomes)}
-    serialization.write(study / NAME, FORMAT, _Outcomes(ordered))
-
-
-def of_result(done: FoldResult, known: Verification | None) -> Verification | None:
-    """What is known about this result; None where the check was of an earlier one."""
+def read(paths: FoldPaths, done: FoldResult) -> Verification | None:
+    """What is known about this result; None where nothing is, or only about an earlier one."""
+    try:
+        known = _load(paths)
+    except UnreadableError:  # the formula can be checked again
+        return None
     is_current = known is not None and known.is_about(done.formula, done.length_bound)
     return known if is_current else None
+
+
+def write(paths: FoldPaths, outcome: Verification) -> None:
+    """Keep an outcome; one that a newer version wrote is not replaced."""
+    files.quarantine_if_invalid(paths.verification, lambda _: _load(paths))
+    serialization.write(paths.verification, FORMAT, outcome)
+
+
+def _load(paths: FoldPaths) -> Verification | None:
+    return serialization.load(Verification, paths.verification, FORMAT)

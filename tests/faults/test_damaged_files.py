@@ -49,6 +49,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> StudyPaths:
     made = StudyPaths(root / "old")
     paths = made.fold(on_disk(made, FRESH))
     shutil.copy(paths.alternatives, paths.unfinished_alternatives)
+    assert main(["verify", str(paths.folder)]) == 0
     baseline = made.fold(FoldId("hepatitis", "random_forest", 0))
     trials.save(baseline.trials, "this", [Trial({"max_depth": 2}, 0.5, 1.0)])
     return made

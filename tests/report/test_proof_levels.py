@@ -26,8 +26,8 @@ def study(tmp_path: Path) -> Path:
     """Two folds of a kept study, with formulas of size 1; the first one is verified."""
     root = tmp_path / "results" / "some"
     for fold in ("fold-0", "fold-1"):
-        shutil.copytree(KEPT / fold, root / "heart_disease" / "median" / fold)
-    shutil.copyfile(KEPT.parents[1] / "study.json", root / "study.json")
+        target = root / "heart_disease" / "median" / fold
+        shutil.copytree(KEPT / fold, target, ignore=shutil.ignore_patterns("verification.json"))
     assert main(["verify", str(root / "heart_disease" / "median" / "fold-0")]) == 0
     return root
 
@@ -58,7 +58,7 @@ def test_a_formula_that_was_computed_again_is_not_verified(study: Path) -> None:
 
 
 def test_a_study_without_checks_has_no_table_of_proofs(study: Path) -> None:
-    (study / "verification.json").unlink()
+    (study / "heart_disease" / "median" / "fold-0" / "verification.json").unlink()
     main(["collect", *words(study)])
     assert not (study / "tables" / "proofs.tex").exists()
 

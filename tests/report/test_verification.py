@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fsm_hpc.cli.main import main
+from fsm_hpc.cluster import study_lock
 from fsm_hpc.report import verification
-from fsm_hpc.study.verification import read as read_outcomes
 
 KEPT = Path(__file__).parents[2] / "results" / "paper" / "heart_disease" / "median"
 
@@ -20,8 +24,15 @@ def study(tmp_path: Path) -> Path:
     """Two folds of a kept study, with formulas of size 1."""
     for fold in ("fold-0", "fold-1"):
         target = tmp_path / "results" / "some" / "heart_disease" / "median" / fold
-        shutil.copytree(KEPT / fold, target)
+        shutil.copytree(KEPT / fold, target, ignore=shutil.ignore_patterns("verification.json"))
     return tmp_path / "results" / "some"
+
+
+def outcome(study: Path, fold: int) -> dict[str, Any]:
+    """What is kept about a fold of the study."""
+    path = study / "heart_disease" / "median" / f"fold-{fold}" / "verification.json"
+    saved: dict[str, Any] = json.loads(path.read_text())
+    return saved
 
 
 def words(study: Path) -> list[str]:
@@ -33,18 +44,14 @@ def test_a_study_is_verified_and_its_outcomes_are_kept(
 ) -> None:
     assert main(["verify", *words(study)]) == 0
     assert capsys.readouterr().out == "2 verified\n"
-    kept = read_outcomes(study)
-    assert {name: outcome.outcome for name, outcome in kept.items()} == {
-        "heart_disease/median/fold-0": "verified",
-        "heart_disease/median/fold-1": "verified",
-    }
+    assert [outcome(study, fold)["outcome"] for fold in (0, 1)] == ["verified", "verified"]
 
 
 def test_what_is_verified_is_not_checked_again(
     study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main(["verify", *words(study)])
-    monkeypatch.setattr(verification, "verify", None)  # calling it would fail
+    monkeypatch.setattr(verification, "verify_one", None)  # calling it would fail
     assert main(["verify", *words(study)]) == 0
 
 
@@ -56,8 +63,7 @@ def test_a_false_claim_in_a_result_is_refuted_with_a_better_formula(
     result.write_text(json.dumps(saved | {"formula": "sex", "size": 1}))
     assert main(["verify", *words(study)]) == 1
     assert "1 refuted, 1 verified" in capsys.readouterr().out
-    refuted = read_outcomes(study)["heart_disease/median/fold-0"]
-    assert "errors with size 1" in refuted.reason
+    assert "errors with size 1" in outcome(study, 0)["reason"]
 
 
 def test_a_spent_budget_leaves_the_rest_to_the_next_call(
@@ -66,6 +72,71 @@ def test_a_spent_budget_leaves_the_rest_to_the_next_call(
     assert main(["verify", *words(study), "--budget", "0s"]) == 3
     assert "resumes" in capsys.readouterr().err
     assert main(["verify", *words(study)]) == 0
+
+
+def test_a_claim_that_took_too_long_is_tried_again_with_more_time_only(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["verify", *words(study), "--each", "0s"]) == 3
+    assert outcome(study, 0)["outcome"] == "not finished"
+    assert main(["verify", *words(study), "--each", "1m"]) == 0
+    path = study / "heart_disease" / "median" / "fold-0" / "verification.json"
+    path.write_text(json.dumps(outcome(study, 0) | {"outcome": "not finished", "processor_s": 61}))
+    monkeypatch.setattr(verification, "verify_one", None)  # calling it would fail
+    assert main(["verify", *words(study), "--each", "1m"]) == 3
+
+
+def test_a_claim_that_another_process_checks_is_left_to_it(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verification, "PATIENCE_S", 0.0)
+    with study_lock.held([study / "heart_disease" / "median" / "fold-0"]):
+        assert main(["verify", *words(study)]) == 3
+    assert "1 not checked, 1 verified" in capsys.readouterr().out
+
+
+def test_a_claim_whose_process_was_killed_is_checked_again(study: Path) -> None:
+    fold = study / "heart_disease" / "median" / "fold-0"
+    holding = f"""
+import os, signal
+from pathlib import Path
+from fsm_hpc.cluster import study_lock
+with study_lock.held([Path({str(fold)!r})]):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", holding], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (fold / ".lock").exists()
+    assert main(["verify", *words(study)]) == 0
+
+
+def test_a_damaged_outcome_is_kept_aside_and_the_claim_checked_again(study: Path) -> None:
+    folder = study / "heart_disease" / "median" / "fold-0"
+    (folder / "verification.json").write_text("{")
+    assert main(["verify", *words(study)]) == 0
+    assert outcome(study, 0)["outcome"] == "verified"
+    assert list(folder.glob(".damaged-*"))
+
+
+def test_jobs_on_this_machine_share_the_claims_of_a_study(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = ["cluster=local", "cluster.max_parallel=2", "-m"]
+    assert main(["verify", *words(study), *jobs]) == 0
+    told = capsys.readouterr().out
+    assert "2 verified\n" in told
+    logs = [path.read_text() for path in study.glob("submissions/*/*_log.out")]
+    for fold in (0, 1):
+        assert "".join(logs).count(f"fold-{fold}: verified") == 1, logs
+    assert main(["verify", *words(study), *jobs]) == 0
+    assert "job" not in capsys.readouterr().out  # nothing is left to submit
+
+
+def test_one_formula_is_not_verified_as_jobs(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(study / "heart_disease" / "median" / "fold-0"), "-m"]) == 2
+    assert "-m verifies a study as jobs" in capsys.readouterr().err
 
 
 def test_one_fold_is_verified_by_its_folder(

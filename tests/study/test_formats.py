@@ -20,6 +20,8 @@ from fsm_hpc.models import model
 from fsm_hpc.search.near_optimal.enumeration import Progress
 from fsm_hpc.search.near_optimal.families import RawFamily, Stretch
 from fsm_hpc.search.near_optimal.kept import Checkpoint
+from fsm_hpc.search.proof import Verification
+from fsm_hpc.study import verification
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from tests.support.command_line import said
@@ -40,6 +42,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     progress = Progress((RawFamily(0, (0,), 1, 1, (), ()),), np.zeros(2), (Stretch(0, 0, 1),))
     Checkpoint(paths.unfinished_alternatives).save("this", progress)
     trials.save(paths.trials, "this", [Trial({"depth": 1}, 0.5, 1.0)])
+    verification.write(paths, Verification("", "verified", "", 1, 0.1))
     found = {path.name: path for path in paths.folder.iterdir()}
     generations.remember(paths.study, 1)
     found |= {path.name: path for path in (paths.study.settings, paths.study.generation)}

@@ -13,7 +13,7 @@ from typing import Any
 
 NAMES = (
     *("result.json", "scan.json", "submission.json", "attempt.json", "trials.json", "log.txt"),
-    *("alternatives.json", ".result.alternatives.json"),
+    *("alternatives.json", ".result.alternatives.json", "verification.json"),
 )
 ODD: tuple[Any, ...] = (
     *(None, True, -1, 0, 2, 10**17, 0.5, -0.5, 1e300, "", "x", [], {}, [1], {"a": 1}, [[]]),

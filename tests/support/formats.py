@@ -17,7 +17,8 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models import model
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.near_optimal import kept
-from fsm_hpc.study import alternatives, fingerprint, result, scan_file, variants
+from fsm_hpc.search.proof import Verification
+from fsm_hpc.study import alternatives, fingerprint, result, scan_file, variants, verification
 from fsm_hpc.study.config import Config
 from fsm_hpc.system.serialization import OpenSchema
 
@@ -118,6 +119,7 @@ FORMATS = {
         ("settings", "variants", "apart"),
     ),
     "trials.json": FileFormat(trials.FORMAT, (trials._Saved,), free=("trials.parameters",)),
+    "verification.json": FileFormat(verification.FORMAT, (Verification,)),
     "alternatives.json": FileFormat(alternatives.FORMAT, free=("families.cuts",)),
     ".result.alternatives.json": FileFormat(kept.FORMAT),
     "model.json": FileFormat(
