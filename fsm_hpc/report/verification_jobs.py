@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from fsm_hpc.cluster import schedulers, study_lock, trust
+from fsm_hpc.cluster import schedulers, study_lock
 from fsm_hpc.cluster.schedulers.base import Batch, Scheduler, UnclearError
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.errors import UserError
@@ -37,16 +37,14 @@ class Budgets(NamedTuple):
 
 
 def launch(
-    folds: Sequence[FoldPaths], tables: list[str], config: Config, budgets: Budgets, shared: bool
+    folds: Sequence[FoldPaths], tables: list[str], config: Config, budgets: Budgets
 ) -> int | None:
     """Submit jobs for the claims that are open; the exit code, None once there are outcomes."""
     folds = verification.open_claims(folds, budgets.each_s)
     if not folds:
         return None
     console, scheduler = terminal.console(), schedulers.of(config)
-    with trust.written_by_others(allowed=shared), study_lock.held([folds[0].study.root]):
-        if not shared:
-            trust.refuse_shared(folds, "verify -m", [folds[0].study])
+    with study_lock.held([folds[0].study.root]):
         batch = _batch(folds, tables, scheduler, _of_one_core(config, budgets.all_s), budgets)
         try:
             job_id = scheduler.submit(batch, partial(study_lock.ensure_held, folds[0].study))

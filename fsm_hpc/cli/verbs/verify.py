@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
 
@@ -37,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--each", type=_seconds, default="10m", help="time for one claim (10m)")
     parser.add_argument("--claim", type=Path, metavar="FILE", help="write the claim; do not check")
     parser.add_argument("-m", "--multirun", action="store_true", help="verify a study as jobs")
-    options.shared_flag(parser)
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
@@ -86,7 +84,7 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
         from fsm_hpc.study.compose import compose_any
 
         budgets = verification_jobs.Budgets(flags.budget, flags.each)
-        code = verification_jobs.launch(folds, tables, compose_any(of_jobs), budgets, flags.shared)
+        code = verification_jobs.launch(folds, tables, compose_any(of_jobs), budgets)
         if code is not None:
             return code
     else:
