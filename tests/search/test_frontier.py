@@ -243,3 +243,23 @@ def test_a_part_that_is_too_long_for_its_time_gets_on_all_the_same(
     whole = known.search.begin(aim)
     assert whole.wait()
     assert part.leader == whole.leader
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_sets_bound_the_size_that_was_cut_short(seed: int, stop: Interrupter) -> None:
+    """Size 4 has the sets of size 3, which are bounded for all functions of two literals."""
+    problem = random_problem(np.random.default_rng(seed), Method.MEDIAN, 60, 5, 4, 9)
+    solver = Native(1)
+    solver.solve(problem, 3, Incumbent(), stop.after(math.inf))
+    found = solver.solve(problem, 4, Incumbent(), stop.after(0))
+    best = Native(1).solve(problem, 4, Incumbent(), stop.after(math.inf))
+    assert not found.proved
+    assert problem.fewest_errors < found.lower_bound <= best.errors
+
+
+def test_nothing_is_known_of_sets_that_no_smaller_size_has(stop: Interrupter) -> None:
+    problem = random_problem(np.random.default_rng(1), Method.MEDIAN, 60, 5, 4, 9)
+    solver = Native(1)
+    solver.solve(problem, 4, Incumbent(), stop.after(math.inf))
+    found = solver.solve(problem, 5, Incumbent(), stop.after(0))
+    assert found.lower_bound == problem.fewest_errors

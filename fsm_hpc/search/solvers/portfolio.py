@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
@@ -49,7 +51,7 @@ class Portfolio:
                 mine = max(1, self._threads // 2)
                 self._native.share(mine)
                 race.enter(self._clingo(max(1, self._threads - mine)))
-                race.wait(until=None)
+                race.wait(until=math.inf)
             return race.outcome()
         finally:
             race.stop()  # also after Ctrl-C
@@ -71,31 +73,18 @@ def _clingo_dl(threads: int) -> Solver:
     return ClingoDl(threads)
 
 
-@dataclass(slots=True)
-class _Runner:
-    """A solver at work in a thread of its own."""
-
-    solver: Solver
-    stop: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
-    outcome: Outcome | None = None
-    failure: BaseException | None = None
-
-    @property
-    def is_done(self) -> bool:
-        return self.outcome is not None or self.failure is not None
-
-
 class _Race:
-    """One call of `solve`: runners, the best that any of them told, and who was first."""
+    """One call of `solve`: solvers in threads of their own, and the best that any of them told."""
 
     def __init__(self, problem: Problem, length: int, start: Incumbent, control: Control) -> None:
         self._problem = problem
         self._length = length
         self._control = control
         self._best = start
-        self._runners: list[_Runner] = []
+        self._pool = ThreadPoolExecutor(2)
+        self._runs: list[Future[Outcome]] = []
         self._lock = threading.Lock()
+        self._stop = threading.Event()
         self._end: End | None = None
 
     @property
@@ -104,61 +93,55 @@ class _Race:
 
     def enter(self, solver: Solver) -> None:
         """Start a solver on what is known by now."""
-        runner = _Runner(solver)
         if self._control.stop.is_set():
-            runner.stop.set()
-        control = replace(self._control, stop=runner.stop, report=self._hear)
-        runner.thread = threading.Thread(target=self._run, args=(runner, control))
-        self._runners.append(runner)
-        runner.thread.start()
+            self._stop.set()
+        self._runs.append(self._pool.submit(self._run, solver))
 
-    def wait(self, until: float | None) -> None:
-        """Until a proof, a reason to end, the end of all runners, or a point in time."""
-        while not self.is_over and not all(runner.is_done for runner in self._runners):
-            if until is not None and time.monotonic() >= until:
+    def wait(self, until: float) -> None:
+        """Until a proof, a reason to end, the end of all solvers, or a point in time."""
+        while not self.is_over and not all(run.done() for run in self._runs):
+            if time.monotonic() >= until:
                 return
             self._end = self._control.reason_to_end()
             time.sleep(LOOK_S if self._end is None else 0)
 
     def stop(self) -> None:
-        for runner in self._runners:
-            runner.stop.set()
+        self._stop.set()
+        self._pool.shutdown(wait=False)
 
     def outcome(self) -> Outcome:
-        """The first proof, or else the best of what the runners came back with."""
+        """The first proof, or else the best of what the solvers came back with."""
         proof = self._proof()
         self.stop()
-        for runner in self._runners:
-            assert runner.thread is not None
-            runner.thread.join()
-        outcomes = [runner.outcome for runner in self._runners if runner.outcome is not None]
+        failures = [run.exception() for run in self._runs]  # waits for all of them
         if proof is not None:
             return proof
-        if not outcomes:
-            raise next(runner.failure for runner in self._runners if runner.failure is not None)
+        if failure := next(iter(failures), None) if all(failures) else None:
+            raise failure
+        outcomes = [run.result() for run in self._runs if run.exception() is None]
         best = min(outcomes, key=lambda o: (o.errors, o.formula.size))
+        frontiers = (o.frontier for o in outcomes if o.frontier is not None)
         return replace(
             best,
-            frontier=next(
-                (o.frontier for o in outcomes if o.frontier is not None), self._best.frontier
-            ),
+            frontier=next(frontiers, self._best.frontier),
             lower_bound=max(o.lower_bound for o in outcomes),
             proved_length=max(o.proved_length for o in outcomes),
             end=self._end or outcomes[0].end,
         )
 
     def _proof(self) -> Outcome | None:
-        done = [r.outcome for r in self._runners if r.outcome is not None and r.outcome.proved]
-        return done[0] if done else None
+        ended = [run.result() for run in self._runs if run.done() and run.exception() is None]
+        return next((outcome for outcome in ended if outcome.proved), None)
 
-    def _run(self, runner: _Runner, control: Control) -> None:
+    def _run(self, solver: Solver) -> Outcome:
+        control = replace(self._control, stop=self._stop, report=self._hear)
         with self._lock:
             start = self._best
         try:
-            runner.outcome = runner.solver.solve(self._problem, self._length, start, control)
+            return solver.solve(self._problem, self._length, start, control)
         except Exception as failure:
-            runner.failure = failure
-            log.warning("%s gave up: %s", runner.solver.name, failure)
+            log.warning("%s gave up: %s", solver.name, failure)
+            raise
 
     def _hear(self, incumbent: Incumbent) -> None:
         """Tell the caller what is new, whoever found it."""
@@ -171,10 +154,7 @@ class _Race:
 
 
 def _is_news(new: Incumbent, old: Incumbent) -> bool:
-    if new.formula is None or new.errors is None:
-        return False
-    if old.formula is None or old.errors is None:
-        return True
-    better = (old.errors, old.formula.size) > (new.errors, new.formula.size)
-    same = (old.errors, old.formula.size) == (new.errors, new.formula.size)
-    return better or (same and new.proved_length > old.proved_length)
+    if new.formula is None or old.formula is None:
+        return new.formula is not None
+    known = (old.errors, old.formula.size, -old.proved_length)
+    return (new.errors, new.formula.size, -new.proved_length) < known

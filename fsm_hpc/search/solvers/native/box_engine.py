@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.search.frontier import Leader, Rest
+from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import (
     MOST_BOXED,
@@ -147,6 +147,9 @@ class BoxEngine:
         for at, box in enumerate(rest):
             worker.memory.boxes[at, : 4 * units.plan.boxed] = box
         worker.lane.control[STACKED] = len(rest)
+
+    def most(self, groups: Sequence[PlanUnits], left: Iterable[UnitRange]) -> None:
+        """A unit is bounded only while it is searched."""
 
     def decode(self, groups: Sequence[PlanUnits], lane: shapes.Lane) -> Leader:
         unit, entry, mask, score, low, high = (int(value) for value in lane.leader)

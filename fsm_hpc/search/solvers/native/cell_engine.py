@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from fsm_hpc.search.frontier import Leader, Rest
+from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import function_tree, literal_counts
@@ -211,6 +212,17 @@ class CellEngine:
 
     def take_up(self, worker: Worker, units: CellUnits, rest: Rest) -> None:
         """Nothing is left of a unit that was begun."""
+
+    def most(self, groups: Sequence[CellUnits], left: Iterable[UnitRange]) -> int | None:
+        """From the bounds of sets, where a smaller size has all of them."""
+        found = NEVER
+        for group, one in itertools.product(groups, left):
+            start, end = max(one.start, group.first), min(one.end, group.end)
+            bounds = group.known_bounds[start - group.first : max(start, end) - group.first]
+            if len(bounds) < end - start:
+                return None
+            found = max(found, int(bounds.max(initial=NEVER)))
+        return found if found < ABOVE else None
 
     def decode(self, groups: Sequence[CellUnits], lane: Lane) -> Leader:
         score, number, f = (int(lane.leader[field]) for field in (SCORE, PLAN, FUNCTION))

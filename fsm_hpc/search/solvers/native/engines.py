@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.search.frontier import Leader, Rest
+from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.solvers.native.kernels.cell_shapes import CellMemory
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     BoxMemory,
@@ -88,6 +88,10 @@ class Engine(Protocol):
 
     def take_up(self, worker: Worker, group: Any, rest: Rest) -> None:
         """Let the worker begin its next unit with what is left of it."""
+        ...
+
+    def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> int | None:
+        """A score that no formula of these units exceeds; None where there is none at hand."""
         ...
 
     def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:

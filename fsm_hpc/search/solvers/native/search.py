@@ -170,9 +170,9 @@ class Run:
         return _first(self._heard if n == len(self.best) - 1 else self._look(n) for n in top)
 
     @property
-    def is_listed(self) -> bool:
-        """Whether the work is known; the functions of a long formula take a while."""
-        return self._work is not None
+    def is_divisible(self) -> bool:
+        """Whether helpers can take parts of it; to list the functions of a size takes a while."""
+        return self._work is not None and not self.is_too_large
 
     def frontier(self) -> Frontier | None:
         """What is left, and the leader of the rest; at any time, from any thread, at once."""
@@ -195,6 +195,13 @@ class Run:
             work.share(left),
             spent_s + time.monotonic() - self._started,
         )
+
+    def most(self) -> int | None:
+        """The score that no formula of what is left exceeds, where that is known."""
+        frontier = self.frontier()
+        if self._work is None or frontier is None or self.is_too_large:
+            return None
+        return self._search.engine.most(self._work.groups, frontier.left)
 
     # -------------------------------------------------------------------------------- threads
 

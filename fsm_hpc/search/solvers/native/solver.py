@@ -41,7 +41,6 @@ class ProblemCache:
     table: KernelTable
     search: Search
     local: LocalSearch
-    positives: int
     optima: list[Leader | None] = field(default_factory=list)  # of the bounds 1, 2, ...
 
     @staticmethod
@@ -52,12 +51,12 @@ class ProblemCache:
             raise UserError(f"expected at most {most} for solver=native, found {problem.rows:,}")
         table = KernelTable(problem)
         search = Search(choose_engine(table), threads, numbering(problem))
-        return ProblemCache(problem, table, search, LocalSearch(problem, table), problem.positives)
+        return ProblemCache(problem, table, search, LocalSearch(problem, table))
 
     @property
     def ceiling(self) -> int:
         """The score that no formula of any size exceeds."""
-        return self.positives - self.problem.fewest_errors
+        return self.problem.positives - self.problem.fewest_errors
 
     @property
     def last(self) -> Leader | None:
@@ -65,7 +64,7 @@ class ProblemCache:
         return self.optima[-1] if self.optima else None
 
     def errors(self, leader: Leader) -> int:
-        return self.positives - leader.score
+        return self.problem.positives - leader.score
 
 
 class Native:
@@ -147,11 +146,6 @@ def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Ou
     return Outcome(formula, errors, bound, proved, end, Native.name, start.frontier)
 
 
-def _is_divisible(run: Run) -> bool:
-    """Whether helpers can take parts of it."""
-    return run.is_listed and not run.is_too_large
-
-
 class _Solve:
     """One call of `solve`."""
 
@@ -172,6 +166,7 @@ class _Solve:
         self._best = self._leader(shortest)
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
+        self._most: int | None = None  # the score that nothing left of the size under way exceeds
         self._tell_at = 0.0
         self._pace = Pace()
         self._give_up_at: float | None = None  # where a size cannot be searched
@@ -201,6 +196,8 @@ class _Solve:
             self._best = known.last
         best, proved_length = self._best, len(known.optima)
         errors, bound = known.errors(best), known.problem.fewest_errors
+        if self._most is not None and proved_length + 1 == self._length:
+            bound = max(bound, known.problem.positives - max(self._most, best.score))
         frontier = self._resume_point(best)
         return Outcome(best.formula, errors, bound, proved_length, self._end, Native.name, frontier)
 
@@ -218,6 +215,7 @@ class _Solve:
         run, is_done = self._run(Aim(size, before, known_score))
         if not is_done:
             self._frontier = run.frontier() or self._frontier
+            self._most = run.most()
             return
         self._frontier = None
         found = run.leader
@@ -247,7 +245,7 @@ class _Solve:
         spent_s = self._frontier.seconds if self._frontier else 0.0
         alone_until = time.monotonic() + helpers.head_start_s - spent_s
         is_done = run.wait(
-            lambda: self._watch(run) or (_is_divisible(run) and time.monotonic() >= alone_until)
+            lambda: self._watch(run) or (run.is_divisible and time.monotonic() >= alone_until)
         )
         frontier = run.frontier()
         if is_done or self._end is not None or frontier is None:
@@ -323,7 +321,7 @@ class _Solve:
 
     def _leader(self, formula: Formula) -> Leader:
         errors = self._known.problem.errors(formula)
-        return Leader(formula.canonical(), self._known.positives - errors)
+        return Leader(formula.canonical(), self._known.problem.positives - errors)
 
     # -------------------------------------------------------------------------------- the rest
 

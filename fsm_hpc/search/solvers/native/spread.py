@@ -72,6 +72,10 @@ class Spread(Parts[Frontier]):
             seconds=self._before.seconds + time.monotonic() - self._started,
         )
 
+    def most(self) -> int | None:
+        """The score that no formula of what is left exceeds, where that is known here."""
+        return self._search.engine.most(self._work.groups, self.left())
+
     def _order(self, left: tuple[UnitRange, ...]) -> Order:
         return Order(replace(self._before, left=left, leader=self.leader, seconds=0.0), PART_S)
 
