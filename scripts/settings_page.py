@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import typing
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
-from fsm_hpc.study.building import plain_values
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.keys import INTERNAL
-from fsm_hpc.system.settings import Scope, info_of
+from fsm_hpc.system import serialization
+from fsm_hpc.system.settings import Scope, Setting, settings_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """# Settings
@@ -28,35 +25,26 @@ Another value of a setting that changes results makes another variant of a fold.
 
 
 def page() -> str:
-    return HEAD + "".join(_rows(Config, ""))
+    return HEAD + "".join(_rows())
 
 
-def _rows(kind: Any, prefix: str) -> Iterator[str]:
-    hints = typing.get_type_hints(kind)
-    for one in fields(kind):
-        if one.name in INTERNAL:
-            continue
-        key, hint, info = prefix + one.name, hints[one.name], info_of(one)
-        if is_dataclass(hint):
-            if key != "dataset":
-                yield from _rows(hint, f"{key}.")
-            continue
-        meaning = info.help + _choices(hint)
-        changes = {Scope.NONE: "", Scope.ALL: "yes"}.get(info.changes, f"of {info.changes.value}")
-        yield f"| `{key}` | {_default(one)} | {meaning} | {changes} |\n"
+def _rows() -> Iterator[str]:
+    for one in settings_of(Config):
+        if not one.is_section and one.path[0] != "dataset":
+            changes = {Scope.NONE: "", Scope.ALL: "yes"}
+            scope = changes.get(one.info.changes, f"of {one.info.changes.value}")
+            yield f"| `{one.key}` | {_default(one)} | {one.info.help}{_choices(one)} | {scope} |\n"
 
 
-def _default(one: Any) -> str:
-    if one.default is MISSING and one.default_factory is MISSING:
+def _default(one: Setting) -> str:
+    if one.default is MISSING:
         return "by the file of the group"
-    value = one.default if one.default is not MISSING else one.default_factory()
-    return f"`{json.dumps(plain_values(value))}`"
+    return f"`{json.dumps(serialization.plain(one.default))}`"
 
 
-def _choices(hint: Any) -> str:
-    kinds = [hint, *typing.get_args(hint)]
-    found = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
-    return f": {', '.join(f'`{member.value}`' for member in found[0])}" if found else ""
+def _choices(one: Setting) -> str:
+    enums = [kind for kind in one.kinds if isinstance(kind, type) and issubclass(kind, Enum)]
+    return f": {', '.join(f'`{member.value}`' for member in enums[0])}" if enums else ""
 
 
 if __name__ == "__main__":

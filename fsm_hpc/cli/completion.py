@@ -91,12 +91,12 @@ def _values(argument: str) -> Iterator[str]:
 
     stem, _, last = argument.rpartition("," if "," in argument.partition("=")[2] else "=")
     glue = argument[len(stem)]
-    hint = keys.hint_of(key_of(argument))
-    hints = [hint, *typing.get_args(hint)]
-    choices = [str(member.value) for kind in hints if _is_enum(kind) for member in kind]
-    choices += ["true", "false"] if bool in hints else []
-    yield from (f"{stem}{glue}{text}" for text in [*names_in(key_of(argument)), *choices])
-    if Path in hints or key_of(argument) in ("dataset.path", "dataset.labels"):
+    key = key_of(argument)
+    kinds = keys.SETTINGS[key].kinds if key in keys.SETTINGS else ()
+    choices = [str(member.value) for kind in kinds if _is_enum(kind) for member in kind]
+    choices += ["true", "false"] if bool in kinds else []
+    yield from (f"{stem}{glue}{text}" for text in [*names_in(key), *choices])
+    if Path in kinds or key in ("dataset.path", "dataset.labels"):
         folder, _, name = last.rpartition("/")
         place = Path(folder or ("/" if last.startswith("/") else ".")).expanduser()
         found = place.iterdir() if place.is_dir() else ()

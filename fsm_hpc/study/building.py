@@ -1,45 +1,79 @@
-"""Settings from plain values and back, each value checked for its type."""
+"""Settings from plain values and back, each value checked for its type and range."""
 
 from __future__ import annotations
 
+import re
 import types
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, field, is_dataclass, make_dataclass
 from enum import Enum
-from functools import cache, lru_cache
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import option_lists
-from fsm_hpc.study.checks import finite, refuse_option
-from fsm_hpc.study.hashable_mapping import HashableMapping
+from fsm_hpc.system import serialization
+from fsm_hpc.system.settings import Setting, fields_of
 
 T = TypeVar("T")
 MANDATORY = "???"  # what Hydra calls a value that has to be given
+MOST = 2**63  # beyond which no file of the program is read back
+# what was a setting once, and the option of the command that replaces it
+OPTIONS = {"wait": "--wait", "after": "--after collect,report", "notify": "--notify NAME@HOST"}
+# options of schedulers whose value is a list to them, so that commas in it are no sweep
+LISTS = frozenset(
+    [
+        *("partition", "mail-type", "exclude", "nodelist", "clusters", "reservation"),
+        *("gres", "licenses", "dependency", "export", "tres-per-task"),
+    ]
+)
+_sections: dict[tuple[Any, str, str], Any] = {}  # folds of a sweep share theirs
 
-_hints: Callable[[Any], dict[str, Any]] = cache(typing.get_type_hints)
+
+def refuse_option(key: str) -> None:
+    """Name the option of a command that took the place of a setting."""
+    if key in OPTIONS:
+        raise UserError(f"{key} is an option of the command: write {OPTIONS[key]}, not {key}=...")
 
 
-@lru_cache(maxsize=256)  # folds of a sweep share their sections, and there may be thousands
-def _built_once(kind: typing.Hashable, values: HashableMapping, where: str) -> Any:
-    return build(typing.cast(type[Any], kind), values.of, where)
+def is_list(key: str) -> bool:
+    """Whether its value is a list to a scheduler: `cluster.by.bank.options.exclude`."""
+    section, _, name = key.rpartition(".")
+    return section.partition(".")[0] == "cluster" and name.replace("_", "-") in LISTS
+
+
+def joined_list(key: str, value: str) -> str | None:
+    """The text that a value such as `a,b` or `n[1,3-5]` stands for; None where it is not a list to
+    the scheduler, and where `[a,b]` or `choice(a,b)` is Hydra's to read."""
+    is_read_by_hydra = re.match(r"\s*(\[|\{|\w+\()", value)
+    if not is_list(key) or is_read_by_hydra or not re.search(r"[,\[]", value):
+        return None
+    names = re.sub(r"[\"']|\s*(,)\s*", r"\1", value).strip()
+    if not all(names.split(",")):
+        raise UserError(f"{key}: expected names between commas, found {value!r}")
+    return names
+
+
+# ------------------------------------------------------------------------------ to typed values
 
 
 def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
     """A dataclass from plain values; wrong names and types are the user's to mend."""
-    hints = _hints(kind)
-    unknown = sorted(set(values) - set(hints))
-    if unknown:
-        refuse_option(where + unknown[0])
-        known = ", ".join(hints)
-        raise UserError(f"{where}{unknown[0]} is not a setting; expected one of: {known}")
-    for expected in fields(kind):  # type: ignore[arg-type]
-        required = expected.default is MISSING and expected.default_factory is MISSING
-        if required and expected.name not in values:
-            raise UserError(f"{where}{expected.name} is missing")
-    return kind(**{name: _typed(hints[name], v, where + name) for name, v in values.items()})
+    known = {one.key: one for one in fields_of(kind)}  # type: ignore[arg-type]
+    for name in sorted(set(values) - set(known)):
+        refuse_option(where + name)
+        raise UserError(f"{where}{name} is not a setting; expected one of: {', '.join(known)}")
+    for name, one in known.items():
+        if one.default is MISSING and name not in values:
+            raise UserError(f"{where}{name} is missing")
+    return kind(**{name: _checked(known[name], v, where + name) for name, v in values.items()})
+
+
+def _checked(one: Setting, value: Any, where: str) -> Any:
+    typed = _typed(one.hint, value, where)
+    one.info.check(where, typed)
+    return typed
 
 
 def _typed(hint: Any, value: Any, where: str) -> Any:
@@ -55,13 +89,20 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if origin is tuple and isinstance(value, (list, tuple, str, int, float)):
         items = value if isinstance(value, (list, tuple)) else [value]  # `dataset.drop=id`: of one
         return tuple(_typed(options[0], item, where) for item in items)
-    if hint is str and isinstance(value, (list, tuple)) and option_lists.is_list(where):
+    if hint is str and isinstance(value, (list, tuple)) and is_list(where):
         return ",".join(map(str, value)) or None
     if origin is dict and isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(hint) and isinstance(value, Mapping):
-        return _built_once(typing.cast(typing.Hashable, hint), HashableMapping(value), where + ".")
+        return _section(hint, value, where + ".")
     return _scalar(hint, value, where)
+
+
+def _section(kind: Any, values: Mapping[str, Any], where: str) -> Any:
+    known_by = (kind, repr(values), where)
+    if known_by not in _sections:
+        _sections[known_by] = build(kind, values, where)
+    return _sections[known_by]
 
 
 def _scalar(hint: Any, value: Any, where: str) -> Any:
@@ -74,7 +115,8 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         raise UserError(f"{where}: expected text without NUL, found {value!r}")
     if hint is Path and isinstance(value, (str, Path)):
         return Path(value).expanduser()
-    finite(where, value)
+    if type(value) in (int, float) and not abs(value) < MOST:
+        raise UserError(f"{where}: expected a finite number, found {value!r}")
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     if hint is str and isinstance(value, (int, float)):
@@ -85,13 +127,18 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
     raise UserError(f"{where}: expected {words.get(hint, 'a list or a group')}, found {value!r}")
 
 
-def plain_values(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: plain_values(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: plain_values(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_values(item) for item in value]
-    if isinstance(value, Enum):
-        return value.value
-    return str(value) if isinstance(value, Path) else value
+def schema(kind: Any) -> type[Any]:
+    """A class with the same keys and defaults, for Hydra. OmegaConf would make an integer 1 of 1.5,
+    and knows enumerations by other names, so that types of values are left to `build`."""
+    made: list[tuple[str, Any, Any]] = []
+    for one in fields_of(kind):
+        if one.is_section:
+            section = schema(one.hint)
+            made.append((one.key, section, field(default_factory=section)))
+        elif one.is_setting:
+            made.append((one.key, Any, field(default_factory=partial(_default, one))))
+    return make_dataclass(kind.__name__, made)
+
+
+def _default(one: Setting) -> Any:
+    return MANDATORY if one.default is MISSING else serialization.plain(one.default)

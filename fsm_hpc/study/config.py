@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,61 +12,26 @@ from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.constraints import Constraints
-from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
-from fsm_hpc.search.solvers.names import Encoding, SolverName
-from fsm_hpc.study.building import plain_values
-from fsm_hpc.study.checks import at_least, number_or_auto, one_folder, one_line, one_name, one_word
-from fsm_hpc.study.cut_settings import CutSettings
+from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.study.language_settings import LanguageSettings
-from fsm_hpc.system.settings import Scope, check_least, setting
-
-
-@dataclass(frozen=True, slots=True)
-class MethodSettings:
-    """conf/method: what is learnt, and how long a baseline is tuned."""
-
-    name: Method = setting(help="what is learnt", changes=Scope.ALL)
-    trials: int | None = setting(
-        None, "of a baseline: how many settings Optuna tries", least=1, changes=Scope.BASELINES
-    )
-    time_limit_s: float | None = setting(
-        None,
-        "of one fit, for packages that take such a limit",
-        least=1,
-        changes=Scope.BASELINES,
-        legacy=None,
-    )
-
-    def __post_init__(self) -> None:
-        check_least("method", self)
-
-
-@dataclass(frozen=True, slots=True)
-class SolverSettings:
-    """conf/solver: who searches for the formula."""
-
-    name: SolverName = setting(help="who searches for the formula")
-    threads: int | None = setting(None, "null: all cores that the job has", least=1)
-    head_start_s: float | None = setting(
-        None, "portfolio: seconds that native searches alone", least=0
-    )
-    encoding: Encoding | None = setting(
-        None, "clingo_dl: fast rules, or plain, the paper's as they stand"
-    )
-
-    def __post_init__(self) -> None:
-        check_least("solver", self)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What only some solvers take, by name."""
-        of = {SolverName.PORTFOLIO: "head_start_s", SolverName.CLINGO_DL: "encoding"}
-        name = of.get(self.name)
-        value = getattr(self, name) if name else None
-        return {} if name is None or value is None else {name: value}
+from fsm_hpc.study.group_settings import (
+    CutSettings,
+    LanguageSettings,
+    MethodSettings,
+    SolverSettings,
+)
+from fsm_hpc.system import serialization
+from fsm_hpc.system.settings import (
+    FOLDER,
+    MODULE,
+    NUMBER_OR_AUTO,
+    ONE_LINE,
+    ONE_WORD,
+    Scope,
+    setting,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +74,6 @@ class ScanSettings:
         False, "write claim.json.gz, which an independent program can check; contains the table"
     )
 
-    def __post_init__(self) -> None:
-        check_least("scan", self)
-
 
 @dataclass(frozen=True, slots=True)
 class FinalSettings:
@@ -120,9 +82,6 @@ class FinalSettings:
     budget_h: float = setting(
         72.0, "hours for the final formula, earlier attempts included", least=0
     )
-
-    def __post_init__(self) -> None:
-        check_least("final", self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +107,8 @@ class FitSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.folds != 0:
-            at_least("fit.folds", self.folds, 2)
-        check_least("fit", self)
+        if self.folds != 0 and not self.folds >= 2:
+            raise UserError(f"fit.folds: expected at least 2, found {self.folds}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +118,7 @@ class ClusterSettings:
     scheduler: str = setting(
         "auto",
         "a module of cluster/schedulers, or beside your own file; auto: as detected",
+        text=MODULE,
     )
     detect: dict[str, Any] = setting(
         dict, "for auto: clusters, each by the program that shows that it is here"
@@ -180,12 +139,12 @@ class ClusterSettings:
     max_retries: int = setting(
         10, "node failures and preemptions after which a fold waits for resume", least=0
     )
-    partition: str | None = setting(None, "null: the site's default")
-    account: str | None = setting(None, "account that pays")
-    qos: str | None = setting(None, "quality of service")
-    constraint: str | None = setting(None, "features that nodes must have")
-    mail_user: str | None = setting(None, "address for mail of the scheduler")
-    mail_type: str | None = setting(None, "events for mail: END,FAIL")
+    partition: str | None = setting(None, "null: the site's default", text=ONE_WORD)
+    account: str | None = setting(None, "account that pays", text=ONE_WORD)
+    qos: str | None = setting(None, "quality of service", text=ONE_WORD)
+    constraint: str | None = setting(None, "features that nodes must have", text=ONE_WORD)
+    mail_user: str | None = setting(None, "address for mail of the scheduler", text=ONE_WORD)
+    mail_type: str | None = setting(None, "events for mail: END,FAIL", text=ONE_WORD)
     options: dict[str, Any] | None = setting(
         None, "any other option of the scheduler: {nice: 100, reservation: course}", runs_code=True
     )
@@ -196,16 +155,13 @@ class ClusterSettings:
         None, "null: the Python that submits, at the same path on the nodes", runs_code=True
     )
     by: dict[str, Any] = setting(dict, "other values for some datasets and methods")
-    folds_per_job: str = setting("1", "auto: short folds share a job; a number: so many do")
+    folds_per_job: str = setting(
+        "1", "auto: short folds share a job; a number: so many do", text=NUMBER_OR_AUTO
+    )
 
     def __post_init__(self) -> None:
-        one_name("cluster.scheduler", self.scheduler)
-        number_or_auto("cluster.folds_per_job", self.folds_per_job)
-        check_least("cluster", self)
-        for name in ("partition", "account", "qos", "constraint", "mail_user", "mail_type"):
-            one_word(f"cluster.{name}", getattr(self, name) or "-")
         for name, value in (self.options or {}).items():
-            one_line(f"cluster.options.{name}", f"{name}{value}")
+            ONE_LINE.check(f"cluster.options.{name}", f"{name}{value}")
         if not 0 < self.memory_share <= 1:
             raise UserError(f"cluster.memory_share: expected 0 to 1, found {self.memory_share}")
 
@@ -228,7 +184,7 @@ class Config:
     out: Path | None = setting(
         None, "folder of model.json and model.html; null: <method>/model in the study"
     )
-    study: str = setting("default", "results/<study>/<dataset>/<method>/fold-<k>/")
+    study: str = setting("default", "results/<study>/<dataset>/<method>/fold-<k>/", text=FOLDER)
     results_dir: Path = setting(Path("results"), "relative to the folder of the command")
     data_dir: Path | None = setting(
         None, "folder with your own copies of the tables; also FSM_DATA_DIR"
@@ -236,7 +192,7 @@ class Config:
     allow_changed_data: bool = setting(
         False, "true: accept a table whose SHA-256 is not the expected one"
     )
-    folds: int = setting(10, "parts of the cross-validation", changes=Scope.ALL)
+    folds: int = setting(10, "parts of the cross-validation", least=2, changes=Scope.ALL)
     fold: int = setting(0, "which of them is held out; with -m all of them")
     fold_kind: FoldKind = setting(
         FoldKind.KFOLD,
@@ -256,7 +212,6 @@ class Config:
     overrides: tuple[str, ...] = field(default=(), compare=False)  # of the command, fold apart
 
     def __post_init__(self) -> None:
-        at_least("folds", self.folds, 2)
         if not 0 <= self.fold < self.folds:
             raise UserError(f"fold: expected 0 to {self.folds - 1}, found {self.fold}")
         if not 0 < (found := self.validation_fraction) < 1:
@@ -268,8 +223,7 @@ class Config:
                 f"cluster.nodes={self.nodes}: solver=clingo_dl runs on one machine; several share "
                 "a search with solver=native or solver=portfolio (its native part)"
             )
-        one_folder("study", self.study)
-        one_folder("dataset.name", self.dataset.name)
+        FOLDER.check("dataset.name", self.dataset.name)
 
     @property
     def id(self) -> FoldId:
@@ -288,9 +242,4 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `build(Config, ...)` turns back into an equal Config."""
-        return typing.cast(dict[str, Any], plain_values(self))
-
-
-def stated_default(key: str) -> Any:
-    """The default of a setting that is in no section."""
-    return next(one.default for one in fields(Config) if one.name == key)
+        return typing.cast(dict[str, Any], serialization.plain(self))

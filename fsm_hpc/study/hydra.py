@@ -17,7 +17,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import config_folders, hydra_keys, option_lists, override_limits, schema
+from fsm_hpc.study import building, config_folders, hydra_keys, override_limits
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import key_of as key_of
 from fsm_hpc.study.config_folders import names_in as names_in
 from fsm_hpc.study.config_folders import quoted as quoted
@@ -66,7 +67,7 @@ def _check_sweep(override: Any) -> None:
 
 def _with_joined_list(override: str) -> str:
     """The override with a list for the scheduler, `a,b` or `n[1,3-5]`, as one text."""
-    names = option_lists.joined(key_of(override), override.partition("=")[2])
+    names = building.joined_list(key_of(override), override.partition("=")[2])
     return override if names is None else f"{override.partition('=')[0]}={quoted(names)}"
 
 
@@ -293,6 +294,15 @@ def _register_own_folders() -> None:
     Plugins.instance().register(OwnFolders)
 
 
+@cache
+def _register_schema() -> None:
+    """Put the settings where the defaults list of conf/config.yaml looks for them."""
+    from hydra.core.config_store import ConfigStore
+
+    schema = building.schema(Config)
+    ConfigStore.instance().store(name="settings", node=schema, provider="fsm_hpc")
+
+
 @contextmanager
 def loader() -> Iterator[Any]:
     """Hydra's loader over conf/ and the user's own folders."""
@@ -300,7 +310,7 @@ def loader() -> Iterator[Any]:
     from hydra.core.global_hydra import GlobalHydra
 
     _register_own_folders()
-    schema.register()
+    _register_schema()
     with initialize_config_dir(str(conf_dir()), version_base="1.3", job_name="fsm_hpc"):
         yield GlobalHydra.instance().config_loader()
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from fsm_hpc.errors import did_you_mean
-from fsm_hpc.study.checks import refuse_option
+from fsm_hpc.study.building import refuse_option
 from fsm_hpc.study.config_folders import groups, key_of, names_in, quoted
 from fsm_hpc.study.keys import suggestion
 

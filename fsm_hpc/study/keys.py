@@ -1,69 +1,32 @@
-"""The keys that a command may set, derived from the dataclasses of the config."""
+"""The keys that a command may set, derived from the fields of the config."""
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import Field, fields, is_dataclass
+from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study import hydra_keys
-from fsm_hpc.study.checks import refuse_option
+from fsm_hpc.study.building import refuse_option
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import groups, key_of, names_in
 from fsm_hpc.study.hydra_keys import is_of_hydra
+from fsm_hpc.system.settings import Setting, settings_of
 
 OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it
-INTERNAL = ("overrides",)  # of a config, and no settings
 EXPERIMENT = "experiment"  # a config group whose files set other keys
+SETTINGS: dict[str, Setting] = {one.key: one for one in settings_of(Config)}
 
 
 def known() -> tuple[str, ...]:
     """Every key and group: `seed`, `scan`, `scan.budget_h`, `experiment`."""
-    return tuple(dict.fromkeys([*settings(), *groups()]))
-
-
-@cache
-def settings() -> tuple[str, ...]:
-    """The keys of all settings, and of their sections."""
-    return tuple(key for key, _ in _keys(Config, ""))
+    return tuple(dict.fromkeys([*SETTINGS, *groups()]))
 
 
 @cache
 def open_keys() -> tuple[str, ...]:
     """Keys whose value has whatever names the user gives: `cluster.options`."""
-    return tuple(key for key, hint in _keys(Config, "") if _is_mapping(hint))
-
-
-def _keys(kind: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    for name, hint in typing.get_type_hints(kind).items():
-        if name not in INTERNAL:
-            yield prefix + name, hint
-        if is_dataclass(hint):
-            yield from _keys(hint, f"{prefix}{name}.")
-
-
-def fields_by_key(kind: Any = Config, prefix: str = "") -> dict[str, Field[Any]]:
-    """The field of every setting, sections apart."""
-    found: dict[str, Field[Any]] = {}
-    hints = typing.get_type_hints(kind)
-    for one in fields(kind):
-        if is_dataclass(hints[one.name]):
-            found |= fields_by_key(hints[one.name], f"{prefix}{one.name}.")
-        elif one.name not in INTERNAL:
-            found[prefix + one.name] = one
-    return found
-
-
-def hint_of(key: str) -> Any:
-    """The type of a setting; None where there is none of that name."""
-    return dict(_keys(Config, "")).get(key)
-
-
-def _is_mapping(hint: Any) -> bool:
-    return any(typing.get_origin(part) is dict for part in (hint, *typing.get_args(hint)))
+    return tuple(key for key, one in SETTINGS.items() if one.is_open)
 
 
 def is_known(key: str) -> bool:
@@ -76,7 +39,7 @@ def check(overrides: Sequence[str], own: Collection[str] = ()) -> None:
         key = key_of(override)
         if "=" not in override and not override.startswith("~"):
             raise UserError(f"expected key=value, found {override!r}{_with_key(override)}")
-        if override.startswith("~") and key in fields_by_key():
+        if override.startswith("~") and key in SETTINGS and not SETTINGS[key].is_section:
             raise UserError(f"{override}: every setting has a value; write {key}=VALUE instead")
         if is_of_hydra(key):
             hydra_keys.check(override)

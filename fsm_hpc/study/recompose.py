@@ -14,11 +14,10 @@ from typing import Any
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import compose, hydra, keys, variants
-from fsm_hpc.study.building import plain_values
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import groups, key_of, names_in, override_text
 from fsm_hpc.study.sweeps import with_value
-from fsm_hpc.system.settings import info_of
+from fsm_hpc.system import serialization
 
 OF_PLACE = ("study", "results_dir", "fold", "variant", "out")  # where a fold is says so
 PATHS = ("dataset.path", "dataset.labels", "data_dir")  # relative to the folder of a command
@@ -34,7 +33,7 @@ def runs_code(override: str) -> bool:
     return key in CODE or (key.startswith("cluster.") and is_inside)
 
 
-CODE = tuple(key for key, one in keys.fields_by_key().items() if info_of(one).runs_code)
+CODE = tuple(key for key, one in keys.SETTINGS.items() if one.info.runs_code)
 
 
 @dataclass
@@ -130,8 +129,8 @@ def _as_overrides(saved: Config) -> Iterator[str]:
     for group in ("method", "solver", "language", "cuts", "objective"):
         yield f"{group}={_value(saved, group).name.value}"
     yield f"cluster={saved.cluster.scheduler}"
-    values = plain_values(saved)
-    for key in keys.fields_by_key():
+    values = serialization.plain(saved)
+    for key in (key for key, one in keys.SETTINGS.items() if not one.is_section):
         value = reduce(lambda part, name: part[name], key.split("."), values)
         if key in ("cluster.by", *OF_PLACE) or (key.endswith(".name") and key != "dataset.name"):
             continue

@@ -276,11 +276,9 @@ def _read(path: Path) -> StudyDefaults | None:
 
 def _with_legacy(settings: Settings) -> Settings:
     """A study that began before there was a setting began with what was done then."""
-    has_formulas = "scan.patience" in settings
-    concerned = [one for one in fingerprint.result_settings() if one.info.concerns(has_formulas)]
-    keys = [o.key for o in concerned if _owned(o.key, "?", "?", "?") == o.key]
-    legacy = {key: v for key, v in fingerprint.LEGACY_DEFAULTS.items() if key in keys}
-    return {**legacy, **settings} if settings else settings
+    legacy = fingerprint.legacy_of("scan.patience" in settings)
+    common = {key: v for key, v in legacy.items() if _owned(key, "?", "?", "?") == key}
+    return {**common, **settings} if settings else settings
 
 
 def save_defaults(configs: Sequence[Config]) -> None:

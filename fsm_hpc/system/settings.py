@@ -1,10 +1,13 @@
-"""A setting as one typed field: its default, help, range, and whether its value changes results."""
+"""A setting as one typed field: default, help, range, and whether its value changes results."""
 
 from __future__ import annotations
 
+import re
+import typing
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from fsm_hpc.errors import UserError
@@ -23,11 +26,32 @@ class Scope(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class TextFormat:
+    """A pattern that a text has to match, and how a message names it."""
+
+    pattern: str
+    expected: str
+
+    def check(self, key: str, text: str) -> None:
+        if re.fullmatch(self.pattern, text) is None:
+            raise UserError(f"{key}: expected {self.expected}, found {text!r}")
+
+
+# Each becomes a line of a job's script, which must not continue with another.
+ONE_WORD = TextFormat(r"[^\s\x00-\x1f\x7f]*", "one word")
+ONE_LINE = TextFormat(r"[^\x00-\x1f\x7f]*", "one line")
+FOLDER = TextFormat(r"[^./][^/]*", "the name of one folder")
+MODULE = TextFormat(r"[a-z][a-z0-9_]*", "a name of small letters")
+NUMBER_OR_AUTO = TextFormat(r"auto|[1-9][0-9]{0,5}", "a whole number from 1 on, or auto")
+
+
+@dataclass(frozen=True, slots=True)
 class SettingInfo:
     """What is known of a setting beside its name, type and default."""
 
     help: str = ""
     least: float | None = None
+    text: TextFormat | None = None
     changes: Scope = Scope.NONE
     result_name: str = ""  # in the settings of a result, where that is not its key
     legacy: Any = ALWAYS_STATED  # the value of results that do not state it
@@ -37,38 +61,86 @@ class SettingInfo:
         """Whether it changes results of formula methods, or of baselines."""
         return self.changes in (Scope.ALL, Scope.FORMULAS if finds_formula else Scope.BASELINES)
 
+    def check(self, key: str, value: Any) -> None:
+        """Refuse a value out of range."""
+        if value is not None and self.least is not None and not value >= self.least:
+            raise UserError(f"{key}: expected at least {self.least}, found {value}")
+        if value is not None and self.text is not None:
+            self.text.check(key, value)
 
-def setting(
-    default: Any = MISSING,
-    help: str = "",
-    *,
-    least: float | None = None,
-    changes: Scope = Scope.NONE,
-    result_name: str = "",
-    legacy: Any = ALWAYS_STATED,
-    runs_code: bool = False,
-) -> Any:
-    """A field of a settings class; a function as default makes the value."""
-    info = SettingInfo(help, least, changes, result_name, legacy, runs_code)
+
+def setting(default: Any = MISSING, help: str = "", **info: Any) -> Any:
+    """A field of a settings class; a function as default makes the value; `info`: SettingInfo."""
+    metadata = {_INFO: SettingInfo(help, **info)}
     if isinstance(default, Callable):  # type: ignore[arg-type]
-        return field(default_factory=default, metadata={_INFO: info})
-    return field(default=default, metadata={_INFO: info})
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
-def info_of(of: Field[Any]) -> SettingInfo:
-    found: SettingInfo = of.metadata.get(_INFO, SettingInfo())
-    return found
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a config, or a section of settings."""
+
+    path: tuple[str, ...]  # scan, patience
+    hint: Any
+    field: Field[Any]
+
+    @property
+    def info(self) -> SettingInfo:
+        found: SettingInfo = self.field.metadata.get(_INFO, SettingInfo())
+        return found
+
+    @property
+    def key(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def short_key(self) -> str:
+        """What sets it: `language=xor` chooses a group, and sets language.name."""
+        return self.key.removesuffix(".name")
+
+    @property
+    def default(self) -> Any:
+        """MISSING where the file of a group states the value."""
+        made = self.field.default_factory
+        return self.field.default if made is MISSING else made()
+
+    @property
+    def is_setting(self) -> bool:
+        """What is not compared is kept with the settings, and is none."""
+        return self.field.compare
+
+    @property
+    def is_section(self) -> bool:
+        return is_dataclass(self.hint)
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """Its type, and those of which it is made: int | None."""
+        return (self.hint, *typing.get_args(self.hint))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its value has whatever names the user gives: `cluster.options`."""
+        return any(typing.get_origin(kind) is dict for kind in self.kinds)
 
 
-def check_least(section: str, settings: Any) -> None:
-    """Refuse numbers below the least that their fields allow."""
-    for name, least in _limits(type(settings)):
-        value = getattr(settings, name)
-        if value is not None and not value >= least:
-            raise UserError(f"{section}.{name}: expected at least {least}, found {value}")
+@cache
+def fields_of(kind: Any) -> tuple[Setting, ...]:
+    """The fields of a settings class."""
+    hints = typing.get_type_hints(kind)
+    return tuple(Setting((one.name,), hints[one.name], one) for one in fields(kind))
 
 
-def _limits(kind: type[Any]) -> Iterator[tuple[str, float]]:
-    for one in fields(kind):
-        if (least := info_of(one).least) is not None:
-            yield one.name, least
+@cache
+def settings_of(kind: Any) -> tuple[Setting, ...]:
+    """Its settings and sections, each section followed by what is in it."""
+    return tuple(_walk(kind, ()))
+
+
+def _walk(kind: Any, path: tuple[str, ...]) -> Iterator[Setting]:
+    for one in filter(lambda one: one.is_setting, fields_of(kind)):
+        place = (*path, *one.path)
+        yield Setting(place, one.hint, one.field)
+        if one.is_section:
+            yield from _walk(one.hint, place)

@@ -32,6 +32,7 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
+from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system import files, ownership, process_identity
 from fsm_hpc.system.files import UnreadableError
 from tests.support.process_identities import identity, reused
@@ -268,8 +269,12 @@ def test_a_module_on_disk_is_never_looked_for(config: Config) -> None:
 
 @pytest.mark.parametrize("name", ["partition", "account", "qos", "constraint", "mail_user"])
 def test_no_setting_goes_on_as_another_line_of_a_jobs_script(config: Config, name: str) -> None:
+    saved = config.to_dict()
+    saved["cluster"][name] = "x\nrm -rf ~"
     with pytest.raises(UserError, match=f"cluster.{name}: expected one word"):
-        submit(config, **{name: "x\nrm -rf ~"})
+        of_any_version(saved)
+    with pytest.raises(UserError, match=f"cluster.{name}: expected one word"):
+        compose([*FOLD, f'cluster.{name}="x\nrm -rf ~"'])
 
 
 # ------------------------------------------------------------------------------- shared folders

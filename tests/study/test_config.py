@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 import yaml
@@ -15,10 +15,10 @@ from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import fingerprint, keys
 from fsm_hpc.study.compose import compose, show
-from fsm_hpc.study.config import Config, stated_default
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system.files import conf_dir
-from fsm_hpc.system.settings import info_of
+from fsm_hpc.system.settings import Setting, settings_of
 from scripts import settings_page
 
 FOLD = ["dataset=bank", "method=pivot"]
@@ -26,16 +26,9 @@ FOLD = ["dataset=bank", "method=pivot"]
 OF_OWN_TABLES = {"name", "target", "infer", "missing_values", "source", "usual_missing_values"}
 
 
-def settings(kind: Any, prefix: str = "") -> dict[str, Any]:
-    """The fields of all settings but those of tables, by key."""
-    found: dict[str, Any] = {}
-    hints = get_type_hints(kind)
-    for one in fields(kind):
-        if is_dataclass(hints[one.name]):
-            found |= settings(hints[one.name], f"{prefix}{one.name}.")
-        else:
-            found[prefix + one.name] = one
-    found.pop("overrides", None)  # of the command, and no setting
+def settings() -> dict[str, Setting]:
+    """All settings but those of tables, by key."""
+    found = {one.key: one for one in settings_of(Config) if not one.is_section}
     return {key: one for key, one in found.items() if not key.startswith("dataset.")}
 
 
@@ -44,9 +37,9 @@ def stated(path: str) -> dict[str, Any]:
     return values
 
 
-@pytest.mark.parametrize("key", settings(Config))
+@pytest.mark.parametrize("key", settings())
 def test_a_setting_says_what_it_means(key: str) -> None:
-    assert info_of(settings(Config)[key]).help
+    assert settings()[key].info.help
 
 
 def test_the_primary_config_states_no_default_of_its_own() -> None:
@@ -56,10 +49,10 @@ def test_the_primary_config_states_no_default_of_its_own() -> None:
 
 def test_every_setting_has_a_value_in_a_composed_config() -> None:
     shown = yaml.safe_load(show(FOLD))
-    for key in settings(Config):
+    for key in settings():
         section, _, name = key.rpartition(".")
         assert name in (shown[section] if section else shown)
-    assert all(map(keys.is_known, settings(Config)))
+    assert all(map(keys.is_known, settings()))
 
 
 def test_the_page_of_settings_is_current() -> None:
@@ -69,7 +62,7 @@ def test_the_page_of_settings_is_current() -> None:
 
 @pytest.mark.parametrize("key", ["study", "results_dir"])
 def test_the_quick_look_at_a_default_sees_what_hydra_composes(key: str) -> None:
-    assert stated_default(key) == getattr(compose(FOLD), key)
+    assert keys.SETTINGS[key].default == getattr(compose(FOLD), key)
 
 
 def test_a_table_of_ones_own_has_the_defaults_of_every_table() -> None:

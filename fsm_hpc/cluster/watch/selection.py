@@ -10,11 +10,12 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import fold_files
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError, did_you_mean
-from fsm_hpc.study import checks, hydra, keys, variants
-from fsm_hpc.study.config import Config, stated_default
+from fsm_hpc.study import hydra, keys, variants
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import RulePaths, StudyPaths
 from fsm_hpc.study.fold_id import PLAIN, FoldId, RuleId
 from fsm_hpc.study.overrides import Override
+from fsm_hpc.system.settings import FOLDER
 
 PLACES = ("study", "results_dir", "out")
 FILTERS = FoldId._fields  # dataset, method, fold, variant
@@ -31,11 +32,13 @@ class SortedOverrides:
     @property
     def study(self) -> Path:
         name = self._place("study")
-        checks.one_folder("study", name)
+        FOLDER.check("study", name)
         return Path(self._place("results_dir")) / name
 
     def _place(self, key: str) -> str:
-        return self.places[key].only_value if key in self.places else str(stated_default(key))
+        return (
+            self.places[key].only_value if key in self.places else str(keys.SETTINGS[key].default)
+        )
 
     @property
     def out(self) -> Path | None:

@@ -1,4 +1,4 @@
-"""conf/cuts: where numeric columns may be cut."""
+"""The settings of config groups: conf/method, conf/solver, conf/language, conf/cuts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,59 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.method import Method
-from fsm_hpc.system.settings import Scope, check_least, setting
+from fsm_hpc.search.solvers.names import Encoding, SolverName
+from fsm_hpc.system.settings import Scope, setting
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSettings:
+    """conf/method: what is learnt, and how long a baseline is tuned."""
+
+    name: Method = setting(help="what is learnt", changes=Scope.ALL)
+    trials: int | None = setting(
+        None, "of a baseline: how many settings Optuna tries", least=1, changes=Scope.BASELINES
+    )
+    time_limit_s: float | None = setting(
+        None,
+        "of one fit, for packages that take such a limit",
+        least=1,
+        changes=Scope.BASELINES,
+        legacy=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SolverSettings:
+    """conf/solver: who searches for the formula."""
+
+    name: SolverName = setting(help="who searches for the formula")
+    threads: int | None = setting(None, "null: all cores that the job has", least=1)
+    head_start_s: float | None = setting(
+        None, "portfolio: seconds that native searches alone", least=0
+    )
+    encoding: Encoding | None = setting(
+        None, "clingo_dl: fast rules, or plain, the paper's as they stand"
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What only some solvers take, by name."""
+        of = {SolverName.PORTFOLIO: "head_start_s", SolverName.CLINGO_DL: "encoding"}
+        name = of.get(self.name)
+        value = getattr(self, name) if name else None
+        return {} if name is None or value is None else {name: value}
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageSettings:
+    """conf/language: which formulas are searched."""
+
+    name: Language = setting(
+        help="which connectives formulas have", changes=Scope.FORMULAS, legacy="paper"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +93,6 @@ class CutSettings:
     )
 
     def __post_init__(self) -> None:
-        check_least("cuts", self)
         if self.name is CutRule.GIVEN:
             Cuts.of_lists(self.given or {})
             if not self.given:
