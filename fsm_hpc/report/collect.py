@@ -16,7 +16,7 @@ from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.proof import ProofLevel, Verification, level
-from fsm_hpc.study import alternatives, verification
+from fsm_hpc.study import alternatives
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import METRICS
@@ -224,10 +224,8 @@ def _row(found: FoldStatus) -> Row:
     reason = "" if found.state is FoldState.DONE else found.reason
     done = found.result
     without = "" if done is None else alternatives.complaint(found.ref.paths, done)
-    checked = None if done is None else verification.read(found.ref.paths, done)
-    return Row(
-        found.ref.id, found.state, reason, done, found.lengths, without, found.outdated, checked
-    )
+    outdated, checked = found.files.outdated, found.files.verification
+    return Row(found.ref.id, found.state, reason, done, found.lengths, without, outdated, checked)
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:

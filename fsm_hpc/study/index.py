@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 import fsm_hpc
+from fsm_hpc.search.proof import Verification
 from fsm_hpc.study import provenance, result
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.packed_rows import PackedRows
@@ -28,11 +29,14 @@ SETTLED_S = 2.0  # a file that is younger may change once more within one tick o
 Signature = tuple[int, ...]  # of the files of a fold: times, inode and size of each
 
 
-class _Entry(msgspec.Struct, array_like=True):
+class IndexEntry(msgspec.Struct, array_like=True):
+    """A finished fold."""
+
     name: str  # the folder of the fold, seen from that of the study
     signature: Signature
     outdated: int
     result: FoldResult
+    verification: Verification | None
 
 
 class ResultIndex:
@@ -48,21 +52,21 @@ class ResultIndex:
         self._signatures: dict[str, Signature | None] = {}
         self._new = 0
 
-    def get(self, paths: FoldPaths) -> tuple[FoldResult, int] | None:
-        """The result, and the number of outdated files beside it; None: to be read from disk."""
+    def get(self, paths: FoldPaths) -> IndexEntry | None:
+        """What is known of a finished fold; None: to be read from disk."""
         name = self._name(paths)
         found = self._signatures[name] = _signature(str(paths.folder))
         entry = self._known.get(name)
-        if entry is None or entry.signature != found:
-            return None
-        return entry.result, entry.outdated
+        return entry if entry is not None and entry.signature == found else None
 
-    def add(self, paths: FoldPaths, done: FoldResult, outdated: int) -> None:
+    def add(
+        self, paths: FoldPaths, done: FoldResult, outdated: int, checked: Verification | None
+    ) -> None:
         """Keep what was read after `get` had been asked for the same fold."""
         name = self._name(paths)
         signature = self._signatures.get(name)
         if signature is not None and _is_settled(signature):
-            self._known[name] = _Entry(name, signature, outdated, done)
+            self._known[name] = IndexEntry(name, signature, outdated, done, checked)
             self._new += 1
 
     def save(self) -> None:
@@ -77,7 +81,7 @@ class ResultIndex:
         return str(paths.folder).removeprefix(self._root)
 
 
-def _encoded(entries: list[_Entry]) -> bytes:
+def _encoded(entries: list[IndexEntry]) -> bytes:
     """Chunks behind their lengths, so that a reader holds one of them at a time."""
     encoder, content = msgspec.msgpack.Encoder(enc_hook=list), io.BytesIO()
     with gzip.open(content, "wb", compresslevel=1) as stream:
@@ -88,7 +92,7 @@ def _encoded(entries: list[_Entry]) -> bytes:
     return content.getvalue()
 
 
-def _read(study: StudyPaths) -> dict[str, _Entry]:
+def _read(study: StudyPaths) -> dict[str, IndexEntry]:
     """The entries; none where the file is not there, damaged, or of another version."""
     try:
         content = files.read_regular(study.index, MAX_BYTES)
@@ -98,7 +102,7 @@ def _read(study: StudyPaths) -> dict[str, _Entry]:
             chunks = _chunks(stream)
             if msgspec.msgpack.decode(next(chunks, b"")) != list(_writer()):
                 return {}
-            decoder = msgspec.msgpack.Decoder(list[_Entry])
+            decoder = msgspec.msgpack.Decoder(list[IndexEntry])
             entries = (entry for chunk in chunks for entry in decoder.decode(chunk))
             return {entry.name: _packed(entry) for entry in entries}
     except (OSError, UnreadableError, EOFError, zlib.error, msgspec.MsgspecError):
@@ -113,7 +117,7 @@ def _chunks(stream: gzip.GzipFile) -> Iterator[bytes]:
 _shared: dict[bytes, Any] = {}  # parts that many results have in common, in memory once
 
 
-def _packed(entry: _Entry) -> _Entry:
+def _packed(entry: IndexEntry) -> IndexEntry:
     """In less memory."""
     done = entry.result
     object.__setattr__(done, "lengths", PackedRows(done.lengths))

@@ -12,13 +12,15 @@ from fsm_hpc.cli.main import main
 from fsm_hpc.cluster.node import afterwards as node
 from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.watch import cost
-from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.scan_file import ScanFacts
 from tests.support.fake_slurm import FakeSlurm
 from tests.support.made_studies import fold_result, put
 from tests.support.slurm_stand_ins import fake_slurm
+from tests.support.submissions import submission
 
 WORDS = ["dataset=hepatitis", "method=median", "cluster=slurm", "fold=0,1"]
 
@@ -104,9 +106,8 @@ def test_options_of_a_sweep_are_refused_where_there_is_none(
 def status(fold: int, is_done: bool) -> FoldStatus:
     ref = FoldRef(FoldId("bank", "pivot", fold), FoldPaths(Path("nowhere")))
     done = fold_result("bank", "pivot", fold) if is_done else None
-    return FoldStatus(
-        ref, FoldState.DONE if is_done else FoldState.QUEUED, result=done, job_id="7_0"
-    )
+    sent = submission("slurm", job_id="7_0")
+    return FoldStatus(FoldFiles(ref, done, sent), FoldState.DONE if is_done else FoldState.QUEUED)
 
 
 def test_open_folds_are_expected_to_take_what_finished_ones_took() -> None:
@@ -120,7 +121,8 @@ def test_open_folds_are_expected_to_take_what_finished_ones_took() -> None:
 def test_the_time_that_open_folds_have_had_counts_in_what_is_expected() -> None:
     """The quick folds are done first: two took 12 and 14 s, and one has been searched for hours."""
     done = [status(fold, True) for fold in (0, 2)]
-    slow = replace(status(3, False), state=FoldState.RUNNING, elapsed_s=7200.0)
+    open_ = status(3, False).files
+    slow = FoldStatus(replace(open_, scan=ScanFacts(seconds=7200.0)), FoldState.RUNNING)
     found = cost.expected([*done, slow], [slow])
     assert found.core_hours == pytest.approx((12 + 14 + 7200) * 8 / 2 / 3600)
     assert (found.folds, found.done) == (1, 2)

@@ -18,7 +18,7 @@ from fsm_hpc.cluster.schedulers import slurm_script
 from fsm_hpc.cluster.schedulers.base import Batch, SiteLimits
 from fsm_hpc.cluster.schedulers.local import Local
 from fsm_hpc.cluster.submit import plan
-from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
@@ -33,7 +33,7 @@ from tests.support.slurm_stand_ins import some_config
 
 def decision(config: Config) -> plan.Decision:
     ref = FoldRef(config.id, FoldPaths(Path("nowhere")), config)
-    return plan.Decision(config, FoldStatus(ref, FoldState.MISSING), True, "missing")
+    return plan.Decision(config, FoldStatus(FoldFiles(ref), FoldState.MISSING), True, "missing")
 
 
 def baseline(nodes: int) -> Config:

@@ -12,7 +12,7 @@ from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import plan, resume
 from fsm_hpc.cluster.watch import selection
-from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.compose import expand
@@ -57,7 +57,7 @@ def test_more_folds_than_the_table_has_rows_are_refused_before_anything_is_submi
 
 def decision(config: Config, number: int) -> plan.Decision:
     ref = FoldRef(FoldId("d", "m", number), FoldPaths(Path("nowhere")), config)
-    return plan.Decision(config, FoldStatus(ref, FoldState.MISSING), True, "missing")
+    return plan.Decision(config, FoldStatus(FoldFiles(ref), FoldState.MISSING), True, "missing")
 
 
 def test_arrays_hold_equal_resources_and_share_one_throttle() -> None:

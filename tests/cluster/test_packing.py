@@ -14,7 +14,7 @@ from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import packing
 from fsm_hpc.cluster.submit.packing import ArrayTask
 from fsm_hpc.cluster.submit.plan import Decision, lay_out
-from fsm_hpc.cluster.watch.fold_files import of_sweep
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, of_sweep
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.compose import compose, expand
@@ -27,7 +27,7 @@ LIMITS = SiteLimits(max_array_size=1000)
 
 def decisions(*words: str, state: FoldState = FoldState.MISSING) -> list[Decision]:
     refs = of_sweep(expand([*SHORT, "method=pivot", *words]))
-    found = [FoldStatus(ref, state) for ref in refs]
+    found = [FoldStatus(FoldFiles(ref), state) for ref in refs]
     assert all(one.ref.config is not None for one in found)
     return [Decision(one.ref.config, one, True, "") for one in found if one.ref.config]
 

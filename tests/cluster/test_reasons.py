@@ -14,9 +14,9 @@ from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt
 from fsm_hpc.cluster.schedulers import slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
-from fsm_hpc.cluster.watch import fold_files, reasons
+from fsm_hpc.cluster.watch import fold_files, job_output
 from fsm_hpc.cluster.watch.fold_files import FoldRef
-from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, classify
+from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, classify, job_reports, report_on
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.process_identities import identity
@@ -64,9 +64,9 @@ def begin(paths: FoldPaths, kind: str) -> Attempt:
 
 def seen(paths: FoldPaths, word: str = "") -> FoldStatus:
     """The state where a scheduler is asked, and SLURM would say that word."""
-    found = fold_files.read(FoldRef(FOLD, paths))
+    found = fold_files.read_all([FoldRef(FOLD, paths)])[0]
     if found.submission is not None and found.submission.kind == "local":
-        return classify(found, fold_files.report_on(found, fold_files.ask([found])))
+        return classify(found, report_on(found, job_reports([found])))
     assert found.job_id is not None
     return classify(found, JobReport({found.job_id: slurm_commands.status(word)} if word else {}))
 
@@ -119,7 +119,7 @@ def test_a_disk_too_full_for_any_reason_is_named(
         begin(paths, "local")
     paths.log.touch()
     assert "no space" not in seen(paths).reason
-    monkeypatch.setattr(reasons, "SMALLEST_ROOM", 2**100)  # more than any disk has
+    monkeypatch.setattr(job_output, "SMALLEST_ROOM", 2**100)  # more than any disk has
     assert f"no space is left on the disk of {paths.folder}" in seen(paths).reason
 
 

@@ -16,13 +16,15 @@ from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers import local, slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster.watch.columns import to_dict
 from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
 from fsm_hpc.cluster.watch.states import (
     FoldState,
     FoldStatus,
     check_code,
     classify,
+    job_reports,
+    report_on,
 )
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold_id import FoldId
@@ -53,7 +55,7 @@ def hints(state: str, reason: str = "") -> JobReport:
 
 def classified(found: FoldFiles) -> FoldStatus:
     """The state where the scheduler is asked."""
-    return classify(found, fold_files.report_on(found, fold_files.ask([found])))
+    return classify(found, report_on(found, job_reports([found])))
 
 
 def result(**changes: Any) -> FoldResult:
@@ -226,5 +228,5 @@ def test_a_fold_that_runs_tells_how_far_it_is() -> None:
     assert "25 % searched, 3 min to 30 min left" in one.reason
     assert "unchanged since length 2" in one.reason
     assert "1.5 h of its budget left" in one.reason
-    told = one.to_dict()
+    told = to_dict(one)
     assert (told["progress"], told["left_s"], told["unchanged_since"]) == (0.25, 600.0, 2)

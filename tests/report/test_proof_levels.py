@@ -17,6 +17,7 @@ from fsm_hpc.cli.main import main
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models.presenter import summarize
 from fsm_hpc.search.proof import ProofLevel, Verification, bounds_in_words, level
+from fsm_hpc.study import index
 
 KEPT = Path(__file__).parents[2] / "results" / "paper" / "heart_disease" / "median"
 
@@ -47,6 +48,31 @@ def test_collect_counts_what_is_verified(study: Path, capsys: pytest.CaptureFixt
     assert column(study, "proof") == ["verified", "proved"]
     assert column(study, "checker_version") == [str(checker.VERSION), ""]
     assert (study / "tables" / "proofs.tex").exists()
+
+
+def test_status_shows_the_level_of_each_fold_and_counts_them(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["status", "--json", *words(study)]) == 0
+    assert [fold["proof"] for fold in json.loads(capsys.readouterr().out)] == ["verified", "proved"]
+    assert main(["status", *words(study)]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["dataset", "method", "found", "proved", "verified"] in lines
+    assert ["heart_disease", "median", "0", "1", "1"] in lines
+
+
+def test_status_notices_a_check_of_a_fold_that_it_has_in_its_index(
+    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "FEW", 1)
+    monkeypatch.setattr(index, "SETTLED_S", 0.0)
+    assert main(["status", *words(study)]) == 0
+    assert (study / ".index").exists()
+    assert main(["verify", str(study / "heart_disease" / "median" / "fold-1")]) == 0
+    capsys.readouterr()
+    assert main(["status", "--json", *words(study)]) == 0
+    assert {fold["proof"] for fold in json.loads(capsys.readouterr().out)} == {"verified"}
 
 
 def test_a_formula_that_was_computed_again_is_not_verified(study: Path) -> None:

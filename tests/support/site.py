@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fsm_hpc.cluster.watch.columns import to_dict
 from fsm_hpc.cluster.watch.selection import select
 from fsm_hpc.cluster.watch.states import fold_states
 from slurm import daemons
@@ -74,7 +75,7 @@ class Site:
         os.environ.update(self.environment)
         try:
             place = f"results_dir={self.folder / 'results'}"
-            return [one.to_dict() for one in fold_states(select([place, *words]))[0]]
+            return [to_dict(one) for one in fold_states(select([place, *words]))[0]]
         finally:
             os.environ.clear()
             os.environ.update(before)

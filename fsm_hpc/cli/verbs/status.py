@@ -11,7 +11,7 @@ from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.schedulers.base import JobReport
-from fsm_hpc.cluster.watch import cost, show
+from fsm_hpc.cluster.watch import columns, cost, show
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.rules import RuleStatus, rule_states
 from fsm_hpc.cluster.watch.selection import select_with_rules
@@ -85,7 +85,7 @@ def _once(standing: Standing, flags: argparse.Namespace) -> None:
     reports = list(standing.look())
     rules, folds = standing.chosen(flags)
     if flags.json:
-        told = [one.to_dict() for one in folds] + [one.to_dict() for one in rules]
+        told = [columns.to_dict(one) for one in folds] + [one.to_dict() for one in rules]
         print(json.dumps(told, indent=1))
         return
     console = terminal.console()

@@ -99,8 +99,8 @@ def _live_jobs(decisions: Sequence[Decision]) -> tuple[str, ...]:
     statuses, _ = fold_states([decision.ref for decision in decisions])
     kind = decisions[0].config.cluster.scheduler
     live = [
-        one.job_id
-        for one in statuses
-        if one.is_live and one.job_id and (one.submission is None or one.submission.kind == kind)
+        found.job_id
+        for found in (one.files for one in statuses if one.is_live)
+        if found.job_id and (found.submission is None or found.submission.kind == kind)
     ]
     return tuple(dict.fromkeys(job.split("_")[0] for job in live))

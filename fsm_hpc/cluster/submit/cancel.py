@@ -12,7 +12,7 @@ from fsm_hpc.cluster import arrays, attempts, schedulers, study_lock, submission
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import transaction
-from fsm_hpc.cluster.watch import fold_files, show
+from fsm_hpc.cluster.watch import show
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldStatus, fold_states
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -28,9 +28,8 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     statuses, reports = fold_states(folds)
     show.silence(console, reports)
     for one in statuses:
-        if one.is_newer:
-            newer = fold_files.newer_files(one.ref)
-            console.print(f"left alone: {one.ref.id}: {newer}", soft_wrap=True)
+        if one.files.newer:
+            console.print(f"left alone: {one.ref.id}: {one.files.newer}", soft_wrap=True)
     studies = sorted(studies_of(folds), key=str)
     for message in arrays.unreadable(studies):
         console.print(message, soft_wrap=True)
@@ -93,9 +92,9 @@ def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:
 def _going_on(live: Sequence[FoldStatus]) -> set[str]:
     """Jobs that are shared with folds that go on; those that are cancelled find their marks."""
     shared = {
-        one.job.id: one.job.output
-        for one in live
-        if one.job and one.job.output and one.submission and one.submission.folds_in_job > 1
+        job.id: job.output
+        for job, submission in ((one.files.job, one.files.submission) for one in live)
+        if job and job.output and submission and submission.folds_in_job > 1
     }
     return {job_id for job_id, output in shared.items() if _goes_on(job_id, output)}
 
@@ -120,7 +119,7 @@ def _is_over(paths: FoldPaths, submission: Submission) -> bool:
 
 
 def _mark(one: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]) -> None:
-    ref, submission = one.ref, one.submission
+    ref, submission, job = one.ref, one.files.submission, one.files.job
     if submission is None:
         failed[str(ref.id)] = "nothing says which job it is"
         return
@@ -128,5 +127,5 @@ def _mark(one: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[s
         submissions.save(ref.paths, replace(submission, cancelled_at=time.time()))
     except OSError as error:
         failed[str(ref.id)] = f"the wish to cancel cannot be kept: {error}"
-    if one.job is not None:
-        jobs.setdefault(submission.kind, {})[one.job.id] = one.job
+    if job is not None:
+        jobs.setdefault(submission.kind, {})[job.id] = job

@@ -10,7 +10,7 @@ from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.schedulers.base import JobReport, SiteLimits
 from fsm_hpc.cluster.submit import packing
 from fsm_hpc.cluster.submit.packing import ArrayTask
-from fsm_hpc.cluster.watch import cost, fold_files
+from fsm_hpc.cluster.watch import columns, cost, fold_files
 from fsm_hpc.cluster.watch.cost import Expected
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
@@ -91,7 +91,7 @@ def ensure_free(config: Config) -> None:
     (found,), _ = fold_states(fold_files.of_sweep([config]))
     if found.state in (FoldState.RUNNING, FoldState.QUEUED):
         raise UserError(
-            f"{config.id} is {found.state.value} as job {found.job_id}; `python -m fsm_hpc "
+            f"{config.id} is {found.state.value} as job {found.files.job_id}; `python -m fsm_hpc "
             "status` shows it, `cancel` ends it, and study=NAME keeps another run apart"
         )
 
@@ -137,9 +137,9 @@ def _advice(found: FoldStatus) -> str:
 
 def _other_settings(config: Config, found: FoldStatus) -> str:
     """A live job that computes something else than what is asked for."""
-    if found.submission is None:
+    if found.files.submission is None:
         return ""
-    then = fingerprint.settings_that_matter(found.submission.config_then, "")
+    then = fingerprint.settings_that_matter(found.files.submission.config_then, "")
     changed = fingerprint.differences(then, fingerprint.settings_that_matter(config, ""))
     return f" (with other settings, cancel it first: {', '.join(changed)})" if changed else ""
 
@@ -207,7 +207,8 @@ def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str,
     return {
         "expected_core_hours": likely.core_hours if likely.folds else None,
         "jobs": [
-            d.found.to_dict() | {"submit": d.is_submitted, "reason": d.reason} for d in decisions
+            columns.to_dict(d.found) | {"submit": d.is_submitted, "reason": d.reason}
+            for d in decisions
         ],
         "arrays": [
             {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -69,42 +69,26 @@ def _core_hours(one: FoldStatus, cores: float) -> float:
     return (one.elapsed_s or 0.0) * cores / 3600
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What was set aside for jobs, and what they made of it."""
-
-    allocated_h: float
-    used_h: (
-        float  # 0 where it is not counted yet: that may be some time after a job's end, or never
-    )
-
-
-def spent(statuses: Iterable[FoldStatus]) -> Spent | None:
-    """The scheduler's own count over all jobs and their restarts; None where there is none."""
-    jobs = {job for one in statuses for job in _jobs(one)}
-    usage = next(filter(None, (site.usage(jobs) for site in schedulers.available())), None)
-    if not usage:
-        return None
-    return Spent(*(sum(part) / 3600 for part in zip(*usage.values(), strict=True)))
-
-
-def _jobs(one: FoldStatus) -> list[str]:
-    done = one.result.provenance.get("job_ids", []) if one.result else []
-    return [*map(str, done), *([one.job_id] if one.job_id else [])]
-
-
 def told(statuses: Sequence[FoldStatus]) -> str:
     """A line for `status` on the folds that it shows; empty where there is nothing to tell."""
     return "; ".join(filter(None, (_counted(statuses), *_of_rows(statuses))))
 
 
 def _counted(statuses: Sequence[FoldStatus]) -> str:
-    found = spent(statuses)
-    if found is None:
+    """The scheduler's own count over all jobs and their restarts; empty where there is none."""
+    jobs = {job for one in statuses for job in _jobs(one)}
+    usage = next(filter(None, (site.usage(jobs) for site in schedulers.available())), None)
+    if not usage:
         return ""
-    used = f"{_hours(found.used_h)} used of " if found.used_h else ""
-    not_counted = "" if used else " (what was used is not counted yet)"
-    return f"core-hours: {used}{_hours(found.allocated_h)} allocated{not_counted}"
+    allocated_h, used_h = (sum(part) / 3600 for part in zip(*usage.values(), strict=True))
+    if not used_h:  # that may come some time after a job's end, or never
+        return f"core-hours: {_hours(allocated_h)} allocated (what was used is not counted yet)"
+    return f"core-hours: {_hours(used_h)} used of {_hours(allocated_h)} allocated"
+
+
+def _jobs(one: FoldStatus) -> list[str]:
+    ids = one.result.provenance.get("job_ids", []) if one.result else []
+    return [*map(str, ids), *filter(None, [one.files.job_id])]
 
 
 def _of_rows(statuses: Sequence[FoldStatus]) -> Iterator[str]:

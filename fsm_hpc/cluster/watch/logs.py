@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fsm_hpc.cluster.watch import fold_files
-from fsm_hpc.cluster.watch.fold_files import FoldRef
+from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
+from fsm_hpc.cluster.watch.job_output import job_outputs, last_lines
 from fsm_hpc.system import files
 
 FEW_LINES = 10  # of each fold when several are shown
@@ -18,32 +19,27 @@ COMPLAINTS = ("error:", "Error", "command not found")
 
 def logs(folds: Sequence[FoldRef], follow: bool) -> int:
     """One fold's log in full, several folds' last lines; `follow` stays and prints what comes."""
-    lines = None if len(folds) == 1 else FEW_LINES
-    for ref in folds:
-        print(f"==> {ref.id} <==")
-        for line in _last(ref.paths.log, lines):
+    lines = 0 if len(folds) == 1 else FEW_LINES
+    for found in fold_files.read_all(folds):
+        print(f"==> {found.ref.id} <==")
+        for line in last_lines(found.ref.paths.log, MOST_BYTES)[-lines:]:
             print(line)
-        for line in _from_job(ref):
+        for line in _from_job(found):
             print(f"  {line}")
     if follow:
         _follow(folds)
     return 0
 
 
-def _from_job(ref: FoldRef) -> list[str]:
+def _from_job(found: FoldFiles) -> list[str]:
     """Complaints in the job's output; all of it when the fold never began."""
-    found = fold_files.read(ref)
-    lines = [line for path in fold_files.job_outputs(found) for line in _last(path, 5 * FEW_LINES)]
-    if found.is_newer:
+    if found.newer:
         return list(found.damage)
-    if not ref.paths.log.exists():
+    outputs = job_outputs(found)
+    lines = [line for path in outputs for line in last_lines(path, MOST_BYTES)[-5 * FEW_LINES :]]
+    if not found.ref.paths.log.exists():
         return lines
     return [line for line in lines if any(word in line for word in COMPLAINTS)]
-
-
-def _last(path: Path, count: int | None) -> list[str]:
-    lines = files.read_end(path, MOST_BYTES).decode(errors="replace").splitlines()
-    return lines if count is None else lines[-count:]
 
 
 def _follow(folds: Sequence[FoldRef]) -> None:

@@ -10,7 +10,15 @@ from typing import Any, TypedDict
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch import fold_files
 from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
-from fsm_hpc.cluster.watch.states import ENDED, LIVE, FoldState, Status, classify
+from fsm_hpc.cluster.watch.states import (
+    ENDED,
+    LIVE,
+    FoldState,
+    Status,
+    classify,
+    job_reports,
+    report_on,
+)
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.files import RulePaths
 from fsm_hpc.system import serialization
@@ -84,15 +92,12 @@ class RuleStatus(Status):
 
 def rule_states(refs: Sequence[FoldRef]) -> tuple[list[RuleStatus], list[JobReport]]:
     """The state of every rule; asks schedulers only where their files leave it open."""
-    found = [_read_files(ref) for ref in refs]
-    reports = fold_files.ask(found)
-    return [_classify(one, fold_files.report_on(one, reports)) for one in found], list(
-        reports.values()
-    )
+    found = [_with_progress(one) for one in fold_files.read_all(refs)]
+    reports = job_reports(found)
+    return [_classify(one, report_on(one, reports)) for one in found], list(reports.values())
 
 
-def _read_files(ref: FoldRef) -> FoldFiles:
-    found = fold_files.read(ref)
+def _with_progress(found: FoldFiles) -> FoldFiles:
     return replace(found, under_way=_fold_under_way(found)) if found.scan.in_final else found
 
 
@@ -119,7 +124,7 @@ def _classify(found: FoldFiles, report: JobReport) -> RuleStatus:
         state, reason = _of_model(model)
     elif state is FoldState.RUNNING:
         reason = _progress(found)
-    return RuleStatus(found.ref, state, reason, model, seen.job_id, seen.warnings)
+    return RuleStatus(found.ref, state, reason, model, found.job_id, seen.warnings)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -11,64 +11,39 @@ from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.cluster.schedulers.base import JobReport
+from fsm_hpc.cluster.watch.columns import coloured, fold_rows, is_long, table
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.rules import RuleStatus
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
-from fsm_hpc.study.fold_id import PLAIN, FoldId
-from fsm_hpc.system.numbers import clock, counted, number_ranges, percent
+from fsm_hpc.search.proof import ProofLevel
+from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.system.numbers import counted, number_ranges, percent
 from fsm_hpc.system.terminal import styled
 
 if TYPE_CHECKING:  # plan loads numpy, which `status` does without
     from fsm_hpc.cluster.submit.plan import Array, Decision
     from fsm_hpc.cluster.watch.cost import Expected
 
-COLOURS = {
-    FoldState.DONE: "green",
-    FoldState.UNPROVED: "yellow",
-    FoldState.TIMEOUT: "yellow",
-    FoldState.OUT_OF_MEMORY: "red",
-    FoldState.RUNNING: "cyan",
-    FoldState.QUEUED: "blue",
-    FoldState.UNKNOWN: "magenta",
-    FoldState.PARTIAL: "yellow",
-    FoldState.LOST: "red",
-    FoldState.CANCELLED: "yellow",
-    FoldState.NEEDS_RESUME: "yellow",
-    FoldState.FAILED: "red",
-    FoldState.CHANGED: "yellow",
-    FoldState.MISSING: "dim",
-}
-LONGEST_REASON = 80  # letters of a reason in a table
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
+_PLACE = ("dataset", "method", "variant")
 
 
 def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
     """What is submitted and skipped, and why, one row for folds that share a fate."""
-    places = _Places(one.ref for one in made)
     groups: dict[tuple[FoldId, bool, str], list[int]] = {}
     for one in made:
         key = (_any_fold(one.ref), one.is_submitted, one.reason)
         groups.setdefault(key, []).append(one.ref.id.fold)
-    table = _table(*places.headings, "folds", "", "reason")
-    for (fold, is_submitted, reason), folds in groups.items():
-        word = styled((verb, "green") if is_submitted else ("skipped", "dim"))
-        table.add_row(*places.cells(fold), number_ranges(folds), word, reason)
-    console.print(table)
+    words = {True: styled((verb, "green")), False: styled(("skipped", "dim"))}
+    rows = [
+        (*_place(fold), number_ranges(folds), words[is_submitted], reason)
+        for (fold, is_submitted, reason), folds in groups.items()
+    ]
+    console.print(table((*_PLACE, "folds", "", "reason"), rows))
 
 
-class _Places:
-    """The columns that say which folds a row is of; the variant where there is any."""
-
-    def __init__(self, folds: Iterable[FoldRef]) -> None:
-        self._has_variants = any(ref.id.variant for ref in folds)
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        return ("dataset", "method", *(["variant"] if self._has_variants else []))
-
-    def cells(self, fold: FoldId) -> tuple[str, ...]:
-        variant = [fold.variant or PLAIN] if self._has_variants else []
-        return (fold.dataset, fold.method, *variant)
+def _place(fold: FoldId) -> tuple[str, str, str]:
+    return fold.dataset, fold.method, fold.variant
 
 
 def _any_fold(ref: FoldRef) -> FoldId:
@@ -78,24 +53,22 @@ def _any_fold(ref: FoldRef) -> FoldId:
 
 def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
     """The arrays of a plan, with what they may cost at most, and what is to be expected."""
-    table = _table(
-        *("array", "jobs", "folds", "at a time", "nodes", "cores", "memory", "time limit"),
-        "core-hours",
-    )
-    for number, array in enumerate(arrays, 1):
-        cluster = array.config.cluster
-        table.add_row(
+    headings = ("array", "jobs", "folds", "at a time", "nodes", "cores", "memory", "time limit")
+    rows = [
+        (
             str(number),
             str(len(array.tasks)),
             _folds(array),
             f"{array.at_a_time}{_after(array)}",
             str(array.config.nodes),
-            str(cluster.cpus),
-            f"{cluster.mem_gb:g} GB",
-            f"{cluster.timeout_h:g} h",
+            str(array.config.cluster.cpus),
+            f"{array.config.cluster.mem_gb:g} GB",
+            f"{array.config.cluster.timeout_h:g} h",
             f"{array.core_hours:,.0f}",
         )
-    console.print(table)
+        for number, array in enumerate(arrays, 1)
+    ]
+    console.print(table((*headings, "core-hours"), rows))
     total = sum(array.core_hours for array in arrays)
     console.print(f"requested: {total:,.0f} core-hours, if every job runs to its time limit")
     if likely.folds:
@@ -130,6 +103,8 @@ def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
             console.print(f"validation is {measure} where that is the objective", style="dim")
     elif shown:
         console.print(group_table(shown))
+    if (proofs := proof_table(statuses)) is not None:
+        console.print(proofs)
     console.print(sums(statuses))
 
 
@@ -144,8 +119,7 @@ def _rule_lines(one: RuleStatus) -> Iterator[Text]:
     of = " ".join(part for part in (one.ref.id.dataset, one.ref.id.method) if part)
     job = f", job {one.job_id}" if one.job_id and one.is_live else ""
     reason = f": {one.reason}" if one.reason else ""
-    state = (one.state.value, COLOURS[one.state])
-    yield styled(f"rule of {of} ", state, f"{job}{reason}")
+    yield styled(f"rule of {of} ") + coloured(one.state) + styled(f"{job}{reason}")
     if one.words:
         before = "before: " if one.is_live else ""
         yield styled(f"  {before}", (one.words, "bold"))
@@ -175,57 +149,46 @@ def overview(rules_: Sequence[RuleStatus], statuses: Sequence[FoldStatus], heigh
 
 
 def fold_table(statuses: Sequence[FoldStatus]) -> Group:
-    """One row per fold, and below it the reasons that are too long for a column."""
-    long: dict[str, dict[tuple[str, ...], list[int]]] = {}
+    """One row per fold, and below it warnings, and reasons that are too long for a column."""
+    notes: dict[tuple[str, str], dict[tuple[str, ...], list[int]]] = {}
     for one in statuses:
-        if _is_long(one.reason):
-            cells = long.setdefault(one.reason, {})
-            cells.setdefault(one.ref.id.place, []).append(one.ref.id.fold)
-    return Group(_fold_rows(statuses), *(Text(_reason(*item)) for item in long.items()))
+        reasons = [(one.reason, "")] if is_long(one.reason) else []
+        for note in (*reasons, *((text, "yellow") for text in one.warnings)):
+            folds = notes.setdefault(note, {}).setdefault(one.ref.id.place, [])
+            folds.append(one.ref.id.fold)
+    lines = (
+        styled((f"{_folds_of(places)}: {text}", style)) for (text, style), places in notes.items()
+    )
+    return Group(fold_rows(statuses), *lines)
 
 
-def _is_long(reason: str) -> bool:
-    return len(reason) > LONGEST_REASON or "\n" in reason
-
-
-def _reason(reason: str, cells: Mapping[tuple[str, ...], list[int]]) -> str:
-    """`bank pivot fold 1, 2: ...`, which for a table is each of its problems on a line."""
-    told = [f"{' '.join(cell)} fold {number_ranges(folds)}" for cell, folds in cells.items()]
-    return f"{'; '.join(told)}: {reason}"
-
-
-def _fold_rows(statuses: Sequence[FoldStatus]) -> Table:
-    places = _Places(one.ref for one in statuses)
-    measured = ("validation", "test", "balanced", "majority")
-    table = _table(*places.headings, "fold", "state", "length", *measured, "elapsed", "job")
-    table.add_column("reason", overflow="fold")
-    for one in statuses:
-        warnings = [(f" {text}", "yellow") for text in one.warnings]
-        table.add_row(
-            *places.cells(one.ref.id),
-            one.ref.id.part,
-            _coloured(one.state),
-            "" if one.length is None else str(one.length),
-            *map(_percent, (one.best_validation, one.test_accuracy)),
-            *map(_percent, (one.balanced_accuracy, one.majority)),
-            "" if one.elapsed_s is None else clock(one.elapsed_s),
-            one.job_id or "",
-            styled("see below" if _is_long(one.reason) else one.reason, *warnings),
-        )
-    return table
+def _folds_of(places: dict[tuple[str, ...], list[int]]) -> str:
+    """`bank pivot fold 1, 2`."""
+    named = (f"{' '.join(place)} fold {number_ranges(folds)}" for place, folds in places.items())
+    return "; ".join(named)
 
 
 def group_table(statuses: Sequence[FoldStatus]) -> Table:
     """Folds that share dataset, method, variant and state in one row."""
-    places = _Places(one.ref for one in statuses)
     groups: dict[tuple[FoldId, FoldState], list[int]] = {}
     for one in statuses:
         groups.setdefault((_any_fold(one.ref), one.state), []).append(one.ref.id.fold)
-    table = _table(*places.headings, "state", "count", "folds")
-    for (fold, state), members in groups.items():
-        row = _coloured(state), str(len(members)), number_ranges(members)
-        table.add_row(*places.cells(fold), *row)
-    return table
+    rows = [
+        (*_place(fold), coloured(state), str(len(folds)), number_ranges(folds))
+        for (fold, state), folds in groups.items()
+    ]
+    return table((*_PLACE, "state", "count", "folds"), rows)
+
+
+def proof_table(statuses: Sequence[FoldStatus]) -> Table | None:
+    """How many formulas of each dataset and method have each proof level."""
+    counts: dict[tuple[str, str], Counter[ProofLevel]] = {}
+    for one in statuses:
+        if (proof := one.proof) is not None:
+            counts.setdefault(one.ref.id[:2], Counter())[proof] += 1
+    levels = [level.value for level in ProofLevel]
+    rows = [(*key, *(str(found[level]) for level in ProofLevel)) for key, found in counts.items()]
+    return table(("dataset", "method", *levels), rows) if rows else None
 
 
 def sums(statuses: Sequence[FoldStatus]) -> Text:
@@ -233,7 +196,7 @@ def sums(statuses: Sequence[FoldStatus]) -> Text:
     if not statuses:
         return styled("no folds of that kind")
     counts = Counter(one.state for one in statuses)
-    parts = [styled((f"{counts[s]} {s.value}", COLOURS[s])) for s in FoldState if counts[s]]
+    parts = [coloured(s, f"{counts[s]} {s.value}") for s in FoldState if counts[s]]
     return styled(f"{counted(len(statuses), 'fold')}: ") + Text(", ").join(parts)
 
 
@@ -251,16 +214,3 @@ def silence(console: Console, reports: Iterable[JobReport]) -> None:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else percent(share)
-
-
-def _coloured(state: FoldState) -> Text:
-    return styled((state.value, COLOURS[state]))
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    numbers = {"fold", "length", "elapsed", "jobs", "folds", "cores", "count"}
-    numbers |= {"validation", "test", "balanced", "majority"}
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in numbers else "left")
-    return table

@@ -1,30 +1,63 @@
-"""The one state of a fold, from its files and from what its scheduler says, for every verb."""
+"""The one state of a fold, from its files and from what its scheduler says, for every command."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-from fsm_hpc.cluster import arrays
-from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
+from fsm_hpc.cluster import arrays, attempts, schedulers, study_lock
+from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.schedulers.base import JobRecord, JobReport, JobState, JobStatus
 from fsm_hpc.cluster.submissions import Submission
-from fsm_hpc.cluster.watch import fold_files, pace, reasons, under_way
+from fsm_hpc.cluster.watch import fold_files, job_output
 from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
-from fsm_hpc.cluster.watch.fold_state import ENDED as ENDED
-from fsm_hpc.cluster.watch.fold_state import LIVE as LIVE
-from fsm_hpc.cluster.watch.fold_state import STUCK as STUCK
-from fsm_hpc.cluster.watch.fold_state import FoldState as FoldState
+from fsm_hpc.errors import UserError
+from fsm_hpc.search.proof import ProofLevel, level
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import fingerprint
 from fsm_hpc.study.result import FoldResult
+from fsm_hpc.study.scan_file import ScanFacts
 from fsm_hpc.system.machine import gc_paused
-from fsm_hpc.system.numbers import counted
+from fsm_hpc.system.numbers import counted, duration, how_far
 
 BEING_SUBMITTED_S = 300.0  # how long a scheduler may take to answer
+
+
+class FoldState(Enum):
+    """What a fold has come to; docs/cluster.md explains each word."""
+
+    DONE = "done"
+    UNPROVED = "unproved"  # done: the final formula is the best found, not the best there is
+    TIMEOUT = "timeout"  # done with what the scan's budget allowed; a larger one goes on
+    OUT_OF_MEMORY = "out of memory"  # likewise, or killed without a result
+    RUNNING = "running"
+    QUEUED = "queued"
+    UNKNOWN = "unknown"  # the scheduler does not say
+    PARTIAL = "partial"  # begun, and nobody works on it
+    LOST = "lost"  # its job is gone without a word
+    CANCELLED = "cancelled"
+    NEEDS_RESUME = "needs resume"  # its job was queued by another version, and computed nothing
+    FAILED = "failed"
+    CHANGED = "changed"  # the result is of other settings
+    MISSING = "missing"  # never begun
+
+
+LIVE = frozenset([FoldState.RUNNING, FoldState.QUEUED, FoldState.UNKNOWN])
+ENDED = frozenset([FoldState.DONE, FoldState.UNPROVED, FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY])
+STUCK = frozenset(
+    [
+        FoldState.FAILED,
+        FoldState.LOST,
+        FoldState.CANCELLED,
+        FoldState.NEEDS_RESUME,
+        FoldState.OUT_OF_MEMORY,
+    ]
+)
+StateAndReason = tuple[FoldState, str]
 
 
 class Status(ABC):
@@ -49,172 +82,206 @@ class Status(ABC):
 
 @dataclass(frozen=True, slots=True)
 class FoldStatus(Status):
-    """A fold's state with its reason, and what `status` shows beside it."""
+    """A fold's state with its reason, and the files that it follows from."""
 
-    ref: FoldRef
+    files: FoldFiles
     state: FoldState
     reason: str = ""
-    result: FoldResult | None = None
-    length: int | None = None
-    best_validation: float | None = None
-    elapsed_s: float | None = None
-    progress: float | None = None  # share of the length under way that is searched
-    left_s: float | None = None  # about how long it takes on
-    unchanged_since: int | None = None  # the length that first had the best formula
-    job_id: str | None = None
-    warnings: tuple[str, ...] = ()
-    lengths: Sequence[dict[str, Any]] = ()  # of an unfinished fold those on disk so far
-    outdated: int = 0  # files of other rows or settings that are kept beside
-    is_newer: bool = False  # a newer version wrote it, so that it is not this one's to change
-    submission: Submission | None = None  # the last one, of a fold without a result
-    job: JobRecord | None = None  # that it was handed over as
 
     @property
-    def test_accuracy(self) -> float | None:
-        return self.result.accuracy.test if self.result and not self.is_live else None
+    def ref(self) -> FoldRef:
+        return self.files.ref
 
     @property
-    def balanced_accuracy(self) -> float | None:
-        return self.result.confusion.balanced_accuracy if self.result and not self.is_live else None
+    def result(self) -> FoldResult | None:
+        return self.files.result
 
     @property
-    def majority(self) -> float | None:
-        return self.result.confusion.majority if self.result and not self.is_live else None
+    def final(self) -> FoldResult | None:
+        """The result, unless somebody is improving it."""
+        return None if self.is_live else self.files.result
 
     @property
     def is_done(self) -> bool:
         """There is a result, and nobody is improving it."""
         return self.result is not None and self.state in ENDED
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for `--json`."""
-        fold = self.ref.id
-        return {
-            "dataset": fold.dataset,
-            "method": fold.method,
-            "variant": fold.variant,
-            "fold": fold.fold,
-            "state": self.state.value,
-            "reason": self.reason,
-            "done": self.is_done,
-            "failed": self.is_failed,
-            "length": self.length,
-            "best_validation": self.best_validation,
-            "measure": self.result.measure if self.result else None,
-            "test_accuracy": self.test_accuracy,
-            "balanced_accuracy": self.balanced_accuracy,
-            "majority": self.majority,
-            "elapsed_s": self.elapsed_s,
-            "progress": self.progress,
-            "left_s": self.left_s,
-            "unchanged_since": self.unchanged_since,
-            "job_id": self.job_id,
-            "warnings": list(self.warnings),
-            "folder": str(self.ref.paths.folder),
-        }
+    @property
+    def elapsed_s(self) -> float | None:
+        return self.final.seconds.total if self.final else self.files.scan.seconds or None
+
+    @property
+    def proof(self) -> ProofLevel | None:
+        """The proof level of its formula; None without one."""
+        if self.final is None or self.final.formula is None:
+            return None
+        return level(self.final.proved, self.files.verification)
+
+    @property
+    def lengths(self) -> Sequence[dict[str, Any]]:
+        """Of an unfinished fold those on disk so far."""
+        return self.final.lengths if self.final else self.files.scan.lengths
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the attempts said, and which files beside the result are not understood."""
+        files = self.files
+        said = self.final.provenance.get("warnings", ()) if self.final else ()
+        if self.final is None and files.attempt is not None:
+            said = files.attempt.warnings
+        return (*said, *(text for text in files.damage if text not in (*said, self.reason)))
 
 
+@gc_paused()
 def fold_states(folds: Sequence[FoldRef]) -> tuple[list[FoldStatus], list[JobReport]]:
     """The state of every fold; asks schedulers only about folds that their files leave open."""
-    with gc_paused():
-        found = under_way.with_open_arrays(fold_files.read_all(folds))
-    reports = fold_files.ask(found)
-    return [classify(e, fold_files.report_on(e, reports)) for e in found], list(reports.values())
+    found = fold_files.read_all(folds)
+    reports = job_reports(found)
+    return [classify(one, report_on(one, reports)) for one in found], list(reports.values())
+
+
+def job_reports(found: Iterable[FoldFiles]) -> dict[str, JobReport]:
+    """What every scheduler, by its name, says about the jobs that are left open."""
+    jobs: dict[str, list[JobRecord]] = {}
+    for one in found:
+        if one.submission is not None and one.is_unsettled and one.job is not None:
+            jobs.setdefault(one.submission.kind, []).append(one.job)
+    return {kind: _report(kind, records) for kind, records in jobs.items()}
+
+
+def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
+    try:
+        return schedulers.named(kind).report(jobs)
+    except UserError:  # a scheduler that this machine does not have
+        return JobReport(silent=(kind,), queue_answered=False)
+
+
+def report_on(found: FoldFiles, reports: Mapping[str, JobReport]) -> JobReport:
+    return reports.get(found.submission.kind if found.submission else "", JobReport())
 
 
 def classify(found: FoldFiles, report: JobReport) -> FoldStatus:
-    """The state of one fold."""
-    if found.trouble:
-        return FoldStatus(found.ref, FoldState.UNKNOWN, found.trouble)
-    if found.is_open:
-        return FoldStatus(
-            found.ref,
-            FoldState.UNKNOWN,
-            under_way.by_whom(found.ref),
-            result=found.result,
-            submission=found.submission,
-            job=found.job,
-        )
-    status = report.jobs.get(found.job.id) if found.job and found.is_unsettled else None
-    state, reason = reasons.explained(found, *_without_result(found, status, report))
+    """The state of one fold, from its files and from what its scheduler reports."""
+    cases = _cases(found, report)
+    state, reason = next((state, reason) for applies, state, reason in cases if applies)
     if found.result is not None and state not in LIVE:
-        return _with_result(found, found.result)
-    warnings = found.attempt.warnings if found.attempt else ()
+        return FoldStatus(found, *_with_result(found.ref, found.result))
     if found.damage and state not in LIVE:
         state, reason = FoldState.FAILED, "; ".join(found.damage)
     else:
-        reason = "; ".join(filter(None, (reason, *(found.damage if found.is_newer else ()))))
-        warnings = _warnings(found, warnings)
-    scan = found.scan
-    return FoldStatus(
-        found.ref,
-        state,
-        "; ".join(filter(None, (reason, *_on_the_way(found, state)))),
-        result=found.result,
-        length=scan.length,
-        best_validation=scan.best_validation,
-        elapsed_s=scan.seconds if scan.seconds else None,
-        progress=scan.progress,
-        left_s=scan.left_s,
-        unchanged_since=pace.unchanged_since(scan),
-        job_id=found.job_id,
-        warnings=warnings,
-        lengths=scan.lengths,
-        outdated=found.outdated,
-        is_newer=found.is_newer,
-        submission=found.submission,
-        job=found.job,
-    )
+        reason = _joined(reason, found.newer)
+    return FoldStatus(found, state, _joined(reason, _pace(found), _at_limit(found, state)))
 
 
-def _on_the_way(found: FoldFiles, state: FoldState) -> Iterator[str]:
-    """What a fold without a result tells of itself."""
-    yield pace.told(found)
-    if state in LIVE:
-        yield under_way.longer_than_the_limit(found)
+_GONE = JobStatus(JobState.LOST, "no longer in the queue")
+_FAILURES: dict[AttemptEnd | None, str] = {
+    AttemptEnd.GAVE_UP: "gave up ",
+    AttemptEnd.BAD_INPUT: "bad input: ",
+    AttemptEnd.ERROR: "",
+}
 
 
-def _with_result(found: FoldFiles, done: FoldResult) -> FoldStatus:
-    state, reason = of_result(done)
-    if (config := found.ref.config) is not None:
-        digest = found.ref.data_digest or done.settings.get("data", "")
-        changed = fingerprint.differences(
-            done.settings, fingerprint.settings_that_matter(config, digest)
-        )
-        if changed:
-            state, reason = FoldState.CHANGED, ", ".join(changed)
-    return FoldStatus(
-        found.ref,
-        state,
-        reason,
-        result=done,
-        length=done.length_bound,
-        best_validation=done.accuracy.validation,
-        elapsed_s=done.seconds.total,
-        job_id=found.job_id,
-        warnings=_warnings(found, done.provenance.get("warnings", ())),
-        lengths=done.lengths,
-        outdated=found.outdated,
-        is_newer=found.is_newer,
-    )
+def _cases(found: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldState, str]]:
+    """Whether each case applies, its state and its reason; the first that applies decides."""
+    submission, attempt, resumes = found.submission, found.current, found.resumes
+    yield found.trouble, FoldState.UNKNOWN, found.trouble
+    if found.is_open:
+        yield True, FoldState.UNKNOWN, _submitted_by(found.ref)
+    if submission is None:
+        yield True, *_idle(found)
+        return
+    # what the last attempt wrote, or the command that submitted it
+    is_new, end = attempt is None, attempt.end if attempt else None
+    message = attempt.message if attempt else ""
+    yield end in _FAILURES, FoldState.FAILED, f"{_FAILURES.get(end, '')}{message}"
+    yield end is AttemptEnd.OUT_OF_MEMORY, FoldState.OUT_OF_MEMORY, message
+    yield end is AttemptEnd.NEEDS_RESUME, FoldState.NEEDS_RESUME, message
+    yield end is AttemptEnd.FINISHED, *_idle(found, "its result has been removed")
+    if submission.job_id is None and is_new:
+        yield _is_recent(submission), FoldState.QUEUED, "being submitted"
+        full = job_output.full_disk(found)
+        yield True, *_idle(found, _joined("the submission was never confirmed", full))
+    # what the scheduler says
+    known = report.jobs.get(submission.job_id or "") if found.is_unsettled else None
+    job, is_shared = known or _GONE, submission.folds_in_job > 1
+    is_cancelled = submission.cancelled_at is not None
+    turn = f"waits for its turn in job {submission.job_id}"
+    requeued = f"requeued{f' after {end.value}' if end else ''}, {resumes}"
+    yield is_new and is_shared and is_cancelled, FoldState.CANCELLED, resumes
+    yield is_new and job.is_waiting, FoldState.QUEUED, _joined(job.reason, job.advice)
+    yield is_new and is_shared and job.is_live, FoldState.QUEUED, turn
+    yield is_new and job.is_live, FoldState.RUNNING, "starts"
+    yield job.state is JobState.RUNNING and end is None, FoldState.RUNNING, job.reason
+    yield job.is_live, FoldState.QUEUED, _joined(requeued, job.advice)
+    # the job is not in the queue, or nobody knows
+    is_withdrawn = job.state is JobState.WITHDRAWN
+    yield is_withdrawn and end is not None, FoldState.PARTIAL, f"stopped, {resumes}"
+    startup_error = job_output.startup_error(found) if is_new else ""
+    yield arrays.OLDER in startup_error, FoldState.NEEDS_RESUME, startup_error
+    yield startup_error, FoldState.FAILED, startup_error
+    asked = " and ".join((*report.silent, *report.garbled))
+    yield known is None and not report.queue_answered, FoldState.UNKNOWN, f"{asked}: no answer"
+    yield known is None and report.garbled, FoldState.UNKNOWN, f"{asked}: not understood"
+    yield job.state is JobState.UNKNOWN, FoldState.UNKNOWN, job.text
+    yield is_cancelled and not is_withdrawn, FoldState.CANCELLED, resumes
+    yield job.state is JobState.CANCELLED, FoldState.CANCELLED, resumes
+    # the job has recorded no end; what it printed may say why
+    is_killed = job.state is JobState.OUT_OF_MEMORY or job_output.tells_of_memory(found)
+    yield is_killed, FoldState.OUT_OF_MEMORY, f"killed for its memory, {resumes}"
+    error = job_output.error(found) if end is None else ""
+    is_memory_error = job_output.is_memory_error(error)
+    yield is_memory_error, FoldState.OUT_OF_MEMORY, f"{error}, {resumes}"
+    yield error, FoldState.FAILED, error
+    before = job_output.scheduler_reason(found) if end is None else ""
+    after = job_output.full_disk(found) if end is None else ""
+    yield is_withdrawn, *_idle(found, _joined(before, job.text, after))
+    early = f"{job.text} before it began; see `logs`"
+    has_failed = is_new and job.state is JobState.FAILED
+    yield has_failed, FoldState.FAILED, _joined(before, early, after)
+    yield True, FoldState.LOST, _joined(before, f"{job.text}, {resumes}", after)
 
 
-def _warnings(found: FoldFiles, told: Iterable[str]) -> tuple[str, ...]:
-    """What the attempts said, and which files beside the result are not understood."""
-    return (*told, *(text for text in found.damage if text not in told))
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
 
 
-def of_result(done: FoldResult) -> tuple[FoldState, str]:
+def _idle(found: FoldFiles, text: str = "") -> StateAndReason:
+    """Nobody works on the fold."""
+    if not found.has_begun:
+        return FoldState.MISSING, text
+    return FoldState.PARTIAL, ", ".join(filter(None, (text, found.resumes)))
+
+
+def _is_recent(submission: Submission) -> bool:
+    return abs(time.time() - submission.submitted_at) < BEING_SUBMITTED_S
+
+
+def _submitted_by(ref: FoldRef) -> str:
+    """Who submits a fold now, or that nobody does any more."""
+    owner = study_lock.owner_of(ref.paths.study.lock)
+    if owner is not None:
+        return f"being submitted by process {owner.pid} on {owner.host}"
+    return "sent without an answer; the next -m, resume or cancel finds out"
+
+
+def _with_result(ref: FoldRef, done: FoldResult) -> StateAndReason:
+    if (config := ref.config) is not None:
+        digest = ref.data_digest or done.settings.get("data", "")
+        wanted = fingerprint.settings_that_matter(config, digest)
+        if changed := fingerprint.differences(done.settings, wanted):
+            return FoldState.CHANGED, ", ".join(changed)
+    return of_result(done)
+
+
+def of_result(done: FoldResult) -> StateAndReason:
     """What a result amounts to, and why."""
     is_unproved = done.formula is not None and not done.proved
     also = "; the final formula is not proved either" if is_unproved else ""
+    fell_back = f"fell back to length {done.length_bound}{also}"
     if done.stop_reason == StopReason.TIMEOUT.value:
-        return (
-            FoldState.TIMEOUT,
-            f"scan budget spent, fell back to length {done.length_bound}{also}",
-        )
+        return FoldState.TIMEOUT, f"scan budget spent, {fell_back}"
     if done.stop_reason == StopReason.OUT_OF_MEMORY.value:
-        return FoldState.OUT_OF_MEMORY, f"fell back to length {done.length_bound}{also}"
+        return FoldState.OUT_OF_MEMORY, fell_back
     errors = counted(done.errors or 0, "error")
     if is_unproved and done.final_end == StopReason.OUT_OF_MEMORY.value:
         return FoldState.OUT_OF_MEMORY, f"the final solve ran out of it at {errors}"
@@ -227,109 +294,41 @@ def of_result(done: FoldResult) -> tuple[FoldState, str]:
     return FoldState.DONE, done.stop_reason.replace("_", " ")
 
 
-def _without_result(
-    found: FoldFiles, status: JobStatus | None, report: JobReport
-) -> tuple[FoldState, str]:
-    submission, attempt = found.submission, found.attempt
-    if submission is None:
-        return (FoldState.PARTIAL, found.resumes) if found.has_begun else (FoldState.MISSING, "")
-    if attempt is None or attempt.token != submission.token:
-        return _not_begun(found, submission, status, report)
-    if attempt.end is None:
-        return _open(found, status, report)
-    return _ended(found, attempt, status, report)
+def _pace(found: FoldFiles) -> str:
+    """`43 % searched, 1 min to 9 min left, unchanged since length 6, 2.1 h of its budget left`."""
+    scan, parts = found.scan, []
+    if scan.progress is not None:
+        parts.append(how_far(scan.progress, scan.left_s))
+    if (since := unchanged_since(scan)) is not None:
+        parts.append(f"unchanged since length {since}")
+    settings = found.submission.config if found.submission else {}
+    budget_h = settings.get("scan", {}).get("budget_h")
+    if budget_h is not None and scan.exists and not scan.in_final:
+        left_s = max(0.0, float(budget_h) * 3600 - scan.scan_s)
+        parts.append(f"{duration(left_s)} of its budget left")
+    return ", ".join(parts)
 
 
-def _not_begun(
-    found: FoldFiles, submission: Submission, status: JobStatus | None, report: JobReport
-) -> tuple[FoldState, str]:
-    if submission.job_id is None:
-        if abs(time.time() - submission.submitted_at) < BEING_SUBMITTED_S:
-            return FoldState.QUEUED, "being submitted"
-        return _or_partial(found, FoldState.MISSING, "the submission was never confirmed")
-    shares_job = submission.folds_in_job > 1
-    if shares_job and submission.cancelled_at is not None:
-        return FoldState.CANCELLED, found.resumes
-    if status is not None and status.is_live:
-        if not status.is_waiting and shares_job:
-            return FoldState.QUEUED, f"waits for its turn in job {submission.job_id}"
-        if not status.is_waiting:
-            return FoldState.RUNNING, "starts"
-        return FoldState.QUEUED, "; ".join(filter(None, (status.reason, status.advice)))
-    if status is not None and status.state is JobState.WITHDRAWN:
-        return _or_partial(found, FoldState.MISSING, status.text)
-    line = fold_files.reason_not_to_begin(found)
-    if line:
-        is_older = arrays.OLDER in line
-        return FoldState.NEEDS_RESUME if is_older else FoldState.FAILED, line
-    if status is not None and status.state in (JobState.FAILED, JobState.OUT_OF_MEMORY):
-        return FoldState.FAILED, f"{status.text} before it began; see `logs`"
-    return _gone(found, status, report)
+def unchanged_since(scan: ScanFacts) -> int | None:
+    """The length that first had the formula of the last one; None where it is that one's own."""
+    same = [e["length"] for e in scan.lengths if e["formula"] == scan.lengths[-1]["formula"]]
+    return int(same[0]) if len(same) > 1 else None
 
 
-def _open(found: FoldFiles, status: JobStatus | None, report: JobReport) -> tuple[FoldState, str]:
-    if status is None or not status.is_live:
-        return _gone(found, status, report)
-    if status.is_waiting:
-        return FoldState.QUEUED, _waits(f"requeued, {found.resumes}", status)
-    return FoldState.RUNNING, status.reason
-
-
-_FAILURES = {
-    AttemptEnd.GAVE_UP: "gave up",
-    AttemptEnd.BAD_INPUT: "bad input:",
-    AttemptEnd.ERROR: "",
-}
-
-
-def _ended(
-    found: FoldFiles, attempt: Attempt, status: JobStatus | None, report: JobReport
-) -> tuple[FoldState, str]:
-    if attempt.end in _FAILURES:
-        return FoldState.FAILED, f"{_FAILURES[attempt.end]} {attempt.message}".strip()
-    if attempt.end is AttemptEnd.NEEDS_RESUME:
-        return FoldState.NEEDS_RESUME, attempt.message
-    if attempt.end is AttemptEnd.OUT_OF_MEMORY:
-        return FoldState.OUT_OF_MEMORY, attempt.message
-    if attempt.end is AttemptEnd.FINISHED:
-        return _or_partial(found, FoldState.MISSING, "its result has been removed")
-    if status is not None and status.state is JobState.WITHDRAWN:
-        return FoldState.PARTIAL, f"stopped, {found.resumes}"
-    if status is not None and status.is_live:
-        cause = attempt.end.value if attempt.end else ""
-        return FoldState.QUEUED, _waits(f"requeued after {cause}, {found.resumes}", status)
-    return _gone(found, status, report)
-
-
-def _waits(text: str, status: JobStatus) -> str:
-    """A held job does not start by itself."""
-    return "; ".join(filter(None, (text, status.advice)))
-
-
-def _gone(found: FoldFiles, status: JobStatus | None, report: JobReport) -> tuple[FoldState, str]:
-    """The job is not in the queue, or nobody knows."""
-    if status is None and not report.queue_answered:
-        return FoldState.UNKNOWN, f"{' and '.join((*report.silent, *report.garbled))}: no answer"
-    if status is None and report.garbled:
-        return FoldState.UNKNOWN, f"{' and '.join(report.garbled)}: not understood"
-    state = JobState.LOST if status is None else status.state
-    if state is JobState.UNKNOWN and status is not None:
-        return FoldState.UNKNOWN, status.text
-    if found.submission is not None and found.submission.cancelled_at is not None:
-        return FoldState.CANCELLED, found.resumes
-    is_cancelled = state is JobState.CANCELLED
-    if state is JobState.OUT_OF_MEMORY or (
-        not is_cancelled and fold_files.output_tells_of_memory(found)
-    ):
-        return FoldState.OUT_OF_MEMORY, f"killed for its memory, {found.resumes}"
-    if is_cancelled:
-        return FoldState.CANCELLED, found.resumes
-    text = "no longer in the queue" if status is None else status.text
-    return FoldState.LOST, f"{text}, {found.resumes}"
-
-
-def _or_partial(found: FoldFiles, state: FoldState, reason: str) -> tuple[FoldState, str]:
-    return (FoldState.PARTIAL, f"{reason}, {found.resumes}") if found.has_begun else (state, reason)
+def _at_limit(found: FoldFiles, state: FoldState) -> str:
+    """Said of a length that no attempt has had time for."""
+    attempt, submission = found.current, found.submission
+    if attempt is None or submission is None or state not in LIVE or not found.scan.exists:
+        return ""
+    times = attempts.stuck(attempt)
+    hours = submission.config.get("cluster", {}).get("timeout_h")
+    if not times or hours is None:
+        return ""
+    what = "the final formula" if found.scan.in_final else f"length {found.scan.length}"
+    return (
+        f"{what} takes longer than the time limit of {hours:g} h: "
+        f"{times} attempts came no further, and its budget ends it"
+    )
 
 
 def check_code(statuses: Sequence[Status]) -> int:

@@ -1,4 +1,4 @@
-"""Why a job ended that recorded no end: from its log, and from its output."""
+"""What a job printed, and why it ended without recording an end: from its output and its log."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fsm_hpc.cluster import schedulers
-from fsm_hpc.cluster.watch import fold_files
+from fsm_hpc.cluster import arrays, schedulers
+from fsm_hpc.cluster.schedulers.base import SETUP_FAILED
 from fsm_hpc.cluster.watch.fold_files import FoldFiles
-from fsm_hpc.cluster.watch.fold_state import FoldState
 from fsm_hpc.system import files
 
 MOST_BYTES = 16_000  # of the end of a file that are read
+OUTPUT_BYTES = 32_000  # of a job's output, at its end: a traceback follows the reason
 MOST_LETTERS = 500  # of a reason
 SMALLEST_ROOM = 4096  # bytes: a disk with less takes no file of ours
 _LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (\S+\.\d+) (.*)")  # a line of joblog.Log
@@ -29,46 +29,43 @@ _SYSTEM = re.compile(
 _MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory|oom.kill")
 
 
-def explained(found: FoldFiles, state: FoldState, reason: str) -> tuple[FoldState, str]:
-    """A job that recorded no end may have left the reason in its log, or in its output."""
-    attempt, submission = found.attempt, found.submission
-    has_begun = attempt is not None and submission is not None and attempt.token == submission.token
-    has_ended = has_begun and attempt is not None and attempt.end is not None
-    is_open = state in (FoldState.LOST, FoldState.FAILED) and not has_ended
-    if submission and state is FoldState.FAILED and reason == fold_files.reason_not_to_begin(found):
-        return state, reason
-    if not is_open and (has_begun or state not in (FoldState.MISSING, FoldState.PARTIAL)):
-        return state, reason
-    error = of_error(found)
-    if error and is_of_memory(error):
-        return FoldState.OUT_OF_MEMORY, f"{error}, {found.resumes}"
-    if error:
-        return FoldState.FAILED, error
-    full = _full_disk(found.ref.paths.folder) if submission else ""
-    return state, "; ".join(filter(None, (of_scheduler(found), reason, full)))
+def job_outputs(found: FoldFiles) -> list[Path]:
+    """The files with what the job of a fold printed."""
+    job, submission = found.job, found.submission
+    if job is None or submission is None:
+        return []
+    return schedulers.named(submission.kind).outputs(job)
 
 
-def of_error(found: FoldFiles) -> str:
+def startup_error(found: FoldFiles) -> str:
+    """What a job wrote that ended before it claimed its fold: a setup line of the user's failed,
+    or something could not be read; else nothing."""
+    for path in job_outputs(found):
+        for line in last_lines(path, OUTPUT_BYTES):
+            if line.startswith((SETUP_FAILED, arrays.CANNOT_BEGIN)):
+                return line.removeprefix("fsm_hpc: ")
+    return ""
+
+
+def error(found: FoldFiles) -> str:
     """The error that ended the job; empty where nothing tells of one."""
-    errors = [error for lines in _texts(found) for error in _errors(lines)]
+    errors = [text for lines in _texts(found) for text in _errors(lines)]
     return errors[-1][:MOST_LETTERS] if errors else ""
 
 
-def _full_disk(folder: Path) -> str:
-    """Said where a job could not even write its reason."""
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return ""
-    is_full = disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < SMALLEST_ROOM
-    return f"no space is left on the disk of {folder}" if is_full else ""
+def is_memory_error(text: str) -> bool:
+    return _MEMORY.search(text) is not None
 
 
-def is_of_memory(reason: str) -> bool:
-    return _MEMORY.search(reason) is not None
+def tells_of_memory(found: FoldFiles) -> bool:
+    """Whether the output says that the last attempt was killed for its memory."""
+    if found.submission is None or found.current is None:
+        return False
+    complaint = schedulers.named(found.submission.kind).memory_complaint
+    return any(complaint.search(files.read_end(path, 4000)) for path in job_outputs(found))
 
 
-def of_scheduler(found: FoldFiles) -> str:
+def scheduler_reason(found: FoldFiles) -> str:
     """Why the scheduler says that it ended the job, such as its time limit."""
     if found.submission is None:
         return ""
@@ -79,17 +76,29 @@ def of_scheduler(found: FoldFiles) -> str:
     return str(matches[-1][1]) if matches else ""
 
 
+def full_disk(found: FoldFiles) -> str:
+    """Said where a job could not even write its reason."""
+    folder = found.ref.paths.folder
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return ""
+    is_full = disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < SMALLEST_ROOM
+    return f"no space is left on the disk of {folder}" if is_full else ""
+
+
+def last_lines(path: Path, most_bytes: int = MOST_BYTES) -> list[str]:
+    return files.read_end(path, most_bytes).decode(errors="replace").splitlines()
+
+
 def _texts(found: FoldFiles) -> Iterator[list[str]]:
     """The lines that the last attempt has left, file by file; its own log comes last."""
-    submission, attempt = found.submission, found.attempt
-    if submission is None:
-        return
-    has_begun = attempt is not None and attempt.token == submission.token
-    who = f"{attempt.job_id}.{attempt.restart}" if attempt and has_begun else ""
-    for path in fold_files.job_outputs(found):
+    attempt = found.current
+    who = f"{attempt.job_id}.{attempt.restart}" if attempt else ""
+    for path in job_outputs(found):
         yield _lines(path, who)
     log = found.ref.paths.log
-    if has_begun or _is_older(found.ref.paths.submission, log):
+    if attempt or _is_older(found.ref.paths.submission, log):
         yield _lines(log, who)
 
 
@@ -103,7 +112,7 @@ def _is_older(path: Path, other: Path) -> bool:
 def _lines(path: Path, who: str) -> list[str]:
     """What is in the file from the first line of this attempt on, without the times; where it has
     none, what comes after the lines of others."""
-    texts = files.read_end(path, MOST_BYTES).decode(errors="replace").splitlines()
+    texts = last_lines(path)
     if texts and _CUT_OFF.fullmatch(texts[-1]):  # by a full disk
         texts.pop()
     logged = [_LOGGED.fullmatch(text) for text in texts]
