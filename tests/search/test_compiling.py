@@ -95,7 +95,7 @@ def _is_kernels(module: str | None) -> bool:
 
 def test_compile_makes_every_kernel_ready_that_python_calls() -> None:
     entries = {name: found for name, found in called_from_python() if isinstance(found, Dispatcher)}
-    assert {"search", "search_sets", "search_units", "search_family"} <= entries.keys()
+    assert {"search", "search_sets", "search_family"} <= entries.keys()
     compiling._READY.clear()
     first_use.compile_all(lambda text: None)
     assert [name for name, found in entries.items() if not found.signatures] == []

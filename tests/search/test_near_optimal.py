@@ -15,7 +15,7 @@ from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families, nothing_yet
+from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, enumerate_families
 from fsm_hpc.search.near_optimal.families import Family, Space
 from fsm_hpc.search.near_optimal.good_set import (
     GoodSet,
@@ -44,7 +44,7 @@ def good_set(problem: Problem, bound: int, slack: int, threads: int = 1) -> Good
 def key_of(good: GoodSet, family: Family) -> all_good.Key:
     """The family as brute force names it: columns in order, and the table of its function."""
     names = tuple(sorted(family.columns))
-    function = good.space.plans[family.found.plan].function
+    function = good.space.functions[family.found.function].function
     table = []
     for index in range(1 << len(names)):
         places = [names.index(name) for name in family.columns]
@@ -167,7 +167,7 @@ def test_the_set_is_the_same_in_pieces_with_any_number_of_threads_and_small_tile
     problem = random_problem(np.random.default_rng(5), Method.PIVOT, 60, 3, 3, 15)
     whole = good_set(problem, 5, 4)
     space = Space(problem, 5)
-    progress: Progress = nothing_yet(space)
+    progress: Progress = NOTHING_YET
     pieces = 0
     while not progress.is_complete:
         pieces += 1
@@ -177,9 +177,8 @@ def test_the_set_is_the_same_in_pieces_with_any_number_of_threads_and_small_tile
         assert progress.is_full or progress.is_complete
     assert pieces > 1
     assert progress.families == whole.progress.families
-    assert progress.votes.tolist() == whole.progress.votes.tolist()
-    monkeypatch.setattr("fsm_hpc.search.near_optimal.memory.CELLS_OF_A_ROW", 0)
-    monkeypatch.setattr("fsm_hpc.search.near_optimal.memory.FEWEST_CELLS", 7)
+    monkeypatch.setattr("fsm_hpc.search.near_optimal.family_search.CELLS_OF_A_ROW", 0)
+    monkeypatch.setattr("fsm_hpc.search.near_optimal.family_search.FEWEST_CELLS", 7)
     tiled = good_set(problem, 5, 4)
     assert [f.count for f in tiled.families] == [f.count for f in whole.families]
     assert tiled.yes.tolist() == whole.yes.tolist()
@@ -191,23 +190,24 @@ def test_fixed_literals_have_the_same_set_in_pieces_with_two_threads_and_little_
     problem = random_problem(np.random.default_rng(6), Method.MEDIAN, 60, 3, 4, 15)
     whole = good_set(problem, 7, 6)
     space, pieces = Space(problem, 7), 0
-    progress: Progress = nothing_yet(space)
-    monkeypatch.setattr("fsm_hpc.search.near_optimal.cell_enumeration.BUFFER", 1)
+    progress: Progress = NOTHING_YET
+    monkeypatch.setattr("fsm_hpc.search.near_optimal.cell_families.BUFFER", 1)
     while not progress.is_complete:
         pieces += 1
         most = len(progress.families) + 40
         progress = enumerate_families(space, whole.optimum + 6, 2, Control(), progress, most=most)
     assert pieces > 1
     assert progress.families == whole.progress.families
-    assert progress.votes.tolist() == whole.progress.votes.tolist()
 
 
-def test_the_best_formulas_of_fixed_literals_are_found_first() -> None:
-    problem = random_problem(np.random.default_rng(6), Method.MEDIAN, 60, 3, 4, 15)
-    optimum = good_set(problem, 7, 0).optimum
-    found = near_optimal(problem, 7, optimum, 9, most=1)
+@pytest.mark.parametrize("method", FORMULA_METHODS)
+def test_the_best_formulas_are_found_first(method: Method) -> None:
+    problem = random_problem(np.random.default_rng(6), method, 60, 3, 4, 15)
+    best = good_set(problem, 5, 0)
+    found = near_optimal(problem, 5, best.optimum, 9, most=len(best.families) - 1)
     assert not found.is_complete
-    assert {family.errors for family in found.families} <= {optimum, optimum + 1}
+    keys = {key_of(found, family) for family in found.families}
+    assert {key_of(best, family) for family in best.families} <= keys
 
 
 def test_equal_columns_make_formulas_of_their_own() -> None:

@@ -5,25 +5,24 @@ from __future__ import annotations
 import random
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
+from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal import enumeration, spreading
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-from fsm_hpc.search.near_optimal.enumeration import Progress, enumerate_families, nothing_yet
-from fsm_hpc.search.near_optimal.families import Space, Stretch
-from fsm_hpc.search.near_optimal.spreading import GoodOrder, GoodSpread, enumerate_spread
+from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, enumerate_families
+from fsm_hpc.search.near_optimal.families import Space
+from fsm_hpc.search.near_optimal.spreading import FamilyOrder, FamilySpread, enumerate_spread
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent
 from fsm_hpc.search.solvers.native import Native
 from fsm_hpc.search.solvers.native.parts import Helpers
+from fsm_hpc.search.solvers.native.spread import Order
 from tests.support.random_tables import FORMULA_METHODS, random_problem
 from tests.support.teams import Threads, Together
 
@@ -61,10 +60,9 @@ class Asked:
         self.alone = enumerate_families(self.space, self.errors, 1, Control())
         assert self.alone.is_complete
 
-    def spread(self, helpers: Helpers, start: Progress | None = None) -> Progress:
+    def spread(self, helpers: Helpers, start: Progress = NOTHING_YET) -> Progress:
         """Without a head start, in which a short search would end."""
-        start = start or nothing_yet(self.space)
-        spread = GoodSpread(self.space, self.errors, 1, start, helpers)
+        spread = FamilySpread(self.space, self.errors, 1, start, helpers)
         assert spread.wait()
         return spread.progress()
 
@@ -72,7 +70,6 @@ class Asked:
         assert found.is_complete
         assert found.end is End.PROVED
         assert found.families == self.alone.families
-        assert found.votes.tolist() == self.alone.votes.tolist()
 
 
 @by_method
@@ -109,7 +106,7 @@ def test_a_wish_to_stop_brings_all_parts_back() -> None:
     asked, control = Asked(some_problem(Method.PIVOT)), Control()
     control.stop.set()
     start = enumerate_families(asked.space, asked.errors, 1, Control(), most=1)
-    spread = GoodSpread(asked.space, asked.errors, 1, start, Threads(2))
+    spread = FamilySpread(asked.space, asked.errors, 1, start, Threads(2))
     looks = iter(range(10))
     assert not spread.wait(lambda: next(looks) == 2)
     found = spread.progress(End.STOPPED)
@@ -117,38 +114,17 @@ def test_a_wish_to_stop_brings_all_parts_back() -> None:
     asked.assert_found(asked.spread(Threads(1), found))
 
 
-def test_units_keep_their_names_through_the_parts() -> None:
-    asked = Asked(some_problem(Method.INTERVAL), 3)
-    begun = [Stretch(one.plan, one.start, one.end, 1, 2) for one in asked.space.everything()]
-    start = replace(asked.alone, left=(*begun, Stretch(0, 0, 1)))
-    spread = GoodSpread(asked.space, asked.errors, 1, start, Threads(1))
-    assert sorted(map(repr, spread.progress().left)) == sorted(map(repr, start.left))
-
-
 def test_parts_of_another_search_are_refused() -> None:
     asked = Asked(some_problem(Method.PIVOT), 2)
-    order = GoodOrder("another", 2, 1, (), 1.0)
+    order = FamilyOrder(1, 0, Order(Frontier("another", 2, None, 0, ()), 1.0))
     with pytest.raises(RuntimeError, match="units of this code and problem"):
         order.search_in(asked.space, 1, threading.Event())
 
 
-def test_a_family_that_takes_longer_than_a_part_is_searched_to_its_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(enumeration, "LOOK_S", 0.0)
-    asked = Asked(longer_problem())
-    search = enumeration._BoxEnumerator.search
-
-    def search_until_paused(self: Any, piece: Any) -> Any:
-        """However late the other thread asks for a pause, one piece is a part."""
-        yield from search(self, piece)
-        deadline = time.monotonic() + 30
-        while not self._flag.any() and time.monotonic() < deadline:
-            time.sleep(0.001)
-
-    monkeypatch.setattr(enumeration._BoxEnumerator, "search", search_until_paused)
-    progress, parts = None, 0
-    while progress is None or not progress.is_complete:
+def test_a_set_that_takes_longer_than_a_part_is_searched_to_its_end() -> None:
+    asked = Asked(longer_problem(), LONG)
+    progress, parts = NOTHING_YET, 0
+    while not progress.is_complete:
         parts += 1
         progress = enumerate_families(
             asked.space, asked.errors, 1, Control(), progress, pause_s=0.0
@@ -176,7 +152,7 @@ def test_processes_find_the_set_of_one_machine(together: Together, method: Metho
 def test_a_helper_killed_in_the_middle_changes_nothing(together: Together) -> None:
     asked = Asked(longer_problem(), LONG)
     start = enumerate_families(asked.space, asked.errors, 1, Control(), most=1)
-    spread = GoodSpread(asked.space, asked.errors, 1, start, together.team)
+    spread = FamilySpread(asked.space, asked.errors, 1, start, together.team)
     given = together.given
 
     def kill() -> bool:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fsm_hpc.baselines import trials
@@ -17,9 +16,10 @@ from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
 from fsm_hpc.cluster.watch import rules
 from fsm_hpc.models import model
+from fsm_hpc.search.frontier import UnitRange
 from fsm_hpc.search.near_optimal.enumeration import Progress
-from fsm_hpc.search.near_optimal.families import RawFamily, Stretch
 from fsm_hpc.search.near_optimal.kept import Checkpoint
+from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.proof import Verification
 from fsm_hpc.study import verification
 from fsm_hpc.study.compose import compose
@@ -39,7 +39,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     words = [*FOLD, f"results_dir={root}", "scan.alternatives=2"]
     assert said(*words)[0] == 0
     paths = StudyPaths(root / "default").fold(compose(words).id)
-    progress = Progress((RawFamily(0, (0,), 1, 1, (), ()),), np.zeros(2), (Stretch(0, 0, 1),))
+    progress = Progress((RawFamily(0, (0,), 1, 1, (), ()),), (UnitRange(0, 1),))
     Checkpoint(paths.unfinished_alternatives).save("this", progress)
     trials.save(paths.trials, "this", [Trial({"depth": 1}, 0.5, 1.0)])
     verification.write(paths, Verification("", "verified", "", 1, 0.1))

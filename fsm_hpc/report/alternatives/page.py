@@ -104,7 +104,7 @@ def _family(told: Told, family: Family, used: list[int]) -> dict[str, Any]:
     found = family.found
     return {
         "formula": str(family.formula),
-        "tree": told.good.space.plans[found.plan].function.tree,
+        "tree": told.good.space.functions[found.function].function.tree,
         "columns": [used.index(c) for c in found.columns],
         "cuts": found.cuts,
         "ranges": found.ranges,

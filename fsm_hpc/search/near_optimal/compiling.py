@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fsm_hpc.search.near_optimal.enumeration import enumerate_families
 from fsm_hpc.search.near_optimal.families import Space
-from fsm_hpc.search.near_optimal.listing import members_of, second_best
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native import compiling
 from fsm_hpc.search.solvers.native.compiling import Say, Stage
-from fsm_hpc.search.solvers.native.kernels.near_units import search_units
+from fsm_hpc.search.solvers.native.kernels.near_boxes import search_family
 
 
 def ensure_compiled(say: Say | None = None) -> float:
@@ -24,12 +23,11 @@ def _list_tiny() -> None:
 
 
 def _list_all(problem: Problem) -> None:
-    space = Space(problem, 3)
-    errors = problem.rows // 3
-    found = enumerate_families(space, errors, 1, Control())
-    family, goal = found.families[0], space.table.positives - errors
-    members_of(space, family, goal, family.count)
-    second_best(space, family, goal, space.table.times * (2 * found.votes - found.count))
+    space, errors = Space(problem, 3), problem.rows // 3
+    family = enumerate_families(space, errors, 1, Control()).families[0]
+    search = space.units.family_search(space.table.positives - errors)
+    search.members(family, family.count)
+    search.second_best(family, space.table.times)
 
 
-STAGE = Stage("the search for alternatives", search_units, _list_tiny)
+STAGE = Stage("the search for alternatives", search_family, _list_tiny)

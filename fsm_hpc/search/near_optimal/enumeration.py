@@ -1,44 +1,28 @@
-"""Search all units of a bound for families within the slack: threads, time, and where to go on."""
+"""Search all units of a bound for families within the slack: how far it is, and where to go on."""
 
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
 
-import msgspec
-import numpy as np
-
-from fsm_hpc.search.near_optimal.cell_enumeration import CellEnumerator
-from fsm_hpc.search.near_optimal.families import RawFamily, Searched, Space, Stretch
-from fsm_hpc.search.near_optimal.memory import data_of, found_of, out_of, work_of
+from fsm_hpc.search.frontier import EVERYTHING, Frontier, UnitRange
+from fsm_hpc.search.near_optimal.families import Space
+from fsm_hpc.search.near_optimal.sink import RawFamily, Sink
 from fsm_hpc.search.solvers.base import Control, End
-from fsm_hpc.search.solvers.native.kernels.near_units import (
-    DONE,
-    DROP,
-    HALTED,
-    PAUSE,
-    search_units,
-)
-from fsm_hpc.search.solvers.native.table import Array
+from fsm_hpc.search.solvers.native.search import Aim, Search
 
-SLICE_S = 0.05  # what a thread takes at a time should last about so long
-LOOK_S = 0.02
 TOLD_EVERY_S = 1.0
 TOLD_COST = 20  # what telling took is so many times less than the pause before it is told again
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Families found so far, what every row was told by their members, and what is left."""
+    """Families found so far, and what is left; what is searched again brings none of them twice."""
 
-    families: tuple[RawFamily, ...]
-    votes: Array  # by distinct row: members that say yes
-    left: tuple[Stretch, ...]
+    families: tuple[RawFamily, ...] = ()
+    left: tuple[UnitRange, ...] = (UnitRange(0, EVERYTHING),)
     end: End = End.PROVED  # or why it came back before its end
     is_full: bool = False  # it came back because there were more families than wanted
 
@@ -50,7 +34,14 @@ class Progress:
     def count(self) -> int:
         return sum(family.count for family in self.families)
 
+    @staticmethod
+    def of(sink: Sink, left: tuple[UnitRange, ...], end: End) -> Progress:
+        """How far it is; what is left is read before the families, which may be newer."""
+        is_full = bool(left) and sink.is_full
+        return Progress(sink.in_order, left, end if left else End.PROVED, is_full)
 
+
+NOTHING_YET = Progress()
 Told = Callable[[Progress], None]
 
 
@@ -69,60 +60,10 @@ class Teller:
             self._due = started + max(TOLD_EVERY_S, TOLD_COST * took)
 
 
-@dataclass
-class _Shared:
-    """What threads take from and give to."""
-
-    left: deque[Stretch]
-    families: list[RawFamily]
-    votes: Array
-    most: int | None  # families that are wanted
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    flag: Array = field(default_factory=lambda: np.zeros(2, np.int32))
-    failure: list[BaseException] = field(default_factory=list)
-    taken: dict[int, Stretch] = field(default_factory=dict)  # by thread: what it is at
-    has_begun: bool = False
-
-    def take(self, me: int, count: int) -> Stretch | None:
-        """At most so many of the next units; None when there are none."""
-        with self.lock:
-            if self.flag.any() or not self.left:
-                return None
-            self.has_begun = True
-            one = self.left.popleft()
-            end = min(one.end, one.start + count)
-            if end < one.end:
-                self.left.appendleft(Stretch(one.plan, end, one.end))
-            self.taken[me] = msgspec.structs.replace(one, end=end)
-            return self.taken[me]
-
-    def give(
-        self, me: int, families: Sequence[RawFamily], votes: Array, rest: Stretch | None
-    ) -> None:
-        """What was found in units, and what is left of them."""
-        with self.lock:
-            self.families.extend(families)
-            self.votes += votes
-            del self.taken[me]
-            if rest is not None:
-                self.taken[me] = rest
-            if self.is_full:
-                self.flag[DROP] = True
-
-    @property
-    def is_full(self) -> bool:
-        return self.most is not None and len(self.families) > self.most
-
-    def leave(self, me: int) -> None:
-        """Put back what is not done."""
-        with self.lock:
-            rest = self.taken.pop(me, None)
-            if rest is not None:
-                self.left.append(rest)
-
-
-def nothing_yet(space: Space) -> Progress:
-    return Progress((), np.zeros(len(space.table.rows), np.int64), tuple(space.everything()))
+def search_for(space: Space, errors: int, sink: Sink, threads: int, numbering: str = "") -> Search:
+    """The search of all units, with a sink for what has at most so many errors."""
+    engine = space.units.engine(space.table.positives - errors, sink)
+    return Search(engine, threads, numbering)
 
 
 def enumerate_families(
@@ -130,146 +71,36 @@ def enumerate_families(
     errors: int,
     threads: int,
     control: Control,
-    start: Progress | None = None,
+    start: Progress = NOTHING_YET,
     most: int | None = None,
     told: Told = lambda progress: None,
     pause_s: float = math.inf,
 ) -> Progress:
     """All families with a member of at most so many errors; `told` hears how far it is.
 
-    After `pause_s` it comes back as soon as the families at hand are searched: what takes longer
-    than that would never end if it were dropped.
+    After `pause_s` it comes back as soon as the boxes at hand are searched.
     """
-    start = start or nothing_yet(space)
-    goal = space.table.positives - errors
-    shared = _Shared(deque(start.left), list(start.families), start.votes.copy(), most)
-    workers = [
-        threading.Thread(target=_guarded, args=(space, goal, shared), daemon=True)
-        for _ in range(max(1, threads))
-    ]
-    reason, began, teller = control.reason_to_end(), time.monotonic(), Teller(told)
-    end = reason or End.STOPPED
-    shared.flag[DROP] = reason is not None
-    for worker in workers:
-        worker.start()
-    try:
-        while any(worker.is_alive() for worker in workers):
-            workers[0].join(LOOK_S)
-            reason = control.reason_to_end()
-            if reason is not None and not shared.flag[DROP]:
-                end = reason
-                shared.flag[DROP] = True
-            if shared.has_begun and time.monotonic() - began >= pause_s:
-                shared.flag[PAUSE] = True
-            teller.look(lambda: _snapshot(shared, End.STOPPED))
-    except BaseException:  # Ctrl-C, say: no thread goes on alone
-        shared.flag[DROP] = True
-        raise
-    if shared.failure:
-        raise shared.failure[0]
-    return _snapshot(shared, end)
+    sink, ends = Sink(start.families, most), list[End]()
+    if not space.units.groups:
+        return Progress.of(sink, (), End.PROVED)
+    if (reason := control.reason_to_end()) is not None:
+        return Progress.of(sink, start.left, reason)
+    search = search_for(space, errors, sink, max(1, threads))
+    part = Frontier("", space.bound, None, None, start.left)
+    run = search.begin(Aim(space.bound, None, 0), part)
+    began, teller = time.monotonic(), Teller(told)
 
+    def progress(end: End = End.STOPPED) -> Progress:
+        return Progress.of(sink, (run.frontier() or part).left, end)
 
-def in_order(families: Iterable[RawFamily]) -> tuple[RawFamily, ...]:
-    """The same order whoever found them first."""
-    return tuple(sorted(families, key=lambda f: (-f.score, f.plan, f.columns)))
+    def watch() -> bool:
+        teller.look(progress)
+        if time.monotonic() - began >= pause_s:
+            run.pause()
+        reason = control.reason_to_end()
+        ends.extend([reason] if reason is not None else [])
+        return reason is not None
 
-
-def _snapshot(shared: _Shared, end: End) -> Progress:
-    with shared.lock:
-        left = tuple(
-            sorted([*shared.left, *shared.taken.values()], key=lambda one: (one.plan, one.start))
-        )
-        is_over = not left
-        return Progress(
-            in_order(shared.families),
-            shared.votes.copy(),
-            left,
-            End.PROVED if is_over else end,
-            shared.is_full and not is_over,
-        )
-
-
-def _guarded(space: Space, goal: int, shared: _Shared) -> None:
-    """A thread's life; its failure is told by the caller's thread."""
-    me = threading.get_ident()
-    try:
-        if space.cells is None:
-            _work(_BoxEnumerator(space, goal, shared.flag), shared, me)
-        else:
-            _work(CellEnumerator(space.cells, goal, shared.flag), shared, me)
-    except BaseException as failure:  # it is raised again where it can be heard
-        shared.failure.append(failure)
-        shared.flag[DROP] = True
-    finally:
-        shared.leave(me)
-
-
-class _Enumerator(Protocol):
-    """Searches units in one thread; what is found comes piece by piece."""
-
-    def search(self, piece: Stretch) -> Iterator[Searched]: ...
-
-
-def _work(enumerator: _Enumerator, shared: _Shared, me: int) -> None:
-    """Take units, search them, give what was found."""
-    count = 1
-    while (piece := shared.take(me, count)) is not None:
-        started = time.monotonic()
-        for searched in enumerator.search(piece):
-            shared.give(me, *searched)
-        took = time.monotonic() - started
-        if took < SLICE_S:
-            count *= 2
-        elif took > 2 * SLICE_S:
-            count = max(1, count // 2)
-
-
-class _BoxEnumerator:
-    """Searches boxes of cuts."""
-
-    def __init__(self, space: Space, goal: int, flag: Array) -> None:
-        self._space, self._goal, self._flag = space, goal, flag
-        variables = space.variables
-        self._data = data_of(space.table)
-        self._work = work_of(space.table, variables)
-        self._found = found_of(space.table, variables)
-        self._out = out_of(space.table, variables)
-
-    def search(self, piece: Stretch) -> Iterator[Searched]:
-        plan = self._space.plans[piece.plan].arrays
-        place = np.array([piece.start, piece.x, piece.y], np.int64)
-        status = -1
-        while status not in (DONE, HALTED):
-            self._out.used[0] = 0
-            self._out.votes[:] = 0
-            status = search_units(
-                self._data,
-                plan,
-                place,
-                piece.end,
-                self._goal,
-                self._flag,
-                self._work,
-                self._found,
-                self._out,
-            )
-            start, x, y = place.tolist()
-            rest = None if status == DONE else Stretch(piece.plan, start, piece.end, x, y)
-            yield Searched(self._families(piece.plan), self._out.votes, rest)
-
-    def _families(self, plan: int) -> list[RawFamily]:
-        """The families in the buffer."""
-        out = self._out
-        variables = self._space.plans[plan].function.variables
-        return [
-            RawFamily(
-                plan,
-                tuple(out.columns[n, :variables].tolist()),
-                int(out.counts[n]),
-                int(out.best[n]),
-                tuple(map(tuple, out.ranges[n, :variables].tolist())),
-                tuple(map(tuple, out.cuts[n, :variables].tolist())),
-            )
-            for n in range(int(out.used[0]))
-        ]
+    is_done = run.wait(watch)
+    end = ends[0] if ends else End.STOPPED
+    return Progress.of(sink, (), end) if is_done else progress(end)

@@ -4,52 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from fsm_hpc.formulas.formula import Atom, Formula
 from fsm_hpc.formulas.functions import build
-from fsm_hpc.search.near_optimal.cell_space import CellSpace
-from fsm_hpc.search.near_optimal.hole_plans import HolePlan, fixed_plans, hole_plans
+from fsm_hpc.search.frontier import UnitRange
+from fsm_hpc.search.near_optimal.box_families import BoxSpace
+from fsm_hpc.search.near_optimal.cell_families import CellSpace
+from fsm_hpc.search.near_optimal.contexts import functions_up_to
 from fsm_hpc.search.near_optimal.literals import LiteralTable
+from fsm_hpc.search.near_optimal.sink import Ends, RawFamily
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
 from fsm_hpc.search.solvers.native.table import Array
 
-Ends = tuple[int, int]  # ranks: the low end of a cut and its high end
 Range = tuple[float, float]
-
-
-class RawFamily(msgspec.Struct, frozen=True, array_like=True):
-    """A family as the kernels tell it: columns, ranges and cuts by variable, in ranks."""
-
-    plan: int
-    columns: tuple[int, ...]
-    count: int
-    score: int
-    ranges: tuple[tuple[int, int, int, int], ...]
-    cuts: tuple[Ends, ...]
-
-
-class Stretch(msgspec.Struct, frozen=True, array_like=True):
-    """Units [start, end) of a plan that are not searched, the first from columns x, y on."""
-
-    plan: int
-    start: int
-    end: int
-    x: int = 0
-    y: int = 0
-
-
-class Searched(NamedTuple):
-    """What some units brought: families, by row the members that say yes, and what is left."""
-
-    families: list[RawFamily]
-    votes: Array
-    rest: Stretch | None
 
 
 @dataclass(frozen=True)
@@ -66,50 +36,42 @@ class Family:
 
 
 class Space:
-    """All that a bound allows on a problem: the table, the plans, and the way back to formulas."""
+    """All that a bound allows on a problem: the table, the units, and the way back to formulas."""
 
-    def __init__(self, problem: Problem, bound: int) -> None:
+    def __init__(self, problem: Problem, bound: int, slack: int = 0) -> None:
         self.problem = problem
         self.bound = bound
+        self.slack = slack  # errors above the optimum: the first pass allows none
         self.table = LiteralTable(problem)
-        self.cells: CellSpace | None = None
         columns = len(self.table.columns)
-        if self.table.is_fixed and columns:
-            self.plans: list[HolePlan] = fixed_plans(bound, columns)
-            self.cells = CellSpace(self.table, self.plans)
+        self.functions = functions_up_to(bound, columns)
+        self.units: CellSpace | BoxSpace
+        if self.table.is_fixed:
+            self.units = CellSpace(self.table, self.functions, slack)
         else:
-            self.plans = hole_plans(bound, self.table.has_intervals, columns)
+            self.units = BoxSpace(problem, self.table, self.functions, slack)
 
-    @cached_property
-    def variables(self) -> int:
-        return max((plan.function.variables for plan in self.plans), default=1)
-
-    def everything(self) -> list[Stretch]:
-        """All units; those of fixed literals in passes, in which the best formulas come first."""
-        if self.cells is not None:
-            return [Stretch(n, 0, one.units) for n, one in enumerate(self.cells.passes)]
-        columns = len(self.table.columns)
-        return [Stretch(n, 0, plan.units(columns)) for n, plan in enumerate(self.plans)]
-
-    def sizes_of(self, left: Iterable[Stretch]) -> list[int]:
-        """The sizes of the functions that these units are searched for."""
-        if self.cells is None:
-            return sorted({self.plans[one.plan].size for one in left})
-        numbers = {self.cells.passes[one.plan].tree.variables for one in left}
-        return sorted({plan.size for plan in self.plans if plan.function.variables in numbers})
+    def sizes_of(self, left: Iterable[UnitRange]) -> list[int]:
+        """The sizes of the formulas that these units are searched for."""
+        found: set[int] = set()
+        for one in left:
+            for group in self.units.groups:
+                if group.first < one.end and one.start < group.end:
+                    found.update(group.sizes)
+        return sorted(found)
 
     def formula(self, found: RawFamily, cuts: tuple[Ends, ...] | Array) -> Formula:
         columns = [self.table.columns[c] for c in found.columns]
         pairs = zip(columns, cuts, strict=False)
         atoms = [Atom(column.proposition(int(low), int(high))) for column, (low, high) in pairs]
-        return build(self.plans[found.plan].function.tree, atoms).canonical()
+        return build(self.functions[found.function].function.tree, atoms).canonical()
 
     def family(self, found: RawFamily) -> Family:
-        plan = self.plans[found.plan]
+        function = self.functions[found.function]
         columns = [self.table.columns[c] for c in found.columns]
         return Family(
             self.formula(found, found.cuts),
-            plan.size,
+            function.size,
             self.table.positives - found.score,
             found.count,
             tuple(column.name for column in columns),

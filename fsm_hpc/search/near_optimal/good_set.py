@@ -12,10 +12,10 @@ import numpy as np
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Truth
-from fsm_hpc.search.near_optimal.enumeration import Progress, Told, enumerate_families
-from fsm_hpc.search.near_optimal.families import Family, RawFamily, Space
-from fsm_hpc.search.near_optimal.listing import members_of, second_best
+from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, Told, enumerate_families
+from fsm_hpc.search.near_optimal.families import Family, Space
 from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.near_optimal.spreading import enumerate_spread
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
@@ -71,12 +71,18 @@ class GoodSet:
     @cached_property
     def yes(self) -> Array:
         """For every row of the problem how many members say yes."""
-        return np.asarray(self.progress.votes[self.space.table.kind_of_row])
+        return np.asarray(self.votes[self.space.table.kind_of_row])
+
+    @cached_property
+    def votes(self) -> Array:
+        """The same for every distinct row."""
+        return self.space.units.votes(self.progress.families, self._goal)
 
     def members(self, family: Family, most: int = 100_000) -> Iterator[tuple[Formula, int]]:
         """The formulas of a family with their errors, in the order of their cuts."""
         table = self.space.table
-        cuts, scores = members_of(self.space, family.found, self._goal, min(most, family.count))
+        search = self.space.units.family_search(self._goal)
+        cuts, scores = search.members(family.found, min(most, family.count))
         for chosen, score in zip(cuts, scores, strict=True):
             yield self.space.formula(family.found, chosen), table.positives - int(score)
 
@@ -85,9 +91,10 @@ class GoodSet:
 
         `weights` has one for each distinct row (`space.table.rows`).
         """
+        search = self.space.units.family_search(self._goal)
         best: tuple[int, RawFamily, Array] | None = None
         for found in self.progress.families:
-            total, cuts = second_best(self.space, found, self._goal, weights)
+            total, cuts = search.second_best(found, weights)
             if best is None or total > best[0]:
                 best = (total, found, cuts)
         return None if best is None else (self.space.formula(best[1], best[2]), best[0])
@@ -125,7 +132,7 @@ def family_row(family: Family) -> dict[str, Any]:
 
 def agreement_weights(good: GoodSet) -> Array:
     """Of every distinct row: what a member gains in agreement with all members by saying yes."""
-    return np.asarray(good.space.table.times * (2 * good.progress.votes - good.count))
+    return np.asarray(good.space.table.times * (2 * good.votes - good.count))
 
 
 def difference_weights(good: GoodSet, truth: Truth) -> Array:
@@ -141,7 +148,7 @@ def near_optimal(
     slack: int,
     threads: int = 1,
     control: Control | None = None,
-    start: Progress | None = None,
+    start: Progress = NOTHING_YET,
     most: int | None = None,
     told: Told = lambda progress: None,
     helpers: Helpers | None = None,
@@ -153,7 +160,7 @@ def near_optimal(
     on other nodes what takes longer than some seconds is shared with them.
     """
     check_served(problem)
-    space = Space(problem, bound)
+    space = Space(problem, bound, slack)
     errors, control = optimum + slack, control or Control()
     if helpers is None:
         progress = enumerate_families(space, errors, threads, control, start, most, told)

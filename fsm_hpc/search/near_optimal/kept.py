@@ -9,11 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from fsm_hpc.search.near_optimal.enumeration import Progress
-from fsm_hpc.search.near_optimal.families import RawFamily, Stretch
+from fsm_hpc.search.frontier import UnitRange
+from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress
 from fsm_hpc.search.near_optimal.good_set import GoodSet, near_optimal
+from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native.parts import Helpers
@@ -21,7 +20,7 @@ from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 
-FORMAT = 2
+FORMAT = 3
 MAX_BYTES = 2**30  # of a file that is read: some millions of families
 
 
@@ -77,9 +76,7 @@ class Checkpoint:
     def save(self, asked: str, progress: Progress) -> None:
         if not self.may_write():
             return
-        content = serialization.plain(
-            _Content(asked, progress.left, progress.votes.tolist(), progress.families)
-        )
+        content = serialization.plain(_Content(asked, progress.left, progress.families))
         checksum = {"seal": serialization.checksum(content), "content": content}
         text = json.dumps(serialization.header(FORMAT) | checksum, separators=(",", ":"))
         with self._excused():
@@ -131,7 +128,7 @@ def resume(
         slack,
         means.threads,
         means.control,
-        begun,
+        begun or NOTHING_YET,
         most,
         save,
         means.helpers,
@@ -146,8 +143,7 @@ class _Content:
     """What the file holds, beside its checksum."""
 
     asked: str
-    left: tuple[Stretch, ...]
-    votes: list[int]
+    left: tuple[UnitRange, ...]
     families: tuple[RawFamily, ...]
 
 
@@ -162,7 +158,7 @@ def _read(path: Path, asked: str) -> Progress | None:
     saved = serialization.without_header(saved, path.name, FORMAT)
     if saved.get("seal") != serialization.checksum(saved.get("content")):  # would be a false count
         raise UnreadableError(f"{path.name} was changed since it was written")
-    content = serialization.convert(_Content, saved["content"], path.name, None)
-    if content.asked != asked:
+    if saved["content"].get("asked") != asked:
         return None
-    return Progress(content.families, np.array(content.votes, np.int64), content.left)
+    content = serialization.convert(_Content, saved["content"], path.name, None)
+    return Progress(content.families, content.left)

@@ -46,8 +46,9 @@ class BoxEngine:
     def units_of_size(self, size: int) -> list[PlanUnits]:
         return list(units_of_plans(self.table, size, self.blocks))
 
-    def worker(self) -> Worker:
+    def worker(self, keeps_all: bool = False) -> Worker:
         table = self.table
+        found = boxes.MANY_FOUND + self._most_holes if keeps_all else 0
         rows, columns = len(table.rows), len(table.columns)
         card = max(c.card for c in table.columns) + 2
         depth = 16 * (int(np.log2(np.abs(table.weights).sum() + 2)) + 3)
@@ -73,6 +74,9 @@ class BoxEngine:
             ends=np.zeros((MOST_BOXED, 2), np.int32),
             localised=np.zeros(columns, np.int64),
             listed=np.zeros(1, np.int64),
+            found=np.zeros((found, 3), np.int64),
+            found_count=np.zeros(1, np.int64),
+            is_reported=np.zeros(self._most_holes, np.bool_),
         )
         memory.live[: table.data.words] = np.flatnonzero(table.data.full)
         sizes = {

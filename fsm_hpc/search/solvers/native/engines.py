@@ -66,11 +66,19 @@ class Worker:
     scratch: Scratch | None = None
 
 
+class MergedRows(Protocol):
+    """A table whose equal rows are one."""
+
+    rows: Array
+
+
 class Engine(Protocol):
     """Searches units, in its own terms: `group` is always one that it listed itself."""
 
-    table: KernelTable
     most_units: int  # that it can number
+
+    @property
+    def table(self) -> MergedRows: ...
 
     def worker(self) -> Worker: ...
 

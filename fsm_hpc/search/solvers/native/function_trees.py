@@ -47,21 +47,19 @@ def function_tree(size: int, language: Language, variables: int) -> FunctionTree
         if _count(plan) == variables
         for fillings, places, truths in [_of_plan(plan)]
     ]
-    return tree_of(variables, parts)[0]
+    return tree_of(variables, parts)
 
 
-def tree_of(variables: int, parts: Sequence[Listed]) -> tuple[FunctionTree, Array]:
-    """The tree of these functions, and their truth tables as bytes, in canonical order."""
+def tree_of(variables: int, parts: Sequence[Listed]) -> FunctionTree:
+    """The tree of these functions, in canonical order."""
     names = ("plans", "fillings", "places", "truths")
     joined = {n: np.concatenate([getattr(one, n) for one in parts]) for n in names}
     # the first that says the same of every set stands for all
     kept = np.sort(np.unique(np.packbits(joined["truths"], axis=1), axis=0, return_index=True)[1])
     plan, filling, places, truths = (joined[name][kept] for name in names)
     rises, falls = steady(truths)
-    codes = _bytes(truths)
-    values, first, end, roots = _tree(codes)
-    tree = FunctionTree(variables, values, first, end, roots, plan, filling, places, rises, falls)
-    return tree, codes
+    values, first, end, roots = _tree(_bytes(truths))
+    return FunctionTree(variables, values, first, end, roots, plan, filling, places, rises, falls)
 
 
 def _of_plan(plan: Plan) -> tuple[Array, Array, Array]:

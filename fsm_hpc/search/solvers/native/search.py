@@ -139,7 +139,7 @@ class Run:
             self._all_work()
             if not self.is_too_large:
                 if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
-                    return True
+                    return not self.flag[0]
                 self._tell(0)
         self._places += map(Place, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))

@@ -6,7 +6,8 @@ from __future__ import annotations
 from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 MASK, MISSING, ROOM = range(3)  # of a unit: functions, required names, columns it may still have
-ALL_FUNCTIONS = 0b11111111
+MASK_BITS = 8  # functions of a hole; where holes are listed, the number of one is above them
+ALL_FUNCTIONS = (1 << MASK_BITS) - 1
 
 
 @part

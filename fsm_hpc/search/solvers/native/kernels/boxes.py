@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.asking import ask
-from fsm_hpc.search.solvers.native.kernels.bounds import bound_unit
+from fsm_hpc.search.solvers.native.kernels.bounds import ALL_FUNCTIONS, MASK_BITS, bound_unit
 from fsm_hpc.search.solvers.native.kernels.holes import NOTHING
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 from fsm_hpc.search.solvers.native.kernels.order import (
@@ -34,12 +34,15 @@ from fsm_hpc.search.solvers.native.kernels.states import (
 from fsm_hpc.search.solvers.native.kernels.units import choose_families, open_holes
 from fsm_hpc.search.solvers.native.kernels.windows import has_support
 
+MANY_FOUND = 1 << 10  # holes that are reported before a kernel comes back
+
 
 @kernel
 def search(data, families, plan, memory, scratch, lane, race, span):
     """Search units [control[AT], end) of a plan; come back after `budget` steps of work.
 
-    A unit chooses a literal family for every boxed variable.
+    A unit chooses a literal family for every boxed variable. The best formula becomes the leader;
+    with room in `found` all holes of which some function reaches the leader's score are kept.
     """
     control = lane.control
     is_mirrored = False
@@ -49,7 +52,7 @@ def search(data, families, plan, memory, scratch, lane, race, span):
     while True:
         if race.flag[0] != 0:
             return STOPPED
-        if work > span.budget:
+        if work > span.budget or memory.found_count[0] >= MANY_FOUND:
             return PAUSED
         if control[OPEN] == 0:
             if control[AT] >= span.end:
@@ -98,6 +101,9 @@ def _list_holes(data, families, plan, memory, control, span):
     count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
     for top in range(control[STACKED] + 1):
         memory.frames[top, ACTIVE_COUNT] = count
+    if len(memory.found):
+        for hole in range(count):
+            memory.is_reported[hole] = False
 
 
 @part
@@ -135,9 +141,10 @@ def _search_box(data, families, plan, memory, scratch, lane, race, span, is_mirr
 def _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, threshold):
     """Ask what fills the hole best; how many of the entries may still beat the leader.
 
-    Where the box leaves no row open, the best of them is the leader.
+    Where the box leaves no row open, the best of them is the leader, or all of them are kept.
     """
     entries, masks, where, flag = memory.entries, memory.masks, memory.where, race.flag
+    keeps_all = len(memory.found) > 0
     bound = view.bound
     goal = goal_above(threshold, bound, unit)
     active = memory.frames[top, ACTIVE]
@@ -151,6 +158,8 @@ def _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, thresho
     for k in range(active, active + active_count):
         if flag[0] != 0:
             return 0
+        if keeps_all and memory.is_reported[masks[k] >> MASK_BITS]:
+            continue
         found = bound + ask(
             data,
             plan,
@@ -158,24 +167,40 @@ def _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, thresho
             scratch,
             lane.control[NODES],
             entries[k],
-            masks[k],
+            masks[k] & ALL_FUNCTIONS,
             view,
             goal,
-            view.unsettled > 0,
+            keeps_all or view.unsettled > 0,
             flag,
         )
-        if rank_of(found, unit) > threshold:
-            entries[kept + hopeful] = entries[k]
-            masks[kept + hopeful] = masks[k]
-            hopeful += 1
-            if found > score:
-                score = found
-                choice = k
-                low = where[0]
-                high = where[1]
+        if rank_of(found, unit) <= threshold:
+            continue
+        if keeps_all and view.unsettled == 0:
+            _report(memory, unit, entries[k], masks[k])
+            continue
+        entries[kept + hopeful] = entries[k]
+        masks[kept + hopeful] = masks[k]
+        hopeful += 1
+        if found > score:
+            score = found
+            choice = k
+            low = where[0]
+            high = where[1]
     if hopeful > 0 and view.unsettled == 0:
         for i in range(len(plan.after)):
             lane.cuts[i, 0] = memory.ends[i, 0] if data.is_strict else memory.box[4 * i]
             lane.cuts[i, 1] = memory.ends[i, 1] if data.is_strict else memory.box[4 * i + 2]
-        note(lane, race, unit, memory.entries[choice], memory.masks[choice], score, low, high)
+        mask = masks[choice] & ALL_FUNCTIONS
+        note(lane, race, unit, entries[choice], mask, score, low, high)
     return hopeful
+
+
+@part
+def _report(memory, unit, entry, mask):
+    """Keep a hole of which some function reaches the goal; its unit asks it no more."""
+    at = memory.found_count[0]
+    memory.found[at, 0] = unit
+    memory.found[at, 1] = entry
+    memory.found[at, 2] = mask & ALL_FUNCTIONS
+    memory.found_count[0] += 1
+    memory.is_reported[mask >> MASK_BITS] = True

@@ -229,6 +229,8 @@ def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, ceil
     if size == 0:
         if control[AT] < end:
             search_singles(table, tree, memory, lane, race, ceiling)
+            if memory.found_count[0] > len(memory.found):
+                return PAUSED  # the caller makes room for all of them
         control[AT] = end
         return DONE
     choose(table, control[AT], memory.chosen, size)
@@ -266,15 +268,3 @@ def search_sets(table, tree, memory, known_bounds, lane, race, end, budget, ceil
         if control[AT] < end:
             ready = min(ready, advance(table, memory.chosen, size))
     return DONE
-
-
-@kernel
-def add_votes(held, truths, size, found, count, votes):
-    """Add to every row how many of the formulas hold there."""
-    for n in range(count):
-        truth = truths[found[n, 1]]
-        for r in range(len(votes)):
-            cell = 0
-            for i in range(size):
-                cell |= np.int64(held[found[n, 2 + i], r]) << i
-            votes[r] += truth[cell >> 3] >> (cell & 7) & 1

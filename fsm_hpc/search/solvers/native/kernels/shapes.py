@@ -75,7 +75,7 @@ class BoxMemory(NamedTuple):
 
     live: Array  # words that have rows which boxes of a branch have not settled
     entries: Array  # holes that may still beat the leader, a list for each box of a branch
-    masks: Array  # the functions to ask of each
+    masks: Array  # the functions to ask of each, and its number in the unit
     boxes: Array  # the stack: bounds of both ends of every variable
     frames: Array  # and where the lists of each box are
     pieces: Array  # of a word: its rows by what is known of each variable
@@ -102,6 +102,9 @@ class BoxMemory(NamedTuple):
     box: Array  # the box that is looked at
     ends: Array  # the first ends in it that have support
     where: Array  # the cut that answered last
+    found: Array  # where all is kept that reaches the goal: unit, hole and functions of each
+    found_count: Array
+    is_reported: Array  # by number of a hole of the unit: whether it is among them
 
 
 class Scratch(NamedTuple):
@@ -212,15 +215,13 @@ class NearData(NamedTuple):
     across: Array
 
 
-class NearPlan(NamedTuple):
-    """A function as a context with a hole, for all ways to give columns to its variables."""
+class Context(NamedTuple):
+    """A function as a context with a hole."""
 
     some: Array  # by what is known of the context: fillings for which the function may hold
     every: Array  # and those for which it does
     boxed: Array  # the variables of the context
     hole: Array  # the one or two variables of the hole
-    moves: Array  # exchanges of the context's variables that change nothing
-    same: bool  # whether the two of the hole may be exchanged alone
 
 
 class NearWork(NamedTuple):
@@ -233,8 +234,6 @@ class NearWork(NamedTuple):
     opens: Array
     boxes: Array  # the stack: ends of the context's variables, then the rectangle of the hole
     box: Array
-    context: Array
-    hopes: Array  # by column: whether it may fill the first, the second place of the hole
     most: int  # cells that are answered at once
 
 
@@ -247,15 +246,3 @@ class NearFound(NamedTuple):
     votes: Array  # members that say yes, by row
     listed: Array  # members one by one, where they are wanted
     scores: Array
-
-
-class NearOut(NamedTuple):
-    """Families that were found, and the votes of all their members."""
-
-    columns: Array
-    counts: Array
-    best: Array
-    ranges: Array
-    cuts: Array
-    votes: Array
-    used: Array

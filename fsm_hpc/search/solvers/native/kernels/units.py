@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from fsm_hpc.search.solvers.native.kernels.bounds import holes_to_ask
+from fsm_hpc.search.solvers.native.kernels.bounds import MASK_BITS, holes_to_ask
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
 from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
 
@@ -104,7 +104,7 @@ def open_holes(data, families, plan, block, holes, memory):
                 mask = holes_to_ask(data.bounds, plan, memory.columns, memory.unit, x, y, mask)
             if mask:
                 memory.entries[count] = code
-                memory.masks[count] = mask
+                memory.masks[count] = mask | count << MASK_BITS
                 count += 1
         if earlier == later:
             later += 1

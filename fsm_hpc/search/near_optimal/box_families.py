@@ -1,0 +1,182 @@
+"""The engine of boxes with a sink for all families that have a member within the slack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from fsm_hpc.formulas.functions import Tree
+from fsm_hpc.search.constraints import Constraints
+from fsm_hpc.search.near_optimal.contexts import SizedFunction, first_of_equals, shape
+from fsm_hpc.search.near_optimal.family_search import FamilySearch
+from fsm_hpc.search.near_optimal.literals import LiteralTable
+from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
+from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.native.box_engine import BoxEngine
+from fsm_hpc.search.solvers.native.engines import PlanUnits, Worker, chosen_families, units_of_plans
+from fsm_hpc.search.solvers.native.kernels.order import STOPPED, UNIT_BITS
+from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, BoxMemory, Families, Race
+from fsm_hpc.search.solvers.native.kernels.units import FIELD
+from fsm_hpc.search.solvers.native.kernels.words import POINT
+from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
+
+VARIED = Constraints(min_support=1)  # a proposition holds on some row and fails on some
+
+
+class VariedTable(KernelTable):
+    """Columns of a literal table, with all literals that are not the same on every row.
+
+    Each column is one of its own, equal ones too, and a formula has it once.
+    """
+
+    def __init__(self, problem: Problem, literals: LiteralTable) -> None:
+        self._literals = literals
+        self.places_in_literals = [
+            *(n for n, c in enumerate(literals.columns) if c.numeric is not None),
+            *(n for n, c in enumerate(literals.columns) if c.numeric is None),
+        ]
+        super().__init__(replace(problem, constraints=VARIED))
+
+    def _numerics(self, problem: Problem) -> list[KernelColumn]:
+        features = [feature.column for feature in problem.numerics]
+        columns = dict(zip(features, super()._numerics(problem), strict=True))
+        return [columns[c.name] for c in self._literals.columns if c.numeric is not None]
+
+    def _booleans(self, problem: Problem) -> list[KernelColumn]:
+        return [
+            KernelColumn(POINT, c.ranks[self.rows], c.card, None, (c.fixed,))
+            for c in self._literals.columns
+            if c.fixed is not None
+        ]
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Literals are limited already: nothing else is asked."""
+        return super().bounds._replace(is_any=False)
+
+    @cached_property
+    def families(self) -> Families:
+        found = super().families
+        return found._replace(numeric=np.ones_like(found.numeric))
+
+
+@dataclass(frozen=True, slots=True)
+class BoxPass(PlanUnits):
+    """The units of a plan, searched for families with a score of so much above the least."""
+
+    size: int
+    above: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.size,)
+
+
+class BoxSpace:
+    """The table that boxes read, and the passes over its units."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        table: LiteralTable,
+        functions: Sequence[SizedFunction],
+        slack: int,
+    ) -> None:
+        self.table = VariedTable(problem, table)
+        self.literals, self.functions = table, functions
+        self._engine = BoxEngine(self.table)
+        sizes = sorted({one.size for one in functions})
+        self.groups = list(self._passes(sizes, slack))
+        shapes = (shape(one.function.tree) for one in functions)
+        self._known = {tree: (number, names) for number, (tree, names) in enumerate(shapes)}
+
+    def _passes(self, sizes: Sequence[int], slack: int) -> Iterator[BoxPass]:
+        first, columns = 0, len(self.table.columns)
+        for above in (slack - errors for errors in passes(slack)):
+            for size in sizes:
+                for units in units_of_plans(self.table, size, self._engine.blocks):
+                    if units.plan.boxed + units.plan.hole <= columns:
+                        known = {field.name: getattr(units, field.name) for field in fields(units)}
+                        yield BoxPass(**{**known, "first": first}, size=size, above=above)
+                        first += units.units
+
+    def engine(self, goal: int, sink: Sink) -> BoxFamilies:
+        return BoxFamilies(self, goal, sink)
+
+    def votes(self, families: Iterable[RawFamily], goal: int) -> Array:
+        """By distinct row the members of all families that hold there."""
+        counting, total = self.family_search(goal), np.zeros(len(self.literals.rows), np.int64)
+        for family in families:
+            total += counting.votes(family)
+        return total
+
+    def family_search(self, goal: int) -> FamilySearch:
+        return FamilySearch(self.literals, self.functions, goal)
+
+    def family_key(self, tree: Tree, columns: Sequence[int]) -> tuple[int, tuple[int, ...]]:
+        """The function of a plan's tree, and the columns of its variables, in literals."""
+        named, names = shape(tree)
+        number, own_names = self._known[named]
+        given = dict(zip(own_names, (columns[name] for name in names), strict=True))
+        places = (self.table.places_in_literals[given[v]] for v in range(len(given)))
+        return number, first_of_equals(self.functions[number].function, tuple(places))
+
+
+@dataclass(slots=True)
+class FamilyWorker(Worker):
+    """The arrays of one thread, with those that count a family."""
+
+    counting: FamilySearch | None = None
+
+
+class BoxFamilies(BoxEngine):
+    """The same kernel as that of the optimum; what reaches the goal is counted family by family."""
+
+    def __init__(self, space: BoxSpace, goal: int, sink: Sink) -> None:
+        super().__init__(space.table)
+        self._space, self._goal, self._sink = space, goal, sink
+
+    def worker(self, keeps_all: bool = True) -> Worker:
+        made = super().worker(keeps_all)
+        counting = self._space.family_search(self._goal)
+        return FamilyWorker(made.lane, made.memory, made.scratch, counting)
+
+    def units_of_size(self, size: int) -> list[PlanUnits]:
+        return list(self._space.groups)
+
+    def search(self, worker: Worker, units: PlanUnits, race: Race, end: int, budget: int) -> int:
+        assert isinstance(units, BoxPass)
+        assert isinstance(worker, FamilyWorker)
+        assert isinstance(worker.memory, BoxMemory)
+        worker.memory.found_count[0] = 0
+        goal = np.array([self._goal + units.above << UNIT_BITS])
+        status = super().search(worker, units, Race(goal, race.flag, 0), end, budget)
+        families = list(self._counted(worker, units, race))
+        if race.flag[0]:  # perhaps not all are counted: these units are not searched
+            status = STOPPED
+        self._sink.add(families, race)
+        return status
+
+    def _counted(self, worker: FamilyWorker, units: BoxPass, race: Race) -> Iterator[RawFamily]:
+        assert worker.counting is not None
+        for key in set(self._reported(worker, units)):
+            if key not in self._sink:
+                family = worker.counting.count(*key, race.flag)
+                if family is not None and family.score >= self._goal + units.above:
+                    yield family
+
+    def _reported(
+        self, worker: FamilyWorker, units: BoxPass
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The families that have a hole with its functions among those that reach the goal."""
+        memory = worker.memory
+        assert isinstance(memory, BoxMemory)
+        for unit, entry, mask in memory.found[: memory.found_count[0]].tolist():
+            context = units.families.column[chosen_families(units, unit)].tolist()
+            columns = [*context, *divmod(entry, 1 << FIELD)]
+            for f, tree in units.plan.trees.items():
+                if mask >> f & 1:
+                    yield self._space.family_key(tree, columns)

@@ -1,0 +1,176 @@
+"""The engine of fixed literals with a sink for all formulas within the slack, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from fsm_hpc.search.frontier import Leader, Rest, UnitRange
+from fsm_hpc.search.near_optimal.contexts import SizedFunction
+from fsm_hpc.search.near_optimal.literals import LiteralTable
+from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
+from fsm_hpc.search.solvers.native.cell_engine import MOST_UNITS, LiteralSets
+from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
+from fsm_hpc.search.solvers.native.function_trees import Listed, placed, tree_of
+from fsm_hpc.search.solvers.native.kernels.cell_search import search_sets
+from fsm_hpc.search.solvers.native.kernels.cell_shapes import ABOVE, CellMemory, FunctionTree
+from fsm_hpc.search.solvers.native.kernels.order import UNIT_BITS
+from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Lane, Race
+from fsm_hpc.search.solvers.native.table import Array
+
+BUFFER = 1 << 10  # formulas that a kernel finds before it comes back
+CUT, ENDS = (1, 1), (1, 1, 1, 1)  # of a column with one literal
+
+
+@dataclass(frozen=True, slots=True)
+class CellPass(UnitGroup):
+    """All sets of k literals, searched for formulas whose score is in a range."""
+
+    sizes: tuple[int, ...]  # of the formulas
+    tree: FunctionTree
+    above: int  # the least score, above that of the most errors allowed
+    below: int  # and the first that an earlier pass has searched
+
+
+class CellSpace:
+    """The fixed literals of a table, and the passes over their sets."""
+
+    def __init__(self, table: LiteralTable, functions: Sequence[SizedFunction], slack: int) -> None:
+        count = len(table.columns)
+        none = np.zeros(1, np.int32)
+        nothing = Bounds(False, none, np.zeros(1, np.int64), none, 0, 0)
+        self.table = table
+        self.held = np.ascontiguousarray(table.ranks > 0)
+        self.sets = LiteralSets(self.held, table.weights, np.arange(1, count + 1), nothing)
+        self._bits = [one.function.bits for one in functions]
+        self.groups = self._passes(functions, slack)
+
+    def _passes(self, functions: Sequence[SizedFunction], slack: int) -> list[CellPass]:
+        numbers = sorted({one.function.variables for one in functions})
+        trees = [_tree(functions, variables) for variables in numbers]
+        found: list[CellPass] = []
+        first, below = 0, ABOVE
+        for above in (slack - errors for errors in passes(slack)):
+            for tree in trees:
+                units = self.sets.units(tree.variables)
+                sizes = tuple({f.size for f in functions if f.function.variables == tree.variables})
+                found.append(CellPass(first, units, sizes, tree, above, below))
+                first += units
+            below = above
+        return found
+
+    def engine(self, goal: int, sink: Sink) -> CellFamilies:
+        return CellFamilies(self, goal, sink)
+
+    def votes(self, families: Iterable[RawFamily], goal: int) -> Array:
+        """By distinct row the formulas that hold there."""
+        total = np.zeros(len(self.table.rows), np.int64)
+        for family in families:
+            total += self._truth(family)
+        return total
+
+    def family_search(self, goal: int) -> CellSpace:
+        """A family has one member here, which needs no search."""
+        return self
+
+    def members(self, family: RawFamily, most: int) -> tuple[Array, Array]:
+        return np.array([family.cuts])[:most], np.array([family.score])[:most]
+
+    def second_best(self, family: RawFamily, weights: Array) -> tuple[int, Array]:
+        return int(weights[self._truth(family)].sum()), np.array(family.cuts)
+
+    def _truth(self, family: RawFamily) -> Array:
+        """The distinct rows on which a formula holds."""
+        cells = np.zeros(len(self.table.rows), np.int32)
+        for variable, column in enumerate(family.columns):
+            cells |= self.held[column].astype(np.int32) << variable
+        return np.asarray(self._bits[family.function][cells])
+
+
+class CellFamilies:
+    """The same kernel as that of the optimum; it keeps all formulas from the goal on."""
+
+    most_units = MOST_UNITS
+
+    def __init__(self, space: CellSpace, goal: int, sink: Sink) -> None:
+        self._space, self._goal, self._sink = space, goal, sink
+        self.table = space.table
+
+    def worker(self) -> Worker:
+        return Worker(
+            Lane(np.zeros(5, np.int64), np.zeros(4, np.int64), np.zeros((0, 2), np.int64))
+        )
+
+    def units_of_size(self, size: int) -> list[CellPass]:
+        return self._space.groups
+
+    def search(self, worker: Worker, units: CellPass, race: Race, end: int, budget: int) -> int:
+        sets, variables = self._space.sets, units.tree.variables
+        sets.keep_sums(variables - 1)
+        goal = self._goal + units.above
+        status: int = search_sets(
+            sets.arrays,
+            units.tree,
+            self._room(worker, variables),
+            sets.known_bounds(variables),
+            worker.lane,
+            Race(np.array([goal << UNIT_BITS]), race.flag, 0),
+            end,
+            budget,
+            ABOVE if units.below == ABOVE else self._goal + units.below,
+        )
+        self._sink.add(self._taken(worker, units), race)
+        return status
+
+    def _room(self, worker: Worker, variables: int) -> CellMemory:
+        """Arrays for so many literals; more of them where one unit has filled the last ones."""
+        known = worker.memory
+        assert known is None or isinstance(known, CellMemory)
+        room = BUFFER if known is None else len(known.found)
+        if known is not None and known.found_count[0] > len(known.found):
+            room, known = int(2 * known.found_count[0]), None
+        if known is None or len(known.chosen) <= variables:
+            known = worker.memory = self._space.sets.memory(variables, room)
+        known.found_count[0] = 0
+        return known
+
+    def _taken(self, worker: Worker, units: CellPass) -> list[RawFamily]:
+        """The formulas in the buffer; none if there was no room for all of a unit."""
+        memory, tree = worker.memory, units.tree
+        assert isinstance(memory, CellMemory)
+        count = int(memory.found_count[0])
+        count = 0 if count > len(memory.found) else count
+        scores, functions = memory.found[:count, 0].tolist(), memory.found[:count, 1]
+        columns = np.take_along_axis(memory.found[:count, 2:], tree.places[functions], axis=1)
+        cuts, ends = (CUT,) * tree.variables, (ENDS,) * tree.variables
+        found = zip(tree.plans[functions].tolist(), columns.tolist(), scores, strict=True)
+        return [RawFamily(plan, tuple(c), 1, score, ends, cuts) for plan, c, score in found]
+
+    def rest(self, worker: Worker, units: CellPass) -> Rest:
+        """Nothing: no unit is left in the middle."""
+        return ()
+
+    def take_up(self, worker: Worker, units: CellPass, rest: Rest) -> None:
+        """Nothing is left of a unit that was begun."""
+
+    def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> None:
+        """Nothing: nobody asks how good the formulas of what is left may be."""
+
+    def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
+        raise AssertionError("a search for all formulas has no leader")
+
+
+def _tree(functions: Sequence[SizedFunction], variables: int) -> FunctionTree:
+    """All functions of so many literals, with every way to name their variables once."""
+    places = np.array(list(permutations(range(variables))), np.int8)
+    parts = []
+    for number, one in enumerate(functions):
+        if one.function.variables == variables:
+            truths = placed(one.function.bits, places)
+            numbers = np.full(len(places), number)
+            parts.append(Listed(numbers, np.zeros_like(numbers), places, truths))
+    return tree_of(variables, parts)

@@ -1,0 +1,61 @@
+"""What keeps all families that a search finds, each of them once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import msgspec
+
+from fsm_hpc.search.solvers.native.kernels.shapes import Race
+
+GROWING = tuple(2 * 4**n for n in range(16))
+Ends = tuple[int, int]  # ranks: the low end of a cut and its high end
+
+
+class RawFamily(msgspec.Struct, frozen=True, array_like=True):
+    """A family as the kernels tell it: columns, ranges and cuts by variable, in ranks."""
+
+    function: int  # its number among those within the bound
+    columns: tuple[int, ...]
+    count: int
+    score: int
+    ranges: tuple[tuple[int, int, int, int], ...]
+    cuts: tuple[Ends, ...]
+
+    @property
+    def key(self) -> tuple[int, tuple[int, ...]]:
+        """What tells it from all others."""
+        return self.function, self.columns
+
+
+def passes(slack: int) -> list[int]:
+    """Errors above the optimum that each pass over the units allows: the best come first."""
+    return [0, *itertools.takewhile(lambda e: e < slack, GROWING), *([slack] if slack else [])]
+
+
+class Sink:
+    """Families by what they are: units that are searched again, after a stop, add nothing."""
+
+    def __init__(self, families: Iterable[RawFamily] = (), most: int | None = None) -> None:
+        self._families = {family.key: family for family in families}
+        self._most = most  # families that are wanted
+
+    def __contains__(self, key: tuple[int, tuple[int, ...]]) -> bool:
+        return key in self._families
+
+    def add(self, families: Iterable[RawFamily], race: Race | None = None) -> None:
+        """Keep families; the threads of the race stop when there are more than wanted."""
+        self._families.update((family.key, family) for family in families)
+        if race is not None and self.is_full:
+            race.flag[0] = 1
+
+    @property
+    def is_full(self) -> bool:
+        return self._most is not None and len(self._families) > self._most
+
+    @property
+    def in_order(self) -> tuple[RawFamily, ...]:
+        """The same order whoever found them first."""
+        families = list(self._families.values())
+        return tuple(sorted(families, key=lambda f: (-f.score, f.function, f.columns)))
