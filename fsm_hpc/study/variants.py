@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.duplicates import one_each
@@ -21,24 +24,30 @@ from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
+from fsm_hpc.system.settings import fields_of
 
 FORMAT = 3
 LONGEST = 120  # characters of a folder's name
 ANY = "surrogatepass"  # what is no text is a value like any other
-Settings = dict[str, Any]  # by the word that sets each
+Settings = dict[str, Any]  # by the key that sets each
 
 OF_TABLE = (  # what else than its file makes a table another one
-    *("target", "positive", "negative", "labels", "numeric", "boolean", "categorical", "drop"),
-    *("true_values", "max_categories", "missing", "missing_values", "zero_is_missing"),
+    *("target", "positive", "negative", "labels", "numeric", "boolean", "categorical", "ordered"),
+    *("date", "drop", "true_values", "max_categories", "missing", "missing_values"),
+    "zero_is_missing",
 )
-KEYS = frozenset(
-    [
-        *("folds", "seed", "validation_fraction", "fold_kind", "language", "cuts", "objective"),
-        *("solver", "solver.encoding"),
-        *(key for key in fingerprint.KEYS.values() if key != "method"),
-        *(f"dataset.{name}" for name in OF_TABLE),
-    ]
-)
+_TABLE_DEFAULTS = {
+    one.key: None if one.default is MISSING else serialization.plain(one.default)
+    for one in fields_of(DatasetSpec)
+}
+# Settings that tell variants apart, with the defaults of the program; a target has none.
+_DEFAULTS: Settings = {
+    **{key: value for key, value in fingerprint.DEFAULTS.items() if key != "method"},
+    "solver": SolverName.PORTFOLIO.value,
+    "solver.encoding": Encoding.FAST.value,
+    **{f"dataset.{key}": value for key, value in _TABLE_DEFAULTS.items() if key in OF_TABLE},
+}
+KEYS = frozenset(_DEFAULTS)
 # An unfinished scan goes on where one of these is another: its lengths stay what they are.
 GO_ON = frozenset(
     [
@@ -46,16 +55,11 @@ GO_ON = frozenset(
         *("solver", "solver.encoding"),
     ]
 )
-
-
-# as conf/config.yaml and conf/solver say; what a table's own config says is not known here
-_DEFAULTS = {k: v for k, v in fingerprint.DEFAULTS.items() if not k.startswith("dataset.")}
-_DEFAULTS |= {"solver": "portfolio", "solver.encoding": "fast"}
-_BESIDE_FOLD = [one.name for one in fields(Config) if one.name not in ("fold", "variant")]
+_BESIDE_FOLD = [one.key for one in fields_of(Config) if one.key not in ("fold", "variant")]
 
 
 def of_config(config: Config) -> Settings:
-    """All that makes a fold another one, by the word that sets it."""
+    """All that makes a fold another one, by the key that sets it."""
     matters = fingerprint.settings_that_matter(config, "")
     finds_formula = config.method.name.finds_formula
     settings = fingerprint.by_key(matters, finds_formula)
@@ -63,17 +67,15 @@ def of_config(config: Config) -> Settings:
         options = {f"solver.{k}": v for k, v in config.solver.options.items()}
         settings["solver"] = config.solver.name.value
         settings |= {k: getattr(v, "value", v) for k, v in options.items() if k in KEYS}
-    return settings | _of_table(config)
+    return settings | _of_table(config.dataset)
 
 
-def _of_table(config: Config) -> Settings:
-    spec = config.dataset
-    values = {name: getattr(spec, name) for name in OF_TABLE}
+def _of_table(spec: DatasetSpec) -> Settings:
+    values = {name: serialization.plain(getattr(spec, name)) for name in OF_TABLE}
     usual = map(str, spec.usual_missing_values)
     values["missing_values"] = [v for v in spec.missing_values if v not in set(usual)]
     values["labels"] = spec.labels and str(Path(spec.labels).absolute())
-    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
-    return {f"dataset.{name}": value for name, value in plain.items()}
+    return {f"dataset.{name}": value for name, value in values.items()}
 
 
 @cache  # asked for every setting of thousands of folds
@@ -81,6 +83,12 @@ def _owned(key: str, dataset: str, method: str, solver: str | None) -> str:
     """Settings of a table, of a baseline or of a solver are stored for each of them."""
     owner = {"dataset": dataset, "method": method, "solver": solver}.get(key.partition(".")[0])
     return f"{key} of {owner}" if "." in key and owner else key
+
+
+def _owned_keys(fold: FoldId, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Each key with the name that it is stored by."""
+    solver = settings.get("solver")
+    return ((key, _owned(key, fold.dataset, fold.method, solver)) for key in settings)
 
 
 # ------------------------------------------------------------------------------------- its name
@@ -106,7 +114,7 @@ def text_of(value: Any) -> str:
 
 
 def texts(settings: Settings) -> dict[str, str]:
-    """Settings as the words of a command say them."""
+    """Settings as overrides write them."""
     return {key: unquote(text_of(value), errors=ANY) for key, value in settings.items()}
 
 
@@ -133,38 +141,26 @@ class StudyDefaults:
             found.setdefault(fold[:3], []).append(fold)
         return found
 
-    def with_defaults_from(self, fold: FoldId, settings: Settings) -> StudyDefaults:
-        """With what is not known yet taken from this fold."""
-        owned = {self._owned(key, fold, settings): v for key, v in settings.items()}
-        new = {key: value for key, value in owned.items() if key not in self.settings}
-        return replace(self, settings={**self.settings, **new}) if new else self
-
-    def with_swept(self, folds: Iterable[tuple[FoldId, Settings]]) -> StudyDefaults:
-        """A setting that takes several values at once has the program's default: the name of a
-        variant does not depend on which of the values came first."""
-        first: Settings = {}
-        swept: dict[str, str] = {}
+    def with_defaults_from(self, folds: Iterable[tuple[FoldId, Settings]]) -> StudyDefaults:
+        """With what is not known yet taken from these folds. Where they have several values, it is
+        the program's default: the name of a variant does not depend on which value came first."""
+        new: Settings = {}
         for fold, settings in folds:
-            said = parsed(fold.variant)
-            for key, value in settings.items():
-                owned = self._owned(key, fold, settings)
-                is_other = first.setdefault(owned, value) != value or key in said
-                if is_other and owned not in self.settings and key in _DEFAULTS:
-                    swept[owned] = key
-        new = {owned: _DEFAULTS[key] for owned, key in swept.items()}
+            named = parsed(fold.variant)
+            for key, owned in _owned_keys(fold, settings):
+                if owned in self.settings:
+                    continue
+                if new.setdefault(owned, settings[key]) != settings[key] or key in named:
+                    new[owned] = _DEFAULTS[key]
         return replace(self, settings={**self.settings, **new}) if new else self
 
     def differences(self, fold: FoldId, settings: Settings) -> Settings:
         """The settings that are not those of the study."""
         return {
-            key: value
-            for key, value in settings.items()
-            if self.settings.get(self._owned(key, fold, settings), value) != value
+            key: settings[key]
+            for key, owned in _owned_keys(fold, settings)
+            if self.settings.get(owned, settings[key]) != settings[key]
         }
-
-    @staticmethod
-    def _owned(key: str, fold: FoldId, settings: Settings) -> str:
-        return _owned(key, fold.dataset, fold.method, settings.get("solver"))
 
     def variant_of(self, fold: FoldId, settings: Settings) -> str:
         """The folder of a fold with these settings."""
@@ -172,31 +168,28 @@ class StudyDefaults:
         for there in self._apart_by_fold.get(fold[:3], ()):
             if self.apart[there] == differing:
                 return there.variant
-        said, name = differing, name_of(differing)
-        while fold._replace(variant=name) in self.apart:  # the folder is another one's: say more
-            taken = self.apart[fold._replace(variant=name)]
-            said = said | {key: settings[key] for key in taken if key in settings}
-            name = name_of(said) if name_of(said) != name else f"{name}+again=1"
+        stated, name = differing, name_of(differing)
+        while (taken := self.apart.get(fold._replace(variant=name))) is not None:  # another one's
+            stated = stated | {key: settings[key] for key in taken if key in settings}
+            name = name_of(stated) if name_of(stated) != name else f"{name}+again=1"
         return name
 
     def texts_of(self, fold: FoldId) -> dict[str, str]:
-        """The settings of a fold on disk as texts, for the words of a command to choose by."""
-        said = parsed(fold.variant) if fold.variant not in self.variants else {}
-        known = {key: text_of(value) for key, value in self.variants.get(fold.variant, {}).items()}
-        own = {key: text_of(value) for key, value in self.apart.get(fold, {}).items()}
-        differing = {**said, **known, **own}
-        solver = differing.get("solver", text_of(self.settings.get("solver")))
-        all_ = {key: _owned(key, fold.dataset, fold.method, solver) for key in KEYS}
-        plain = {k: text_of(self.settings[o]) for k, o in all_.items() if o in self.settings}
-        return {key: unquote(value, errors=ANY) for key, value in {**plain, **differing}.items()}
+        """The settings of a fold on disk as texts, for overrides to choose by."""
+        named = parsed(fold.variant) if fold.variant not in self.variants else {}
+        stored = {**self.variants.get(fold.variant, {}), **self.apart.get(fold, {})}
+        differing = {key: unquote(text, errors=ANY) for key, text in named.items()} | texts(stored)
+        solver = differing.get("solver", self.settings.get("solver"))
+        owned = {key: _owned(key, fold.dataset, fold.method, solver) for key in KEYS}
+        common = {key: self.settings[o] for key, o in owned.items() if o in self.settings}
+        return {**texts(common), **differing}
 
     def with_folds(self, configs: Iterable[Config]) -> StudyDefaults:
         """With all that these folds, each in the variant that it has, are known by."""
         folds = _with_settings(configs)
-        defaults = self.with_swept((config.id, settings) for config, settings in folds)
+        defaults = self.with_defaults_from((config.id, settings) for config, settings in folds)
         variants, apart = dict(self.variants), dict(self.apart)
         for config, settings in folds:
-            defaults = defaults.with_defaults_from(config.id, settings)
             differing = defaults.differences(config.id, settings)
             if config.variant:
                 variants.setdefault(config.variant, differing)
@@ -211,16 +204,14 @@ def assign_variants(
     configs: Sequence[Config], known: Mapping[Path, StudyDefaults] | None = None
 ) -> list[Config]:
     """The configs, each with its variant of its study; `known`: `load_defaults`."""
-    found, defaults_of = [], dict(known or load_defaults(configs))
     folds = _with_settings(configs)
-    for root, defaults in defaults_of.items():
-        own = ((c.id, s) for c, s in folds if c.results_dir / c.study == root)
-        defaults_of[root] = defaults.with_swept(own)
-    for config, settings in folds:
-        root = config.results_dir / config.study
-        defaults_of[root] = defaults = defaults_of[root].with_defaults_from(config.id, settings)
-        found.append(replace(config, variant=defaults.variant_of(config.id, settings)))
-    return one_each(found)
+    defaults = {}
+    for root, before in (known or load_defaults(configs)).items():
+        own = ((config.id, settings) for config, settings in folds if _root(config) == root)
+        defaults[root] = before.with_defaults_from(own)
+    return one_each(
+        [replace(one, variant=defaults[_root(one)].variant_of(one.id, its)) for one, its in folds]
+    )
 
 
 def _with_settings(configs: Iterable[Config]) -> list[tuple[Config, Settings]]:
@@ -237,7 +228,11 @@ def _with_settings(configs: Iterable[Config]) -> list[tuple[Config, Settings]]:
 
 def load_defaults(configs: Iterable[Config]) -> dict[Path, StudyDefaults]:
     """The defaults of the studies of these folds."""
-    return {root: read(root) for root in {one.results_dir / one.study for one in configs}}
+    return {root: read(root) for root in dict.fromkeys(map(_root, configs))}
+
+
+def _root(config: Config) -> Path:
+    return config.results_dir / config.study
 
 
 # -------------------------------------------------------------------------------------- on disk
@@ -283,12 +278,8 @@ def _with_legacy(settings: Settings) -> Settings:
 
 def save_defaults(configs: Sequence[Config]) -> None:
     """Write down what these folds, which are about to begin, are known by."""
-    roots: dict[Path, list[Config]] = {}
-    for config in configs:
-        roots.setdefault(config.results_dir / config.study, []).append(config)
-    for root, folds in roots.items():
-        before = read(root)
-        defaults = before.with_folds(folds)
+    for root, before in load_defaults(configs).items():
+        defaults = before.with_folds(config for config in configs if _root(config) == root)
         path = StudyPaths(root).settings
         if defaults != before or not path.exists():
             files.quarantine_if_invalid(path, _read)
@@ -312,14 +303,11 @@ def _of_results(root: Path) -> StudyDefaults:
             done = result.load(paths.result, fold) if not fold.variant else None
             if done is not None:
                 folds[fold] = of_result(done)
-    counts: dict[str, Counter[str]] = {}
-    values: dict[tuple[str, str], Any] = {}
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for fold, settings in folds.items():
-        for key, value in settings.items():
-            owned = _owned(key, fold.dataset, fold.method, settings.get("solver"))
-            values.setdefault((owned, repr(value)), value)
-            counts.setdefault(owned, Counter())[repr(value)] += 1
-    most = {key: values[key, count.most_common(1)[0][0]] for key, count in counts.items()}
+        for key, owned in _owned_keys(fold, settings):
+            counts[owned][json.dumps(settings[key])] += 1
+    most = {owned: json.loads(count.most_common(1)[0][0]) for owned, count in counts.items()}
     defaults = StudyDefaults(most)
     apart = {fold: defaults.differences(fold, settings) for fold, settings in folds.items()}
     return replace(defaults, apart={fold: found for fold, found in apart.items() if found})

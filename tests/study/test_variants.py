@@ -67,7 +67,7 @@ def begin(*configs: Config) -> list[str]:
         ({}, {"folds": 5}, "folds=5"),
         ({}, {"language_name": Language.XOR}, "language=xor"),
         ({}, {"validation_fraction": 0.2}, "validation_fraction=0.2"),
-        ({}, {"dataset_drop": ("age", "sex")}, "dataset.drop=age~sex"),
+        ({}, {"dataset_missing": "keep"}, "dataset.missing=keep"),
         ({}, {"seed": 2, "scan_patience": 3}, "scan.patience=3+seed=2"),
     ],
 )
@@ -80,6 +80,13 @@ def test_other_settings_are_a_variant_in_one_sweep_and_in_a_later_command(
     assert begin(other) == [name]
     assert names([one, other]) == ["", name]
     assert begin(other, one) == [name, ""]
+
+
+def test_another_way_to_read_a_table_is_a_variant_of_a_study_that_has_begun(tmp_path: Path) -> None:
+    one, other = config(tmp_path), config(tmp_path, dataset_drop=("age", "sex"))
+    assert begin(one) == [""]
+    assert begin(other) == ["dataset.drop=age~sex"]
+    assert names([other, one]) == ["dataset.drop=age~sex", ""]
 
 
 def test_ten_seeds_have_ten_folders(tmp_path: Path) -> None:
@@ -95,6 +102,18 @@ def test_ten_seeds_have_ten_folders(tmp_path: Path) -> None:
         ({"seed": 42}, {"seed": 2}, ["", "seed=2"]),
         ({}, {"solver_name": SolverName.CLINGO_DL}, ["solver=native", "solver=clingo_dl"]),
         ({"scan_plateau": None}, {"scan_plateau": 4}, ["scan.plateau=null", ""]),
+        (
+            {"dataset_drop": ("age",)},
+            {"dataset_drop": ("sex",)},
+            ["dataset.drop=age", "dataset.drop=sex"],
+        ),
+        ({"dataset_missing": "keep"}, {"dataset_missing": "drop"}, ["dataset.missing=keep", ""]),
+        (
+            {"dataset_target": "sex"},
+            {"dataset_target": "lives"},
+            ["dataset.target=sex", "dataset.target=lives"],
+        ),
+        ({"dataset_date": ("age",)}, {"dataset_date": ()}, ["dataset.date=age", ""]),
     ],
 )
 def test_the_variants_of_a_sweep_do_not_depend_on_the_order_of_its_values(
