@@ -121,6 +121,19 @@ def test_exported_javascript_compares_dates() -> None:
     assert json.loads(run.stdout) == [Y, Y]
 
 
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
+@pytest.mark.parametrize("missing", ["error", "keep"])
+@pytest.mark.parametrize("joined", ["texts", "as.Date(texts)", "as.POSIXct(texts, tz = 'UTC')"])
+def test_exported_r_compares_dates(missing: str, joined: str) -> None:
+    code = export(_fitted(FRAMES["pandas"], missing=missing).model_, "r")
+    texts = ", ".join(f"'{text}'" for text in TEXTS)
+    script = f"{code}\ntexts <- c({texts}, NA)\ncat(predict_rule(list(joined = {joined})))"
+    run = subprocess.run(
+        ["Rscript", "--vanilla", "-e", script], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == [*map(str, Y), "NA" if missing == "error" else "0"]
+
+
 @pytest.mark.parametrize("missing", ["error", "keep"])
 def test_exported_sql_compares_dates(missing: str) -> None:
     rule = _fitted(FRAMES["pandas"], missing=missing)

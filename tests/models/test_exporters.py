@@ -222,6 +222,8 @@ function predict(row) {
 otherwise y = no.
 predict_rule <- function(data) {
 """,
+    "pmml": '<PMML version="4.4" xmlns="http://www.dmg.org/PMML-4_4">\n <Header description="Pred',
+    "onnx": b"\x08\x09\x12\x07fsm_hpc",
     "latex": r"""\[
   \textit{job\_services} \lor \textit{age}_{\geq 40.5} \land \neg \textit{smokes}
 \]

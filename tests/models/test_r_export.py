@@ -55,7 +55,7 @@ def _answers(cases: list[Case], folder: Path) -> dict[str, list[Any]]:
 
 @needs_r
 def test_hostile_tables_have_the_same_answers_in_r(tmp_path: Path) -> None:
-    cases = [random_case(seed, seed % 2 == 1) for seed in range(40)]
+    cases = [random_case(seed, seed % 2 == 1) for seed in range(50)]
     cases += [missing_case(seed) for seed in range(20)]
     found = _answers(cases, tmp_path)
     assert {case.name: list(map(plain, case.expected)) for case in cases} == found

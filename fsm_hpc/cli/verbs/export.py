@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from fsm_hpc.cli.usage import Group, Verb
@@ -35,8 +36,18 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
         raise UserError(f"expected one model.json, found: {' '.join(arguments) or 'none'}")
     rule = model.load(model.place(Path(arguments[0])))
     header = None if flags.table is None else _header(flags.table)
-    print(export(rule, flags.to, flags.dialect, header).rstrip("\n"))
+    written = export(rule, flags.to, flags.dialect, header)
+    if isinstance(written, bytes):
+        _write_binary(written)
+    else:
+        print(written.rstrip("\n"))
     return 0
+
+
+def _write_binary(content: bytes) -> None:
+    if sys.stdout.isatty():
+        raise UserError("this format is binary; redirect it into a file with > FILE")
+    sys.stdout.buffer.write(content)
 
 
 def _header(table: str) -> list[str]:
@@ -49,11 +60,12 @@ def _header(table: str) -> list[str]:
 
 VERB = Verb(
     Group.MODELS,
-    "A rule as code that stands alone: SQL, Python, Excel, JavaScript, R, JSON, LaTeX, text.",
+    "A rule as code that stands alone: SQL, Python, Excel, JavaScript, R, PMML, ONNX, JSON, LaTeX.",
     "MODEL --to LANGUAGE [--dialect NAME] [--table FILE]",
     (
         "export my_rule/model.json --to sql --dialect mysql",
         "export my_rule/model.json --to excel --table my.csv",
+        "export my_rule/model.json --to onnx > my_rule.onnx",
     ),
     main,
     add_arguments,

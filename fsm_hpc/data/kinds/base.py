@@ -202,6 +202,14 @@ class Words:
         taken = {spelling for word in self.others for spelling in (word, *stored(word))}
         return tuple(dict.fromkeys((*self.said, *(word for word in more if word not in taken))))
 
+    @property
+    def in_each_case(self) -> tuple[str, ...]:
+        """The spellings for a language that cannot ignore case: true, True and TRUE."""
+        if not self.ignores_case:
+            return self.spellings
+        cases = (str.lower, str.capitalize, str.upper)
+        return tuple(dict.fromkeys(case(word) for word in self.spellings for case in cases))
+
 
 def stored(word: str) -> Iterator[str]:
     """What becomes of a word in another source: a number of 1 or 1.0, a truth value of True."""

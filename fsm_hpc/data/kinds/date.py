@@ -28,6 +28,7 @@ _CELLS = {  # language -> the date of a cell, to be compared with `_literals`
     "javascript": "date({0})",
     "excel": "IF(ISNUMBER({0}),{0},DATEVALUE(LEFT({0},10)))",
     "json": "{0}",
+    "r": "date({0})",
 }
 _HELPERS = {
     "python": """
@@ -52,6 +53,14 @@ def _date(row, column):
       throw new Error(`column "${column}": expected a date, found "${value}"`);
     }
     return value.slice(0, 10);
+  }
+""",
+    "r": """\
+  date <- function(column) {
+    value <- cell(column)
+    found <- as.Date(substr(as.character(value), 1, 10), format = "%Y-%m-%d")
+    if (any(!is.na(value) & is.na(found))) stop("expected dates in ", sQuote(column))
+    as.numeric(found)
   }
 """,
 }
@@ -94,10 +103,12 @@ class Date(ColumnKind):
         return [Column(schema.name, Kind.NUMERIC, days, threshold=Day)]
 
     def condition(self, schema: ColumnSchema, proposition: Proposition, writer: CodeWriter[T]) -> T:
+        if writer.language in ("onnx", "pmml"):  # whose engines take numbers of days
+            return writer.number(proposition)
         if writer.language not in _CELLS:
             raise UserError(f"{proposition} cannot be exported to this format; choose another one")
         cell = _CELLS[writer.language].format(writer.cell(schema.name))
-        low, high = (Day(end) for end in (proposition.low, proposition.high))
+        low, high = Day(proposition.low), Day(proposition.high)
         return writer.compare(cell, proposition, (_literal(low, writer), _literal(high, writer)))
 
     def helpers(self, language: str) -> str:
@@ -134,6 +145,8 @@ def _is_date(text: str) -> bool:
 
 
 def _literal(day: Day, writer: CodeWriter[Any]) -> str:
+    if writer.language == "r":
+        return repr(float(day))
     if writer.language != "excel":
         return writer.text(day.written())
     whole = _FIRST + timedelta(days=float(np.floor(day)))

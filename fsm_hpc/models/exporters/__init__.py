@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.errors import UserError
 
@@ -21,6 +21,8 @@ class Format(Enum):
     EXCEL = "excel"
     JAVASCRIPT = "javascript"
     R = "r"
+    PMML = "pmml"
+    ONNX = "onnx"
     JSON = "json"
     LATEX = "latex"
     TEXT = "text"
@@ -31,8 +33,8 @@ FORMATS = tuple(one.value for one in Format)
 
 def export(
     model: Model, to: str, dialect: str | None = None, header: Sequence[str] | None = None
-) -> str:
-    """The rule in that format, without a line break at its end.
+) -> Any:
+    """The rule in that format: text without a line break at its end, or bytes of ONNX.
 
     `dialect` is of SQL; `header` of Excel: the columns of the sheet, in their order.
     """
@@ -45,5 +47,4 @@ def export(
         raise UserError(f"header: expected it with the format excel, found it with {to}")
     given = {"dialect": dialect, "header": header}
     options = {name: value for name, value in given.items() if value is not None}
-    written: str = import_module(f"{__name__}.{to}").export(model, **options)
-    return written
+    return import_module(f"{__name__}.{to}").export(model, **options)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fsm_hpc.formulas.formula import Proposition
 from fsm_hpc.formulas.text import number
-from fsm_hpc.models.exporters.conditions import Infix, Words, one_line, plain
+from fsm_hpc.models.exporters.conditions import Infix, Words, helpers, one_line, plain
 from fsm_hpc.models.model import Model
 
 _SAFE_DIGITS = 15  # R may round a longer decimal fraction to a neighbouring double
@@ -31,7 +31,7 @@ predict_rule <- function(data) {{
     value <- cell(column)
     if (is.logical(value)) tolower(as.character(value)) else as.character(value)
   }}
-  answer <- rep({otherwise}, length(cell({first})))
+{helpers}  answer <- rep({otherwise}, length(cell({first})))
   done <- rep(FALSE, length(answer))
 {rules}{missing}  answer
 }}"""
@@ -54,6 +54,7 @@ def export(model: Model) -> str:
     return _RULE.format(
         words=one_line(model.words),
         otherwise=_literal(plain(model.otherwise)),
+        helpers=helpers(model, writer.language),
         first=_literal(model.sources[0].name),
         rules=rules,
         missing="" if model.keeps_missing else _MISSING.format(needed=needed),
