@@ -86,7 +86,7 @@ PYTHON = (
         "all_interchangeable",
         "plans.py",
         "all variables of a context pass for interchangeable with the hole",
-        "if all(_interchangeable(function, v, x) for x in hole)",
+        "if all(exchangeable(bits, v, x) for x in hole)",
         "if hole",
     ),
     Mutant(

@@ -162,11 +162,11 @@ def _canonical(bits: Bits) -> tuple[int, int, dict[int, int]]:
     index = np.arange(1 << len(matter))
     source = sum(((index >> i & 1) << v for i, v in enumerate(matter)), np.zeros_like(index))
     core = bits[source]
-    orders = _orders(_classes(core, len(matter)))
-    tables = np.packbits(core[_permuted(orders)], axis=1, bitorder="little")
+    ways = orders(classes(core, len(matter)))
+    tables = np.packbits(core[_permuted(ways)], axis=1, bitorder="little")
     best = int(np.lexsort(tables.T)[0])  # the last byte counts most
     number = int.from_bytes(tables[best].tobytes(), "little")
-    return len(matter), number, {v: orders[best][i] for i, v in enumerate(matter)}
+    return len(matter), number, {v: ways[best][i] for i, v in enumerate(matter)}
 
 
 def _matters(bits: Bits, variable: int) -> bool:
@@ -174,19 +174,29 @@ def _matters(bits: Bits, variable: int) -> bool:
     return bool((pairs[:, 0] != pairs[:, 1]).any())
 
 
-def _classes(bits: Bits, variables: int) -> tuple[int, ...]:
-    """Of each variable the first one that it can be exchanged with."""
-    index = np.arange(len(bits))
+def exchangeable(values: NDArray[Any], a: int, b: int) -> bool:
+    """Whether a table, by the values of its variables, is the same with two of them exchanged."""
+    return bool((values == values[_exchanged(len(values), a, b)]).all())
+
+
+@cache
+def _exchanged(size: int, a: int, b: int) -> NDArray[np.int64]:
+    index = np.arange(size)
+    differ = (index >> a ^ index >> b) & 1
+    return np.asarray(index ^ (differ << a | differ << b))
+
+
+def classes(values: NDArray[Any], variables: int, alone: int | None = None) -> tuple[int, ...]:
+    """Of each variable the first one that it can be exchanged with; one may be kept alone."""
     first = list(range(variables))
     for b, a in itertools.combinations(range(variables - 1, -1, -1), 2):
-        other = (index >> a ^ index >> b) & 1
-        if np.array_equal(bits, bits[index ^ (other << a | other << b)]):
+        if alone not in (a, b) and exchangeable(values, a, b):
             first[b] = a
     return tuple(first)
 
 
 @cache
-def _orders(classes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def orders(classes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """All ways to name variables, those of one class in one order only, the first ways first."""
     found: list[tuple[int, ...]] = [()]
     for variable, first in enumerate(classes):

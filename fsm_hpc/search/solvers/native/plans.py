@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.formulas.functions import Function, Tree, functions, rename
+from fsm_hpc.formulas.functions import (
+    Function,
+    Tree,
+    classes,
+    exchangeable,
+    functions,
+    orders,
+    rename,
+)
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.shipped_lists import shipped
 from fsm_hpc.formulas.truth_table import steady
@@ -131,7 +139,7 @@ def _plans_of(function: Function, wide_pairs: bool) -> Iterator[Plan]:
     yield plan
     if wide_pairs:
         yield _single_plan(function, x, partner=y)
-        if not _interchangeable(function, x, y):
+        if not exchangeable(function.bits, x, y):
             yield _single_plan(function, y, partner=x)
 
 
@@ -190,7 +198,7 @@ def _finish(
     trees, cross = _fillings(function, names, hole, h ^ full if flipped else h)
     if partner is not None:
         cross = {f: bits | 1 << names[partner] for f, bits in cross.items()}
-    after = tuple(_before(named, i) for i in range(len(boxed)))
+    after = _earlier_mates(np.array(named), len(boxed))
     place = -1 if partner is None else names[partner]
     return Plan(len(boxed), len(hole), named, trees, cross, after, place)
 
@@ -204,33 +212,9 @@ def _least_named(
     A partner is the last among its interchangeable variables, so that columns stay in order.
     """
     return min(
-        (_named(states, order) for order in _orders(_classes(states, boxed, last))),
+        (_named(states, order) for order in orders(classes(np.array(states), boxed, last))),
         key=lambda option: (option[0], 0 if last is None else -option[1][last]),
     )
-
-
-def _classes(states: tuple[int, ...], boxed: int, last: int | None) -> list[int]:
-    """Of each variable the first that it can be exchanged with; one that comes last is alone."""
-    first: list[int] = []
-    for v in range(boxed):
-        mates = (u for u in range(v) if first[u] == u and last not in (u, v))
-        first.append(next((u for u in mates if _are_alike(states, u, v)), v))
-    return first
-
-
-def _orders(classes: list[int], names: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """All ways to name variables in which those of one class have rising names.
-
-    Any other way gives the same states as the first of these.
-    """
-    at = len(names)
-    if at == len(classes):
-        yield names
-        return
-    taken = [name for name, of in zip(names, classes, strict=False) if of == classes[at]]
-    for name in range(max(taken, default=-1) + 1, len(classes)):
-        if name not in names:
-            yield from _orders(classes, (*names, name))
 
 
 def _named(
@@ -265,33 +249,15 @@ def _fillings(
 
 def _mates(function: Function, names: dict[int, int], hole: tuple[int, ...]) -> int:
     """Bits of the boxed variables that could be exchanged with any variable of the hole."""
+    bits = function.bits
     return sum(
-        1 << name
-        for v, name in names.items()
-        if all(_interchangeable(function, v, x) for x in hole)
+        1 << name for v, name in names.items() if all(exchangeable(bits, v, x) for x in hole)
     )
 
 
-def _interchangeable(function: Function, a: int, b: int) -> bool:
-    for index in range(1 << function.variables):
-        if index >> a & 1 and not index >> b & 1:
-            other = index ^ (1 << a) ^ (1 << b)
-            if (function.table >> index ^ function.table >> other) & 1:
-                return False
-    return True
-
-
-def _before(states: tuple[int, ...], variable: int) -> int:
-    """The last earlier variable that the context does not tell from this one, or -1."""
-    for other in range(variable - 1, -1, -1):
-        if _are_alike(states, variable, other):
-            return other
-    return -1
-
-
-def _are_alike(states: tuple[int, ...], a: int, b: int) -> bool:
-    """Whether exchanging two variables of a context changes nothing."""
-    swapped = 1 << a | 1 << b
-    return all(
-        states[i] == states[i ^ swapped] for i in range(len(states)) if (i >> a & 1) != (i >> b & 1)
+def _earlier_mates(states: NDArray[Any], boxed: int) -> tuple[int, ...]:
+    """Of each variable the last earlier one that the context does not tell from it, or -1."""
+    first = classes(states, boxed)
+    return tuple(
+        max((u for u in range(v) if first[u] == first[v]), default=-1) for v in range(boxed)
     )
