@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from fsm_hpc.cluster import attempts, schedulers, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.cluster.schedulers import slurm_commands, slurm_script, slurm_site
-from fsm_hpc.cluster.schedulers.base import Grade, JobRecord
+from fsm_hpc.cluster.schedulers.base import Grade
 from fsm_hpc.cluster.site import doctor, probe
 from fsm_hpc.study import first_use, scan_file
 from fsm_hpc.study.compose import compose
@@ -88,14 +88,16 @@ def test_the_doctor_shows_progress_while_the_node_compiles(
 ) -> None:
     monkeypatch.setattr(doctor, "PROGRESS_S", 0.0)
     texts = iter(["compiling the solver", "waiting for another process, which compiles", ""])
+    seen = probe.Seen("node", "3.12", "code", 8, 8, can_requeue=True)
 
-    def is_ready() -> bool:
-        text = next(texts)
-        probe._tell(tmp_path, text)
-        return not text
+    def is_ready(seen: probe.Seen) -> bool:
+        if seen.doing:
+            files.write_json(tmp_path / probe.FILE, asdict(replace(seen, doing=next(texts))))
+        return not seen.doing
 
-    job = doctor._Probe(schedulers.named("slurm"), JobRecord("7"))
-    assert doctor._wait(is_ready, job, 60, lambda: probe.progress(tmp_path))
+    is_ready(replace(seen, doing="begun"))
+    job = doctor._Probe(tmp_path, schedulers.named("slurm"), "7")
+    assert job.wait(is_ready, 60, lambda seen: seen.doing if seen else "")
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines] == [
         "...      compiling the solver",
@@ -117,8 +119,9 @@ def test_the_doctor_passes_what_the_node_says_of_its_compilation(
         probe.look_around(tmp_path, some_config())
     finally:
         signal.signal(signal.SIGUSR2, before)
-    assert probe.progress(tmp_path) == "compiling: 20 s so far"
-    assert probe.compile_s(tmp_path) == 21.0
+    seen = probe.read(tmp_path)
+    assert seen is not None
+    assert (seen.doing, seen.compile_s) == ("compiling: 20 s so far", 21.0)
 
 
 # ------------------------------------------------------------------------------------- progress

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rich.console import Console
-
 from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.schedulers.base import (
     Batch,
@@ -27,6 +25,7 @@ from fsm_hpc.cluster.schedulers.base import (
     UnclearError,
 )
 from fsm_hpc.cluster.site import probe
+from fsm_hpc.cluster.site.probe import Seen
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, provenance
@@ -46,20 +45,15 @@ def doctor(config: Config, as_json: bool = False) -> int:
     for check in _examine(config):
         checks.append(check)
         if not as_json:
-            _print(console, check)
+            word = (f"{check.grade.value:8}", _COLOURS[check.grade])
+            console.print(terminal.styled(word, f" {check.name:16} {check.text}"), soft_wrap=True)
     if as_json:
-        print(json.dumps([_to_dict(check) for check in checks], indent=1))
+        values = [{"check": c.name, "grade": c.grade.value, "text": c.text} for c in checks]
+        print(json.dumps(values, indent=1))
     return 1 if any(check.grade is Grade.FAILED for check in checks) else 0
 
 
-def _to_dict(check: Check) -> dict[str, str]:
-    return {"check": check.name, "grade": check.grade.value, "text": check.text}
-
-
-def _print(console: Console, check: Check) -> None:
-    colour = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}[check.grade]
-    word = (f"{check.grade.value:8}", colour)
-    console.print(terminal.styled(word, f" {check.name:16} {check.text}"), soft_wrap=True)
+_COLOURS = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}
 
 
 def _examine(config: Config) -> Iterator[Check]:
@@ -136,8 +130,9 @@ def _on_a_node(config: Config) -> Iterator[Check]:
     probed = replace(config, cluster=short)
     batch = Batch(probed, folder, "fsm-doctor", probe.look_around, (folder, config))
     try:
-        probe_ = _Probe(schedulers.of(config), JobRecord(schedulers.of(config).submit(batch)))
-        yield from _watch_probe(config, folder, probe_)
+        job = _Probe(folder, schedulers.of(config), schedulers.of(config).submit(batch))
+        yield from _watch(config, job)
+        job.scheduler.cancel([JobRecord(job.id)])
     except (UserError, UnclearError) as error:
         yield Check("submit", Grade.FAILED, str(error))
     finally:
@@ -148,136 +143,122 @@ def _on_a_node(config: Config) -> Iterator[Check]:
 class _Probe:
     """The small job, and who runs it."""
 
+    folder: Path
     scheduler: Scheduler
-    job: JobRecord
+    id: str
 
     def status(self) -> JobStatus | None:
-        return self.scheduler.report([self.job]).jobs.get(self.job.id)
+        return self.scheduler.report([JobRecord(self.id)]).jobs.get(self.id)
 
-    def end(self) -> None:
-        self.scheduler.cancel([self.job])
+    def wait(
+        self,
+        is_ready: Callable[[Seen], bool],
+        limit_s: float,
+        waiting: Callable[[Seen | None], str] = lambda seen: "",
+    ) -> Seen | None:
+        """What the job has written when it is ready; None where it was not before the limit, and
+        before the job was gone."""
+        began, is_gone, report = time.monotonic(), False, _Report()
+        while True:
+            seen = probe.read(self.folder)
+            if seen is not None and is_ready(seen):
+                return seen
+            if is_gone or time.monotonic() > began + limit_s:
+                return None
+            status = self.status()
+            is_gone = status is not None and not status.is_live
+            reason = f" ({status.reason})" if status is not None and status.is_waiting else ""
+            report(waiting(seen), reason)
+            time.sleep(2 if is_gone else 0.5)  # a shared folder may lag behind
 
 
-def _watch_probe(config: Config, folder: Path, job: _Probe) -> Iterator[Check]:
+class _Report:
+    """Lines on standard error for who waits: what is new, and every now and then for how long."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+        self._text = ""
+
+    def __call__(self, text: str, reason: str) -> None:
+        now = time.monotonic()
+        if not text or (text == self._text and now - self._last < PROGRESS_S):
+            return
+        self._text, self._last = text, now
+        print(f"...      {text}{reason}, {now - self._began:.0f} s", file=sys.stderr, flush=True)
+
+
+def _watch(config: Config, job: _Probe) -> Iterator[Check]:
     began = time.monotonic()
-    waiting = f"job {job.job.id} waits to begin"
-    if not _wait(lambda: (folder / probe.READY).exists(), job, PROBE_S, lambda: waiting):
-        status = job.status()
-        job.end()
-        yield _no_probe(folder, job.job.id, status)
+    seen = job.wait(lambda _: True, PROBE_S, lambda _: f"job {job.id} waits to begin")
+    if seen is None:
+        yield _no_probe(job)
         return
-    yield Check("submit", Grade.OK, f"a job of this size began after {_since(began)}")
-    seen = probe.read(folder)
+    waited_s = time.monotonic() - began
+    yield Check("submit", Grade.OK, f"a job of this size began after {waited_s:.0f} s")
     yield _same_code(seen)
     yield _cores(config, seen)
     yield _requeue(seen)
-    yield _compiled(folder, job)
+    yield _compiled(job)
     if config.nodes > 1:
-        yield _together(config, folder, job)
-    job.scheduler.warn(job.job.id)
-    arrived = _wait(lambda: (folder / probe.SIGNALLED).exists(), job, 20)
+        yield _together(config, job)
+    job.scheduler.warn(job.id)
+    arrived = job.wait(lambda seen: seen.is_signalled, 20)
     text = "SIGUSR2 reaches the job" if arrived else "SIGUSR2 does not reach the job: no requeue"
     yield Check("signal", Grade.OK if arrived else Grade.FAILED, text)
-    job.end()
 
 
-def _no_probe(folder: Path, job_id: str, status: JobStatus | None) -> Check:
+def _no_probe(job: _Probe) -> Check:
+    status = job.status()
     if status is not None and status.is_waiting:
-        text = f"job {job_id} still waits after {PROBE_S:.0f} s ({status.reason}); try again later"
+        text = f"job {job.id} still waits after {PROBE_S:.0f} s ({status.reason}); try again later"
         return Check("submit", Grade.WARNING, text)
-    output = " ".join(_last_lines(path) for path in folder.glob("*_log.out")).strip()
+    ends = (files.read_end(path, 300) for path in job.folder.glob("*_log.out"))
+    output = " ".join(end.decode(errors="replace") for end in ends).strip()
     state = status.text if status is not None else "unknown"
-    text = f"job {job_id} ended ({state}) before it wrote to {folder}: is it shared? {output}"
+    text = f"job {job.id} ended ({state}) before it wrote to {job.folder}: is it shared? {output}"
     return Check("submit", Grade.FAILED, text)
 
 
-def _last_lines(path: Path) -> str:
-    return files.read_end(path, 300).decode(errors="replace")
-
-
-def _same_code(seen: probe.Seen) -> Check:
+def _same_code(seen: Seen) -> Check:
     if seen.code == provenance.code_digest():
         return Check("python on node", Grade.OK, f"{seen.python} on {seen.host}, the same code")
     text = f"{seen.host} has other code ({seen.code}) than here ({provenance.code_digest()})"
     return Check("python on node", Grade.FAILED, text)
 
 
-def _cores(config: Config, seen: probe.Seen) -> Check:
-    asked = config.cluster.cpus
-    if seen.cores >= min(asked, seen.cores_of_node):
-        few = "" if seen.cores >= asked else f"; the node itself has only {seen.cores_of_node}"
-        grade = Grade.WARNING if few else Grade.OK
-        return Check("cores", grade, f"asked for {asked}, may use {seen.cores}{few}")
-    return Check("cores", Grade.FAILED, f"asked for {asked}, may use {seen.cores}")
+def _cores(config: Config, seen: Seen) -> Check:
+    asked, text = config.cluster.cpus, f"asked for {config.cluster.cpus}, may use {seen.cores}"
+    if seen.cores >= asked:
+        return Check("cores", Grade.OK, text)
+    if seen.cores < seen.cores_of_node:
+        return Check("cores", Grade.FAILED, text)
+    return Check("cores", Grade.WARNING, f"{text}; the node itself has only {seen.cores_of_node}")
 
 
-def _together(config: Config, folder: Path, job: _Probe) -> Check:
-    waiting = "the other nodes join, once they have compiled the solver"
-    _wait(lambda: probe.joined(folder) is not None, job, probe.JOIN_S + 30, lambda: waiting)
-    joined, asked = probe.joined(folder) or 0, config.nodes - 1
-    text = f"{joined} of {asked} other nodes connect to the first"
-    if joined == asked:
-        return Check("between nodes", Grade.OK, text)
-    return Check("between nodes", Grade.WARNING, f"{text}: the others would search without them")
-
-
-def _compiled(folder: Path, job: _Probe) -> Check:
-    _wait(
-        lambda: probe.compile_s(folder) is not None,
-        job,
-        probe.COMPILE_S,
-        lambda: f"on the node: {probe.progress(folder) or 'the solver is made ready'}",
-    )
-    seconds = probe.compile_s(folder)
-    if seconds is None:
-        text = "the node did not get the solver compiled; the first fold there will"
-        return Check("solver", Grade.WARNING, text)
-    return Check("solver", Grade.OK, f"compiled for the node's processor ({seconds:.0f} s)")
-
-
-def _requeue(seen: probe.Seen) -> Check:
+def _requeue(seen: Seen) -> Check:
     if seen.can_requeue:
         return Check("requeue", Grade.OK, "the scheduler answers on the node: time-outs requeue")
     text = "the scheduler does not answer on the node: after a time-out use `resume`"
     return Check("requeue", Grade.WARNING, text)
 
 
-def _wait(
-    ready: Callable[[], bool],
-    job: _Probe,
-    limit_s: float,
-    progress: Callable[[], str] = lambda: "",
-) -> bool:
-    """Whether it came true before the limit, and before the job was gone."""
-    began = time.monotonic()
-    report = _Report(began)
-    while time.monotonic() < began + limit_s:
-        if ready():
-            return True
-        status = job.status()
-        if status is not None and not status.is_live:
-            time.sleep(2)  # a shared folder may lag behind
-            return ready()
-        reason = f" ({status.reason})" if status is not None and status.is_waiting else ""
-        report(progress(), reason)
-        time.sleep(0.5)
-    return ready()
+def _compiled(job: _Probe) -> Check:
+    seen = job.wait(
+        lambda seen: seen.compile_s is not None,
+        probe.COMPILE_S,
+        lambda seen: f"on the node: {(seen and seen.doing) or 'the solver is made ready'}",
+    )
+    if seen is None:
+        text = "the node did not get the solver compiled; the first fold there will"
+        return Check("solver", Grade.WARNING, text)
+    return Check("solver", Grade.OK, f"compiled for the node's processor ({seen.compile_s:.0f} s)")
 
 
-class _Report:
-    """Lines on standard error for who waits: what is new, and every now and then for how long."""
-
-    def __init__(self, began: float) -> None:
-        self._began = self._last = began
-        self._text = ""
-
-    def __call__(self, text: str, reason: str = "") -> None:
-        is_due = time.monotonic() - self._last >= PROGRESS_S
-        if not text or (text == self._text and not is_due):
-            return
-        self._text, self._last = text, time.monotonic()
-        print(f"...      {text}{reason}, {_since(self._began)}", file=sys.stderr, flush=True)
-
-
-def _since(began: float) -> str:
-    return f"{time.monotonic() - began:.0f} s"
+def _together(config: Config, job: _Probe) -> Check:
+    waiting = "the other nodes join, once they have compiled the solver"
+    seen = job.wait(lambda seen: seen.joined is not None, probe.JOIN_S + 30, lambda _: waiting)
+    joined, asked = (seen and seen.joined) or 0, config.nodes - 1
+    text = f"{joined} of {asked} other nodes connect to the first"
+    if joined == asked:
+        return Check("between nodes", Grade.OK, text)
+    return Check("between nodes", Grade.WARNING, f"{text}: the others would search without them")

@@ -7,10 +7,9 @@ import platform
 import signal
 import threading
 import time
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import FrameType
+from typing import Any
 
 from fsm_hpc.cluster import schedulers
 from fsm_hpc.cluster.node import cores, nodes
@@ -19,11 +18,7 @@ from fsm_hpc.study import first_use, provenance
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import files, serialization
 
-READY = "ready.json"
-SIGNALLED = "signalled.json"
-COMPILED = "compiled.json"
-PROGRESS = "progress.json"
-TOGETHER = "together.json"
+FILE = "probe.json"
 WAIT_S = 60.0
 COMPILE_S = 240.0  # on a busy node
 JOIN_S = 150.0  # for the other nodes to be there, which may have to compile the solver first
@@ -31,7 +26,7 @@ JOIN_S = 150.0  # for the other nodes to be there, which may have to compile the
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the node is like from inside a job."""
+    """What the node is like from inside a job, as far as the job has come."""
 
     host: str
     python: str
@@ -39,6 +34,10 @@ class Seen:
     cores: int
     cores_of_node: int
     can_requeue: bool  # the scheduler answers on the node
+    doing: str = ""  # for who waits
+    compile_s: float | None = None  # how long the solver was compiled; None while it is
+    joined: int | None = None  # how many other nodes connect to this one
+    is_signalled: bool = False  # SIGUSR2 came
 
 
 def look_around(folder: Path, config: Config) -> None:
@@ -48,11 +47,7 @@ def look_around(folder: Path, config: Config) -> None:
         nodes.help_job(folder, config)
         return
     signalled = threading.Event()
-
-    def note(number: int, frame: FrameType | None) -> None:
-        signalled.set()
-
-    signal.signal(signal.SIGUSR2, note)
+    signal.signal(signal.SIGUSR2, lambda number, frame: signalled.set())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR2])
     seen = Seen(
         platform.node(),
@@ -60,34 +55,36 @@ def look_around(folder: Path, config: Config) -> None:
         provenance.code_digest(),
         cores.here(schedulers.of(config).environment()),
         os.cpu_count() or 1,
-        _answers(config),
+        _scheduler_answers(config),
     )
-    files.write_json(folder / READY, asdict(seen))
-    seconds = first_use.compile_all(partial(_tell, folder))
-    files.write_json(folder / COMPILED, {"seconds": seconds})
+
+    def write(**news: Any) -> None:
+        nonlocal seen
+        seen = replace(seen, **news)
+        files.write_json(folder / FILE, asdict(seen))
+
+    def note(text: str) -> None:
+        print(text, flush=True)
+        write(doing=text)
+
+    write()
+    write(compile_s=first_use.compile_all(note))
     if config.nodes > 1:
-        files.write_json(folder / TOGETHER, {"joined": _joined(folder, config.nodes - 1)})
-    if signalled.wait(WAIT_S):
-        files.write_json(folder / SIGNALLED, {"signalled": True})
+        write(joined=_joined(folder, config.nodes - 1))
+    write(is_signalled=signalled.wait(WAIT_S))
 
 
-def _answers(config: Config) -> bool:
+def read(folder: Path) -> Seen | None:
+    """What the job has written so far; None before it has begun."""
+    saved = serialization.read(folder / FILE)
+    return None if saved is None else serialization.convert(Seen, saved, FILE)
+
+
+def _scheduler_answers(config: Config) -> bool:
     """Whether the scheduler knows of this job, asked from inside it."""
     scheduler = schedulers.of(config)
     job = scheduler.environment()
     return job is not None and job.job_id in scheduler.report([JobRecord(job.job_id)]).jobs
-
-
-def _tell(folder: Path, text: str) -> None:
-    """Let who waits for the node know how far it is."""
-    print(text, flush=True)
-    files.write_json(folder / PROGRESS, {"text": text})
-
-
-def progress(folder: Path) -> str:
-    """What the node does now."""
-    told = serialization.read(folder / PROGRESS)
-    return "" if told is None else str(told["text"])
 
 
 def _joined(folder: Path, count: int) -> int:
@@ -97,19 +94,3 @@ def _joined(folder: Path, count: int) -> int:
         while team.ready() < count and time.monotonic() < until:
             time.sleep(0.2)
         return team.ready()
-
-
-def joined(folder: Path) -> int | None:
-    """How many did; None while that is not known."""
-    told = serialization.read(folder / TOGETHER)
-    return None if told is None else int(told["joined"])
-
-
-def compile_s(folder: Path) -> float | None:
-    """How long the node compiled the solver; None while it does."""
-    told = serialization.read(folder / COMPILED)
-    return None if told is None else float(told["seconds"])
-
-
-def read(folder: Path) -> Seen:
-    return serialization.convert(Seen, serialization.read(folder / READY), READY)
