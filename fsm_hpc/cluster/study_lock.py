@@ -109,35 +109,13 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def _take(path: Path, me: Owner) -> bool:
-    """Create the lock with its content in it, at once, unless there is one."""
-    draft = tempfiles.tempfile_for(path)
-    content = json.dumps(asdict(me)).encode()
-    _create(draft, content)
-    try:
-        os.link(draft, path)
-    except OSError as error:
-        if _has_two_links(draft):
-            return True
-        is_taken = isinstance(error, FileExistsError)  # else a file system without links
-        return False if is_taken else _create(path, content)
-    finally:
-        draft.unlink(missing_ok=True)
-    return True
-
-
-def _has_two_links(draft: Path) -> bool:
-    """Whether it was linked after all: NFS repeats a request whose answer was lost."""
-    with draft.open("rb") as stream:  # opened, so that NFS asks the server
-        return os.fstat(stream.fileno()).st_nlink == 2
-
-
-def _create(path: Path, content: bytes) -> bool:
+    """Create the lock, unless there is one: of several commands, on any machine, one does."""
     try:
         number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW)
     except FileExistsError:
         return False
-    with os.fdopen(number, "wb") as stream:
-        stream.write(content)
+    with os.fdopen(number, "w", encoding="utf-8") as stream:
+        json.dump(asdict(me), stream)
     return True
 
 

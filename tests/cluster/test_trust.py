@@ -19,7 +19,7 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import Attempt
-from fsm_hpc.cluster.schedulers import local_processes
+from fsm_hpc.cluster.schedulers import local
 from fsm_hpc.cluster.schedulers import slurm_commands as slurm
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
@@ -33,7 +33,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.saved_config import of_any_version
-from fsm_hpc.system import files, ownership, process_identity
+from fsm_hpc.system import files, ownership
 from fsm_hpc.system.files import UnreadableError
 from tests.support.process_identities import identity, reused
 from tests.support.slurm_stand_ins import fake_slurm
@@ -62,7 +62,7 @@ def words(config: Config) -> list[str]:
 
 
 def job_of(config: Config, process: str) -> JobRecord:
-    return JobRecord("7", None, fold_paths(config).folder, config.id, process=process)
+    return JobRecord("7", None, config.id, process=process)
 
 
 # --------------------------------------------------------------------------------------- cancel
@@ -87,58 +87,55 @@ def test_cancel_leaves_a_process_alone_that_is_not_shown_to_be_the_fold(
     assert stranger.poll() is None
 
 
-def test_cancel_ends_the_worker_of_this_very_folder(config: Config, tmp_path: Path) -> None:
+def test_cancel_ends_the_process_of_a_worker(config: Config, tmp_path: Path) -> None:
     script = "import time; time.sleep(60)"
-    for place, is_ended in ((tmp_path / "elsewhere", False), (tmp_path / "output", True)):
-        place.mkdir(exist_ok=True)
-        command = [sys.executable, "-c", script, local_processes.WORKER, str(place), "0"]
-        worker = subprocess.Popen(command)
-        try:
-            begin(config, worker.pid, output=str(tmp_path / "output"))
-            assert main(["cancel", "-y", *words(config)]) == (0 if is_ended else 1)
-            if is_ended:
-                assert worker.wait(20) == -signal.SIGTERM
-            else:
-                assert worker.poll() is None
-        finally:
-            worker.kill()
-            worker.wait()
+    worker = subprocess.Popen([sys.executable, "-c", script, local.WORKER, str(tmp_path), "0"])
+    try:
+        begin(config, worker.pid, output=str(tmp_path))
+        assert main(["cancel", "-y", *words(config)]) == 0
+        assert worker.wait(20) == -signal.SIGTERM
+    finally:
+        worker.kill()
+        worker.wait()
 
 
 @pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()], ids=["0", "1", "-1", "own"])
 def test_no_id_stands_for_all_processes_or_for_this_one(config: Config, pid: int) -> None:
     process = identity(max(pid, 1)) if pid > 0 else f"a/1/{abs(pid)}/1"
-    job = job_of(config, process)
-    assert not local_processes.is_job(job)
-    assert not local_processes.end(job)
+    assert not local.end(job_of(config, process))
 
 
 @pytest.mark.parametrize(
-    ("command", "is_shown"),
+    ("command", "is_ours"),
     [
-        (["python", "-m", "fsm_hpc", *FOLD, "study=mine"], True),
-        (["/venv/bin/python", "/venv/bin/fsm-hpc", *FOLD, "study=mine"], True),
-        (["python", "-m", "fsm_hpc", "dataset=hepatitis", "method=median", "study=mine"], True),
-        (["python", "-m", "fsm_hpc", *FOLD, "study=other"], False),
-        (["python", "-m", "fsm_hpc", "dataset=bank", "method=median", "fold=1"], False),
-        (["python", "-m", "fsm_hpc", "dataset=hepatitis", "method=pivot"], False),
-        (["python", "-m", "fsm_hpc", "status"], False),
+        (["python", "-m", "fsm_hpc", *FOLD], True),
+        (["/venv/bin/python", "/venv/bin/fsm-hpc", *FOLD], True),
+        (["python", "-P", "/x/run_module.py", local.WORKER, "/output", "0"], True),
         (["vim", "fsm_hpc.txt", *FOLD], False),
+        (["python", "train.py", "--log", "x", "fsm_hpc"], False),
         ([], False),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_fold_in_the_foreground_is_known_by_its_words(
-    config: Config, monkeypatch: pytest.MonkeyPatch, command: list[str], is_shown: bool
+def test_a_process_of_this_program_is_known_by_its_command_line(
+    config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    stranger: subprocess.Popen[bytes],
+    command: list[str],
+    is_ours: bool,
 ) -> None:
     monkeypatch.setattr("fsm_hpc.system.machine.command_line", lambda pid: command)
-    assert local_processes.is_job(job_of(config, process_identity.of())) is is_shown
+    assert local.end(job_of(config, identity(stranger.pid))) is is_ours
+    if is_ours:
+        assert stranger.wait(20) == -signal.SIGTERM
+    else:
+        assert stranger.poll() is None
 
 
 def test_a_process_that_began_later_than_the_attempt_is_another(
     config: Config, stranger: subprocess.Popen[bytes]
 ) -> None:
-    assert not local_processes.is_job(job_of(config, reused(stranger.pid)))
+    assert not local.end(job_of(config, reused(stranger.pid)))
 
 
 @pytest.mark.parametrize("job_id", ["-u root", "--user=me", "1 2", "*", "7_[1-3]", "", "local/x/1"])

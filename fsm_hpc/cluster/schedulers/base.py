@@ -69,7 +69,6 @@ class JobRecord:
 
     id: str
     output: Path | None = None  # the folder of its script and output
-    folder: Path | None = None  # of its fold
     fold: FoldId | None = None
     host: str = ""
     process: str = ""  # identity of the process that runs it, or that is to start it

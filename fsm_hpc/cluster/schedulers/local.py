@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fsm_hpc.cluster.schedulers import local_processes
 from fsm_hpc.cluster.schedulers.base import (
     Batch,
     Check,
@@ -39,6 +38,8 @@ GRACE_S = 60.0  # for the solvers to come back and the states to be saved
 SILENT_S = 300.0  # without a sign of life from another PID namespace: whoever it was is gone
 CONFIRM_S = 6.0  # of watching, before a sign that is that old is believed to be the last
 HEARTBEAT = "waiting"  # touched while jobs of a batch wait for this command
+WORKER = "fsm_hpc.cluster.node.worker"  # what a job is started as, with its folder and number
+COMMANDS = (WORKER, "fsm_hpc", "fsm-hpc")  # the others: what a person starts one fold with
 _ID, _RESTART = "FSM_LOCAL_JOB", "FSM_LOCAL_RESTART"
 _TASK, _OUTPUT = "FSM_LOCAL_TASK", "FSM_LOCAL_OUTPUT"
 
@@ -150,7 +151,7 @@ class Local(Scheduler):
         return {
             job.id: f"{_process(job)} is not shown to work on {job.fold}: it is left alone"
             for job in seen
-            if not local_processes.end(job)
+            if not end(job)
         }
 
     def requeue(self, job_id: str) -> bool:
@@ -233,7 +234,7 @@ def _start(task: _Task) -> subprocess.Popen[bytes]:
     own = {_ID: task.job_id, _RESTART: str(task.restart), _TASK: str(task.number)}
     with _errors_to(task.log) as log:
         process = subprocess.Popen(
-            module_command(local_processes.WORKER, str(batch.output), str(task.number)),
+            module_command(WORKER, str(batch.output), str(task.number)),
             env=child_environment() | own | {_OUTPUT: str(batch.output)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,  # the fold's own log has it already
@@ -277,7 +278,28 @@ def _status(job: JobRecord, silent: dict[Path, bool | None]) -> JobStatus:
 
 
 def _process(job: JobRecord) -> str:
-    return f"process {job.process.split('/')[2]}"
+    return f"process {_pid(job)}"
+
+
+def _pid(job: JobRecord) -> int:
+    return int(job.process.split("/")[2]) if job.process else 0
+
+
+def end(job: JobRecord) -> bool:
+    """Ask the job's process to save and stop; False where its id, its start and its command line
+    do not all show that it is one of this program."""
+    pid = _pid(job)
+    if pid <= 1 or job.process != process_identity.of(pid):
+        return False
+    if not any(Path(word).name in COMMANDS for word in machine.command_line(pid)[:4]):
+        return False
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass  # it has just ended
+    except PermissionError:
+        return False
+    return True
 
 
 _GONE = JobStatus(JobState.WITHDRAWN, "stopped before its turn")

@@ -91,7 +91,6 @@ class FoldFiles:
         return JobRecord(
             submission.job_id,
             output,
-            self.ref.paths.folder,
             self.ref.id,
             host=attempt.host if attempt else "",
             process=attempt.process if attempt and is_running else submission.process,

@@ -47,7 +47,6 @@ def record(batch: Batch, job_id: str, task: int = 0) -> JobRecord:
     return JobRecord(
         job_id,
         batch.output,
-        batch.output,
         FoldId("hepatitis", "median", 0),
         process=begun["process"] if begun else process_identity.of(),
         has_begun=begun is not None,
