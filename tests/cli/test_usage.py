@@ -131,6 +131,8 @@ def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> No
         assert len(words) == (2 if name == "predict" else 1)
     elif name == "compile":
         assert not words
+    elif name == "init":
+        assert words == ["my_study"]
     else:
         _understand_selection(name, words)
 

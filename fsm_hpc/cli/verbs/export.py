@@ -65,7 +65,7 @@ VERB = Verb(
     (
         "export my_rule/model.json --to sql --dialect mysql",
         "export my_rule/model.json --to excel --table my.csv",
-        "export my_rule/model.json --to onnx > my_rule.onnx",
+        "export my_rule/model.json --to pmml",
     ),
     main,
     add_arguments,
