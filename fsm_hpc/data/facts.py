@@ -23,7 +23,7 @@ class Entry:
 def summary(entry: Entry) -> dict[str, Any]:
     """One dataset as data: rows, columns by kind, class balance, source, licence, path."""
     spec, dataset = entry.spec, entry.dataset
-    origin = {"title": spec.title, "source": spec.source, "doi": spec.doi, "licence": spec.licence}
+    origin = {key: getattr(spec, key) for key in ("title", "source", "doi", "creators", "licence")}
     if dataset is None:
         return {"name": spec.name, "is_here": False, "problem": entry.problem, **origin}
     kinds = [schema.kind for schema in dataset.schemas]

@@ -6,10 +6,12 @@ import codecs
 import io
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -49,6 +51,24 @@ def styled(*parts: str | tuple[str, str]) -> Text:
     for part in parts:
         text, style = (part, "") if isinstance(part, str) else part
         made.append(visible(text), style)
+    return made
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
+    """A table without lines, of the columns in which there is anything; a heading that begins with
+    > is over numbers, and what is too wide for the last column goes on in the next line."""
+    used = [n for n in range(len(headings)) if any(row[n] for row in rows)]
+    made = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headings))
+    for n in used:
+        is_number = headings[n].startswith(">")
+        made.add_column(
+            headings[n].removeprefix(">"),
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold" if n == len(headings) - 1 else "ellipsis",
+        )
+    for row in rows:
+        made.add_row(*(row[n] for n in used))
     return made
 
 

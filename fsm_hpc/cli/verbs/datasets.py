@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.data import fetch
-from fsm_hpc.data.dataset import Dataset, load
+from fsm_hpc.data.dataset import load
 from fsm_hpc.data.facts import Entry, columns, summary
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.text import number
@@ -20,13 +20,16 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import counted
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
 _EXPECTED = "datasets, datasets show NAME or datasets fetch NAME"
 _SHOWN_CATEGORIES = 12
-_KINDS = ("numeric", "Boolean", "categorical")
+_COUNTS = {  # headings of the overview, and what stands under them
+    "dataset": "name",
+    ">rows": "rows",
+    ">numeric": "numeric",
+    ">Boolean": "boolean",
+    ">categorical": "categorical",
+    ">one-hot": "columns",
+}
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
@@ -46,16 +49,20 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
 
 
 def _list(overrides: Sequence[str], as_json: bool) -> None:
-    entries = [_entry(_config(name, overrides)) for name in _named()]
+    entries = [summary(_entry(_config(name, overrides))) for name in _named()]
     if as_json:
-        print(json.dumps([summary(entry) for entry in entries], indent=1, ensure_ascii=False))
+        print(json.dumps(entries, indent=1, ensure_ascii=False))
         return
     console = terminal.console()
-    console.print(_overview(entries))
+    counts = [[str(entry.get(key, "-")) for key in _COUNTS.values()] for entry in entries]
+    balances = [_balance(entry) if entry["is_here"] else "not here" for entry in entries]
+    rows = [[*count, balance] for count, balance in zip(counts, balances, strict=True)]
+    console.print(terminal.table((*_COUNTS, "true"), rows))
     console.print()
-    console.print(_origins(entries))
+    origins = [[e["name"], e["source"], e["licence"], _path(e)] for e in entries]
+    console.print(terminal.table(("dataset", "source", "licence", "path"), origins))
     console.print()
-    for problem in filter(None, (entry.problem for entry in entries)):
+    for problem in filter(None, (entry.get("problem") for entry in entries)):
         console.print(problem, style="yellow", soft_wrap=True)
     console.print("Your own: dataset=csv dataset.path=my.csv dataset.target=label", style="dim")
 
@@ -63,15 +70,18 @@ def _list(overrides: Sequence[str], as_json: bool) -> None:
 def _show(name: str, overrides: Sequence[str], as_json: bool) -> None:
     config = _config(name, overrides)
     dataset = load(config.dataset, config.data_dir, config.allow_changed_data)
-    entry = Entry(config.dataset, dataset)
+    facts, in_file = summary(Entry(config.dataset, dataset)), columns(dataset)
     if as_json:
-        full = {**summary(entry), "columns_in_file": columns(dataset), "notes": list(dataset.notes)}
+        full = {**facts, "columns_in_file": in_file, "notes": list(dataset.notes)}
         print(json.dumps(full, indent=1, ensure_ascii=False))
         return
     console = terminal.console()
-    console.print(_facts(entry, dataset))
+    lines = [line for line in _facts(facts).items() if line[1]]
+    console.print(terminal.table(("", ""), lines))
     console.print()
-    console.print(_column_table(dataset))
+    rows = [(c["name"], c["kind"], str(c["distinct"]), _values(c, dataset.rows)) for c in in_file]
+    headings = ("column", "kind", ">distinct", "range, or rows of each value")
+    console.print(terminal.table(headings, rows))
     for note in dataset.notes:
         console.print(f"- {note}")
 
@@ -109,76 +119,26 @@ def _entry(config: Config) -> Entry:
         return Entry(config.dataset, None, str(error))
 
 
-# ------------------------------------------------------------------------------------- tables
+def _balance(facts: dict[str, Any]) -> str:
+    count = facts["positive_rows"]
+    return f"{facts['target']} = {facts['positive']}: {count} ({count / facts['rows']:.1%})"
 
 
-def _overview(entries: Sequence[Entry]) -> RenderableType:
-    table = _table("dataset", *(f">{word}" for word in ("rows", *_KINDS, "one-hot")), "true")
-    for entry in entries:
-        facts = summary(entry)
-        keys = ("rows", "numeric", "boolean", "categorical", "columns")
-        balance = _balance(entry.dataset) if entry.dataset else "not here"
-        table.add_row(entry.spec.name, *(str(facts.get(key, "-")) for key in keys), balance)
-    return table
+def _path(facts: dict[str, Any]) -> str:
+    return f"{facts['path']} ({facts['place']})" if facts["is_here"] else "-"
 
 
-def _origins(entries: Sequence[Entry]) -> RenderableType:
-    """Where each table comes from, and where it is."""
-    table = _table("dataset", "source", "licence", "path")
-    for entry in entries:
-        found = entry.dataset
-        here = f"{found.path} ({found.place})" if found else "-"
-        table.add_row(entry.spec.name, entry.spec.source, entry.spec.licence, here)
-    return table
-
-
-def _balance(dataset: Dataset) -> str:
-    share = dataset.labels.mean()
-    return f"{dataset.target} = {dataset.positive}: {int(dataset.labels.sum())} ({share:.1%})"
-
-
-def _facts(entry: Entry, dataset: Dataset) -> RenderableType:
-    spec = entry.spec
-    dropped = f", {dataset.dropped_rows} more dropped" if dataset.dropped_rows else ""
-    facts = {
-        "dataset": ", ".join(filter(None, (spec.name, spec.title))),
-        "rows": f"{dataset.rows}{dropped}",
-        "target": f"{_balance(dataset)}; false: {dataset.negative}",
-        "source": ", ".join(filter(None, (spec.source, spec.doi and f"doi {spec.doi}"))),
-        "creators": spec.creators,
-        "licence": spec.licence,
-        "path": f"{dataset.path} ({dataset.place})",
+def _facts(facts: dict[str, Any]) -> dict[str, str]:
+    dropped = f", {facts['dropped_rows']} more dropped" if facts["dropped_rows"] else ""
+    return {
+        "dataset": ", ".join(filter(None, (facts["name"], facts["title"]))),
+        "rows": f"{facts['rows']}{dropped}",
+        "target": f"{_balance(facts)}; false: {facts['negative']}",
+        "source": f"{facts['source']}{', doi ' + facts['doi'] if facts['doi'] else ''}",
+        "creators": facts["creators"],
+        "licence": facts["licence"],
+        "path": _path(facts),
     }
-    table = _table("", "")
-    for word, text in facts.items():
-        if text:
-            table.add_row(word, text)
-    return table
-
-
-def _column_table(dataset: Dataset) -> RenderableType:
-    table = _table("column", "kind", ">distinct", "range, or rows of each value")
-    for facts in columns(dataset):
-        values = _values(facts, dataset.rows)
-        table.add_row(facts["name"], facts["kind"], str(facts["distinct"]), values)
-    return table
-
-
-def _table(*headers: str) -> Table:
-    """A table without lines; a header that starts with > is over a column of numbers."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
-    for at, header in enumerate(headers):
-        right, last = header.startswith(">"), at == len(headers) - 1
-        table.add_column(
-            header.removeprefix(">"),
-            justify="right" if right else "left",
-            style="bold" if at == 0 else None,
-            no_wrap=right,
-            overflow="fold" if last else "ellipsis",
-        )
-    return table
 
 
 def _values(facts: dict[str, Any], rows: int) -> str:
