@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -83,11 +83,11 @@ def _known(size: int, kind: str, language: Language) -> tuple[Function, ...]:
     return functions(size, language) if kind == FORMULA else _typed_functions(size, kind, language)
 
 
-def build(tree: Tree, atoms: Sequence[Formula]) -> Formula:
-    """The formula of a tree, with these for its variables."""
-    if isinstance(tree, int):
-        return atoms[tree]
-    return formula_of(tree[0], [build(part, atoms) for part in tree[1:]])
+def build(tree: Any, leaf: Callable[[Any], Formula]) -> Formula:
+    """The formula of a tree, in which all but a connective with its parts is a leaf."""
+    if not (isinstance(tree, tuple) and isinstance(tree[0], str)):
+        return leaf(tree)
+    return formula_of(tree[0], [build(part, leaf) for part in tree[1:]])
 
 
 def rename(tree: Tree, names: dict[int, int]) -> Tree:

@@ -39,7 +39,9 @@ def smallest_formulas(language: Language, propositions: int) -> dict[int, Formul
         for function in few:
             for names in itertools.permutations(range(propositions), max(1, function.variables)):
                 atoms = [Atom(Proposition(NAMES[name])) for name in names]
-                found.setdefault(_table(function, names, propositions), build(function.tree, atoms))
+                found.setdefault(
+                    _table(function, names, propositions), build(function.tree, atoms.__getitem__)
+                )
         last = size if few else last
         is_enough = _has_lists(language) and size == MOST_LISTED
         if len(found) == 1 << (1 << propositions) or is_enough:

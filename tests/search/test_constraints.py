@@ -175,7 +175,7 @@ def test_directions_of_functions_are_those_of_their_formulas(language: Language)
             rises, falls = plan.directions()
             atoms = [Atom(Proposition(f"p{v}")) for v in range(plan.boxed + plan.hole)]
             for f, tree in plan.trees.items():
-                found = influences(build(tree, atoms))
+                found = influences(build(tree, atoms.__getitem__))
                 for place, atom in enumerate(atoms):
                     one = found[atom.proposition]
                     assert one.is_any

@@ -170,7 +170,7 @@ def test_the_functions_of_a_size_are_those_of_formulas_of_that_size(language: La
     for size in range(1, 7):
         for f in functions(size, language):
             if f.variables <= 3:
-                made = build(f.tree, list(atoms.values()))
+                made = build(f.tree, list(atoms.values()).__getitem__)
                 assert language.has(made)
                 assert made.size == size
                 expected = [f.table >> (row & ((1 << f.variables) - 1)) & 1 for row in range(8)]

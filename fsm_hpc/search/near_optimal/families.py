@@ -64,7 +64,7 @@ class Space:
         columns = [self.table.columns[c] for c in found.columns]
         pairs = zip(columns, cuts, strict=False)
         atoms = [Atom(column.proposition(int(low), int(high))) for column, (low, high) in pairs]
-        return build(self.functions[found.function].function.tree, atoms).canonical()
+        return build(self.functions[found.function].function.tree, atoms.__getitem__).canonical()
 
     def family(self, found: RawFamily) -> Family:
         function = self.functions[found.function]

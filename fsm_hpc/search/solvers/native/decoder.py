@@ -137,4 +137,4 @@ def leader_of(
     table: KernelTable, tree: Tree, literals: list[Literal], score: int, unit: int
 ) -> Leader:
     atoms = [Atom(table.columns[c].proposition(low, high)) for c, low, high in literals]
-    return Leader(build(tree, atoms).canonical(), score, unit)
+    return Leader(build(tree, atoms.__getitem__).canonical(), score, unit)

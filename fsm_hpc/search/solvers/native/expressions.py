@@ -168,18 +168,8 @@ def flipped(expression: Expression, language: Language, choice: random.Random) -
 
 def is_of(expression: Expression, language: Language) -> bool:
     """Whether it is a formula of the language, without a double negation."""
-    return _is_of(_skeleton(expression), language)
-
-
-def _skeleton(expression: Expression) -> Any:
-    if is_leaf(expression):
-        return 0
-    return (expression[0], *map(_skeleton, expression[1:]))
-
-
-@cache
-def _is_of(skeleton: Any, language: Language) -> bool:
-    return "('not', ('not'" not in str(skeleton) and language.has(build(skeleton, [_ANY]))
+    formula = build(expression, lambda leaf: _ANY)
+    return "not not" not in str(formula) and language.has(formula)
 
 
 _ANY = Atom(Proposition("p"))

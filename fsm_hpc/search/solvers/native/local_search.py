@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from fsm_hpc.search.solvers.native.expressions import (
     expression_of,
     flipped,
     grown,
-    is_leaf,
     is_of,
     leaves,
     negated,
@@ -230,19 +228,15 @@ class LocalSearch:
 
     def _offer(self, expression: Expression) -> None:
         """Keep a formula as an answer, if the problem admits it."""
-        atoms: list[Atom] = []
-        formula = build(self._numbered(expression, atoms), atoms).canonical()
+        formula = build(expression, self._atom).canonical()
         problem = self._problem
         if problem.language.has(formula) and problem.admits(formula):
             score = problem.positives - problem.errors(formula)
             self._best[formula.size] = Leader(formula, score)
 
-    def _numbered(self, expression: Expression, atoms: list[Atom]) -> Any:
-        if is_leaf(expression):
-            column, low, high = expression
-            atoms.append(Atom(self._table.columns[column].proposition(low, high)))
-            return len(atoms) - 1
-        return (expression[0], *(self._numbered(part, atoms) for part in expression[1:]))
+    def _atom(self, literal: Literal) -> Atom:
+        column, low, high = literal
+        return Atom(self._table.columns[column].proposition(low, high))
 
     # ----------------------------------------------------------------------------- literals
 
