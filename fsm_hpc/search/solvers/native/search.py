@@ -106,7 +106,6 @@ class Run:
         self._improved = improved
         self._listing = threading.Lock()  # of the list of all work, which may take long
         self._lock = threading.Lock()  # of the work
-        self._voice = threading.Lock()  # of what is told
         self._work: Work | None = None
         self._failures: list[BaseException] = []
         self._places = [Place(worker) for worker in search.workers(1)]
@@ -118,6 +117,7 @@ class Run:
         self.flag = np.zeros(1, np.int32)
         if frontier and frontier.leader and _rank(frontier.leader) >= aim.threshold:
             self._heard, self.best[-1] = frontier.leader, _rank(frontier.leader)
+        self._told = self._heard
 
     def pause(self) -> None:
         """Let every thread end with what it is in the middle of: no box is begun for nothing."""
@@ -140,7 +140,8 @@ class Run:
             if not self.is_too_large:
                 if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                     return not self.flag[0]
-                self._tell(0)
+                self._note_leader(0)
+                self._tell()
         self._places += map(Place, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
@@ -150,6 +151,7 @@ class Run:
             for thread in threads:
                 while thread.is_alive() and not self.flag[0]:
                     thread.join(LOOK_S)
+                    self._tell()
                     if watch():
                         self.flag[0] = 1
         except BaseException:  # Ctrl-C, say: no thread goes on alone
@@ -167,7 +169,7 @@ class Run:
         if self.best.max() == self._aim.threshold:
             return None
         top = np.flatnonzero(self.best == self.best.max()).tolist()
-        return _first(self._heard if n == len(self.best) - 1 else self._look(n) for n in top)
+        return _first(self._heard if n == len(self.best) - 1 else self._note_leader(n) for n in top)
 
     @property
     def is_divisible(self) -> bool:
@@ -206,7 +208,7 @@ class Run:
     # -------------------------------------------------------------------------------- threads
 
     def _part(self, threads: list[Thread]) -> None:
-        """Leave no thread behind that could write into arrays of the next run, or be heard of."""
+        """Leave no thread behind that could write into arrays of the next run."""
         until = time.monotonic() + PART_S
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -214,8 +216,6 @@ class Run:
         if alive:
             _unfinished.extend(alive)
             self._search.renew()
-            with self._voice:
-                self._improved = lambda leader: None
 
     def _all_work(self) -> Work:
         """The work of this size, listed by whoever asks first."""
@@ -254,8 +254,8 @@ class Run:
                 return True
             started = time.perf_counter()
             status = self._search_piece(place, slot, budget)
-            if place.has_news and until == math.inf:
-                self._tell(slot)
+            if until == math.inf:
+                self._note_leader(slot)
             now = time.perf_counter()
             place.spent_s += now - started
             self._note(place, status)
@@ -301,22 +301,21 @@ class Run:
         self._search.engine.take_up(place.worker, piece.units, piece.left.rest)
         return True
 
-    def _look(self, slot: int) -> Leader:
+    def _note_leader(self, slot: int) -> Leader | None:
         """What a thread that is paused has found best."""
         place = self._places[slot]
-        if place.has_news or place.found is None:
+        if place.has_news:
             lane = place.worker.lane
             place.noted = lane.leader.tobytes()
             place.found = self._search.engine.decode(self._all_work().groups, lane)
         return place.found
 
-    def _tell(self, slot: int) -> None:
-        if self.best[slot] == self._aim.threshold:
-            return
-        leader = self._look(slot)
-        with self._voice:
-            if self.best[slot] == self.best.max():
-                self._improved(leader)
+    def _tell(self) -> None:
+        """Tell of a leader that is new."""
+        leader = _first([self._told, *(place.found for place in self._places)])
+        if leader is not None and leader is not self._told:
+            self._told = leader
+            self._improved(leader)
 
 
 _unfinished: list[Thread] = []  # threads that were still in a kernel when their run had ended
