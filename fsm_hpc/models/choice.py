@@ -8,7 +8,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.combine import ClassRule
-from fsm_hpc.models.learn import coverage
+from fsm_hpc.models.learn import figures_of
 from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
@@ -124,15 +124,7 @@ def _kept(fitted: ClassRule, reason: str) -> ClassRule:
 
 def _with_formula(fitted: ClassRule, formula: Formula, text: str) -> ClassRule:
     rule, problem = fitted.rule, fitted.problem
-    errors = problem.errors(formula)
-    covered = coverage(formula.evaluate(problem.table), problem.labels, problem.sample)
-    chosen = replace(
-        rule,
-        formula=formula,
-        errors=errors,
-        proved=errors == rule.errors,
-        precision=covered.precision or 0.0,
-        support=covered.support,
-        recall=covered.recall,
-    )
+    figures = figures_of(problem, formula)
+    is_best = figures["errors"] == rule.errors
+    chosen = replace(rule, formula=formula, proved=is_best, **figures)
     return ClassRule(chosen, problem, (*fitted.notes, Note.of(NoteKind.CHOSEN, text=text)))

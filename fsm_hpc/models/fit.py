@@ -267,9 +267,9 @@ def _fitted_rule(
     dataset, problem = task.dataset, task.fitted
     lengths = tuple(length_rows(state, task.splits))
     is_cut = state.stop_reason is None or state.final is None or state.final.end is None
-    found = learn.described(problem, state, lengths, interrupted=is_cut)
+    found = learn.described(problem, dataset.positive, state, lengths, interrupted=is_cut)
     stability = evaluation.stability(results)
-    rule = replace(found.rule(problem, dataset.positive), stability=stability, data=dataset.digest)
+    rule = replace(found.rule, stability=stability, data=dataset.digest)
     no = f"not {dataset.positive}" if has_more else dataset.negative
     is_plain = task.config.objective.name is ObjectiveName.ACCURACY
     answers = (no, dataset.positive)

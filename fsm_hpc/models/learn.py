@@ -36,41 +36,22 @@ Watch = Callable[[ScanState], None]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The formula of a finished search, and what is known about it."""
+    """The rule of a finished search."""
 
-    formula: Formula
-    length: int
-    proved: bool
-    lower_bound: int
-    proved_length: int
-    stop_reason: str
-    timed_out: bool  # whether a limit, or Ctrl-C, ended the choice of the length
-    lengths: tuple[dict[str, Any], ...]
+    rule: Rule
     notes: tuple[Note, ...]
     interrupted: bool = False
 
-    def rule(self, problem: Problem, prediction: Class) -> Rule:
-        """The rule of a class, with its figures on the fitted rows of the problem."""
-        formula = within_slack(problem, self.formula)
-        covered = coverage(formula.evaluate(problem.table), problem.labels, problem.sample)
-        before = rounding.before(problem, self.formula, formula)
-        return Rule(
-            formula=formula,
-            prediction=prediction,
-            length=self.length,
-            errors=problem.errors(formula),
-            proved=self.proved,
-            precision=covered.precision or 0.0,
-            support=covered.support,
-            recall=covered.recall,
-            weight=None if problem.weights is None else problem.weight,
-            lower_bound=self.lower_bound,
-            proved_length=self.proved_length,
-            stop_reason=self.stop_reason,
-            timed_out=self.timed_out,
-            lengths=self.lengths,
-            before_rounding=cast(BeforeRounding | None, before),
-        )
+
+def figures_of(problem: Problem, formula: Formula) -> dict[str, Any]:
+    """What a rule states of its formula on the fitted rows."""
+    covered = coverage(formula.evaluate(problem.table), problem.labels, problem.sample)
+    return {
+        "errors": problem.errors(formula),
+        "precision": covered.precision or 0.0,
+        "support": covered.support,
+        "recall": covered.recall,
+    }
 
 
 def coverage(truth: Truth, labels: Truth, sample: NDArray[np.float64] | None) -> Coverage:
@@ -89,6 +70,7 @@ def coverage(truth: Truth, labels: Truth, sample: NDArray[np.float64] | None) ->
 
 def learn(
     fitted: Problem,
+    prediction: Class,
     splits: Sequence[Split],
     solver: Solver,
     rule: StoppingRule,
@@ -128,7 +110,8 @@ def learn(
         state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
     elif interrupted:
         state = replace(state, final=at_least_simple(fitted, state.final))
-    return described(fitted, state, tuple(map(length_row, state.lengths)), length, interrupted)
+    lengths = tuple(map(length_row, state.lengths))
+    return described(fitted, prediction, state, lengths, length, interrupted)
 
 
 def _final(rule: StoppingRule, budget_s: float | None, watch: Watch) -> Limits:
@@ -137,12 +120,13 @@ def _final(rule: StoppingRule, budget_s: float | None, watch: Watch) -> Limits:
 
 def described(
     fitted: Problem,
+    prediction: Class,
     state: ScanState,
     lengths: tuple[dict[str, Any], ...],
     length: int | None = None,
     interrupted: bool = False,
 ) -> SearchResult:
-    """The result of a search that has ended in this state; `length` where it was given."""
+    """The rule of a search that has ended in this state; `length` where it was given."""
     assert state.final is not None
     final, best, proved = state.final, state.final.best, is_proved(fitted, state.final)
     assert best.formula is not None
@@ -153,24 +137,28 @@ def described(
     forced = (None, *ended)
     timed_out = length is None and state.stop_reason in forced
     cause = "Ctrl-C" if interrupted else "time limit"
-    notes = [*of_rounded_weights(fitted)]
+    notes = [*of_rounded_weights(fitted.weight_error, fitted.measure)]
     if timed_out:
         last = state.lengths[-1].length if state.lengths else 0
         notes.append(Note.of(NoteKind.LENGTH_TIMED_OUT, cause=cause, length=last))
     if final.end is not End.PROVED:
         notes.append(Note.of(NoteKind.NOT_PROVED, cause=cause, length=final.length))
-    return SearchResult(
-        formula=best.formula,
+    formula = within_slack(fitted, best.formula)
+    rule = Rule(
+        formula=formula,
+        prediction=prediction,
         length=final.length,
         proved=proved,
+        weight=None if fitted.weights is None else fitted.weight,
         lower_bound=best.lower_bound if fitted.has_exact_weights else 0,
         proved_length=best.proved_length if fitted.has_exact_weights else 0,
         stop_reason=reason,
         timed_out=timed_out,
         lengths=lengths,
-        notes=tuple(notes),
-        interrupted=interrupted,
+        before_rounding=cast(BeforeRounding | None, rounding.before(fitted, best.formula, formula)),
+        **figures_of(fitted, formula),
     )
+    return SearchResult(rule, tuple(notes), interrupted)
 
 
 def length_row(entry: Length) -> dict[str, Any]:

@@ -21,38 +21,33 @@ def updated(values: dict[str, Any], saved: dict[str, Any], name: str) -> dict[st
     """The fields of a file as the current format has them."""
     if saved.get("format", 1) > _LAST:
         return values
+    is_several = saved.get("kind") == SEVERAL
     try:
-        return _several(values) if saved.get("kind") == SEVERAL else _two_classes(values)
+        rules = values["rules"] if is_several else [values]
+        sources = {source["name"]: source for rule in rules for source in rule["sources"]}
+        shares = values["class_shares"] if is_several else _class_shares(*values["shares"])
+        return {
+            **({} if is_several else _unknown(values)),
+            **_present(rules[0], _OF_ALL),
+            **_present(values, _OF_MODEL),
+            "rules": [_rule(rule) for rule in rules],
+            "otherwise": values["otherwise"] if is_several else values["classes"][0],
+            "class_shares": shares,
+            "sources": list(sources.values()),
+            "notes": _notes(values.get("notes", [])),
+        }
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise UnreadableError(f"{name} is invalid: a field is missing or damaged") from None
 
 
-def _two_classes(values: dict[str, Any]) -> dict[str, Any]:
-    no, yes = values["shares"]
+def _class_shares(no: float, yes: float) -> list[list[float]]:
+    return [[no, 1 - no], [1 - yes, yes]]
+
+
+def _unknown(values: dict[str, Any]) -> dict[str, Any]:
+    """What no version wrote, for the current reader to refuse."""
     known = {*_OF_RULE, *_MORE_OF_RULE, *_OF_ALL, *_OF_MODEL, *_OTHERS}
-    unknown = {name: value for name, value in values.items() if name not in known}
-    return unknown | {
-        **_present(values, (*_OF_ALL, *_OF_MODEL)),
-        "rules": [_rule(values)],
-        "otherwise": values["classes"][0],
-        "class_shares": [[no, 1 - no], [1 - yes, yes]],
-        "sources": values["sources"],
-        "notes": _notes(values.get("notes", [])),
-    }
-
-
-def _several(values: dict[str, Any]) -> dict[str, Any]:
-    rules = values["rules"]
-    sources = {source["name"]: source for rule in rules for source in rule["sources"]}
-    return {
-        **_present(rules[0], _OF_ALL),
-        **_present(values, _OF_MODEL),
-        "rules": [_rule(rule) for rule in rules],
-        "otherwise": values["otherwise"],
-        "class_shares": values["class_shares"],
-        "sources": list(sources.values()),
-        "notes": _notes(values.get("notes", [])),
-    }
+    return {name: value for name, value in values.items() if name not in known}
 
 
 def _rule(values: dict[str, Any]) -> dict[str, Any]:

@@ -152,12 +152,12 @@ def of_table(texts: Iterable[str]) -> list[Note]:
     return [Note.of(NoteKind.TABLE, text=text) for text in warnings]
 
 
-def of_rounded_weights(problem: Problem) -> Iterator[Note]:
+def of_rounded_weights(error: float, measure: str) -> Iterator[Note]:
     """Where weights could not be made whole numbers exactly: by how much they are off."""
-    if problem.weight_error:
-        is_balanced = problem.measure == "balanced accuracy"
+    if error:
+        is_balanced = measure == "balanced accuracy"
         kind = NoteKind.BALANCE_ROUNDED if is_balanced else NoteKind.WEIGHTS_ROUNDED
-        yield Note.of(kind, moved=f"{max(100 * problem.weight_error, 1e-9):.2g} %")
+        yield Note.of(kind, moved=f"{max(100 * error, 1e-9):.2g} %")
 
 
 def of_formula(
@@ -169,14 +169,14 @@ def of_formula(
     positives, negatives = problem.positives, problem.weight - problem.positives
     rare, frequent = answers if positives > negatives else (answers[1], answers[0])
     if problem.errors(formula) >= min(positives, negatives):
-        yield Note.of(NoteKind.NOT_BETTER_ON_FITTED, answer=_plain(frequent))
+        yield Note.of(NoteKind.NOT_BETTER_ON_FITTED, answer=str(frequent))
     share = min(positives, negatives) / problem.weight
     if suggests_balance and share < IMBALANCED and problem.objective == ACCURACY:
         of = "rows" if problem.weights is None else "weight"
-        yield Note.of(NoteKind.RARE_CLASS, answer=_plain(rare), share=share, of=of)
+        yield Note.of(NoteKind.RARE_CLASS, answer=str(rare), share=share, of=of)
     truth = formula.evaluate(problem.table)
     if truth.all() or not truth.any():
-        answer = _plain(answers[int(truth[0])])
+        answer = str(answers[int(truth[0])])
         yield Note.of(NoteKind.ONE_ANSWER, target=target, answer=answer)
 
 
@@ -198,7 +198,7 @@ def of_evaluation(
         yield Note.of(NoteKind.MAY_BE_CHANCE, accuracy=accuracy, majority=majority)
     recall = figures.get("recall", {}).get("value")
     if recall is not None and recall < 0.5:
-        answer = _plain(classes[-1])
+        answer = str(classes[-1])
         yield Note.of(NoteKind.LOW_RECALL, recall=recall, target=target, answer=answer)
 
 
@@ -215,7 +215,3 @@ def merged(notes_by_class: Sequence[tuple[Value, Sequence[Note]]]) -> tuple[Note
         if note not in shared
     ]
     return (*shared, *own)
-
-
-def _plain(value: Any) -> str:
-    return str(value)

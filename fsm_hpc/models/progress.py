@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from fsm_hpc.formulas.formula import Formula
+from fsm_hpc.models.notes import of_rounded_weights
 from fsm_hpc.models.presenter import errors_in_words
 from fsm_hpc.search.ladder import LengthAttempt
 from fsm_hpc.search.scan import ScanState
-from fsm_hpc.study.measures import rounding_in_words
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.numbers import clock, how_far, percent
 from fsm_hpc.system.terminal import LiveDisplay, styled
@@ -124,7 +124,7 @@ def _told(done: FoldResult) -> Iterator[str | Text]:
             f"{done.measure}: fitted {percent(done.measured.train)}, "
             f"held out {percent(done.measured.test)}"
         )
-        yield from rounding_in_words(done.weight_error, done.measure)
+        yield from map(str, of_rounded_weights(done.weight_error, done.measure))
     measures = done.measures
     said = ", ".join(_measure(name, measures[name]) for name in _BESIDE)
     yield f"{said} on the held-out rows"

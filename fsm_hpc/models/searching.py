@@ -20,6 +20,7 @@ from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.comparison import Comparison
 from fsm_hpc.models.fitted import FitResult
 from fsm_hpc.models.learn import SearchResult
+from fsm_hpc.models.model import Class
 from fsm_hpc.models.splitting import Pair, pairs_of
 from fsm_hpc.models.weighing import RowWeights
 from fsm_hpc.search.ladder import Split
@@ -48,13 +49,14 @@ def search(
     predicted = range(1 if len(named) == 2 else 0, len(named))
     problems = [_problem(estimator, columns, labels == at, weights) for at in predicted]
     pairs = [] if estimator.length is not None else pairs_of(estimator, X, labels, weights)
-    results = _results(estimator, problems, pairs, started)
+    predictions = [named[at] for at in predicted]
+    results = _results(estimator, problems, predictions, pairs, started)
     target = inputs.name_of(y)
     fitted = []
-    for at, problem, result in zip(predicted, problems, results, strict=True):
-        rule = result.rule(problem, named[at])
-        no = named[0] if len(named) == 2 else f"not {named[at]}"
-        about = (problem, rule.formula, target, (no, named[at]), not estimator.class_weight)
+    for problem, result in zip(problems, results, strict=True):
+        rule, yes = result.rule, result.rule.prediction
+        no = named[0] if len(named) == 2 else f"not {yes}"
+        about = (problem, rule.formula, target, (no, yes), not estimator.class_weight)
         fitted.append(ClassRule(rule, problem, (*result.notes, *notes.of_formula(*about))))
     constraints = parameters.constraints_of(estimator).named
     figures = {"majority": float(np.bincount(labels).max() / len(labels))}
@@ -73,7 +75,11 @@ def _problem(
 
 
 def _results(
-    estimator: Any, problems: list[Problem], pairs: list[Pair], started: float
+    estimator: Any,
+    problems: list[Problem],
+    predictions: list[Class],
+    pairs: list[Pair],
+    started: float,
 ) -> list[SearchResult]:
     """The search of each problem; the time limit is for all of them together."""
     solver, prepared = estimator.solver, clock.monotonic()
@@ -84,14 +90,14 @@ def _results(
     length = None if estimator.length is None else int(estimator.length)
     results: list[SearchResult] = []
     with closing(solver), learn.shown(estimator.verbose, "formula") as watch:
-        for left, problem in zip(range(len(problems), 0, -1), problems, strict=True):
+        for at, (problem, yes) in enumerate(zip(problems, predictions, strict=True)):
             splits = [Split(*(problem.on(rows) for rows in pair)) for pair in pairs]
             now, limit_s = clock.monotonic(), estimator.time_limit_s
             if limit_s is not None:
-                limit_s = max(LEAST_S, (limit_s - (now - started)) / left)
+                limit_s = max(LEAST_S, (limit_s - (now - started)) / (len(problems) - at))
             if any(result.interrupted for result in results):
                 limit_s = LEAST_S
-            found = learn.learn(problem, splits, solver, rule, length, limit_s, watch, now)
+            found = learn.learn(problem, yes, splits, solver, rule, length, limit_s, watch, now)
             results.append(found)
     return results
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.search.objective import Objective, ObjectiveName
 from fsm_hpc.system.value_types import Count, NonNegative, Share
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _Z = 1.959963984540054  # of a 95 % interval
-_BALANCED = Objective(ObjectiveName.BALANCED).measure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,22 +200,3 @@ def _balanced_interval(matrix: Confusion) -> tuple[float, float] | None:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def rounding_in_words(error: float, measure: str) -> Iterator[str]:
-    """Where weights could not be made whole numbers exactly: by how much they are off."""
-    if not error:
-        return
-    moved = f"rounded to whole numbers, which moves at most {max(100 * error, 1e-9):.2g} % of all "
-    if measure == _BALANCED:
-        yield (
-            f"the classes are so large that the weights that balance them were {moved}weight: the "
-            "formula is the best found for these, and is not proved to be the best; small whole "
-            "costs in about the ratio of the classes, such as 2 and 3, can be proved "
-            "(objective=costs, in Python class_weight)"
-        )
-    else:
-        yield (
-            f"the weights of rows were {moved}weight: the formula is the best found for the "
-            "rounded weights, and is not proved to be the best for the given ones"
-        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from enum import Enum
 
 from fsm_hpc.errors import UserError
@@ -25,7 +24,7 @@ class DialectName(Enum):
 DIALECTS = tuple(name.value for name in DialectName)
 
 
-class Dialect(ABC):
+class Dialect:
     """One database's way to write an expression; `expected` describes the names that it takes."""
 
     name: DialectName
@@ -34,13 +33,13 @@ class Dialect(ABC):
     names = re.compile(r"[^\0]+", re.DOTALL)  # that it can have
     expected = "a name without the character NUL"
 
-    @abstractmethod
     def quoted(self, column: str) -> str:
         """A column's name that `column` has checked."""
+        return '"' + column.replace('"', '""') + '"'
 
-    @abstractmethod
     def literal(self, value: str) -> str:
-        """Text as an answer."""
+        """Text as an answer, where a backslash escapes."""
+        return "'" + "".join(map(_escaped, value)) + "'"
 
     def column(self, name: str) -> str:
         """A quoted column; a name that the database cannot have is rejected."""
@@ -91,9 +90,6 @@ class Ansi(Dialect):
 
     name = DialectName.ANSI
     text_type, number_type = "VARCHAR", "DOUBLE PRECISION"
-
-    def quoted(self, column: str) -> str:
-        return '"' + column.replace('"', '""') + '"'
 
     def literal(self, value: str) -> str:
         return "'" + value.replace("'", "''") + "'"
@@ -157,9 +153,6 @@ class BigQuery(Dialect):
     def quoted(self, column: str) -> str:
         return f"`{column}`"
 
-    def literal(self, value: str) -> str:
-        return "'" + "".join(map(_escaped, value)) + "'"
-
 
 class Snowflake(Dialect):
     """Snowflake, where a quoted name keeps its case and a backslash escapes."""
@@ -168,12 +161,6 @@ class Snowflake(Dialect):
     text_type, number_type = "VARCHAR", "DOUBLE"
     names = re.compile(r"[^\0]{1,255}", re.DOTALL)
     expected = "a name of at most 255 characters without the character NUL"
-
-    def quoted(self, column: str) -> str:
-        return '"' + column.replace('"', '""') + '"'
-
-    def literal(self, value: str) -> str:
-        return "'" + "".join(map(_escaped, value)) + "'"
 
 
 def _escaped(sign: str) -> str:
