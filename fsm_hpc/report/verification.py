@@ -81,7 +81,8 @@ def _run_checker(file: Path, budget_s: float) -> tuple[str, str, float]:
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     seconds = round(machine.processor_s() - before_s, 1)
     if ended.returncode not in range(len(OUTCOMES)) or ended.stderr:
-        raise UserError(f"the checker failed: {ended.stderr.strip()[-500:]}")
+        reason = ended.stderr.strip()[-500:]
+        raise UserError(f"the checker ended with exit code {ended.returncode}: {reason}")
     outcome = OUTCOMES[ended.returncode]
     return outcome, ended.stdout.strip().removeprefix(f"{outcome}: "), seconds
 
