@@ -273,7 +273,7 @@ def asked(
     fields |= {"full": layout.full, "planes": layout.planes, "spans": layout.spans}
     fields |= {"factors": layout.factors, "words": int((layout.full != 0).sum())}
     fields |= {"positives": layout.positives, "is_plain": layout.is_plain, "starts": starts}
-    fields |= {"kinds": kind, "cards": np.array(cards, np.int32), "is_strict": False}
+    fields |= {"kinds": kind, "cards": np.array(cards, np.int32), "has_windows": False}
     data = Data(**fields | {"widest": 0, "many": 0})
     columns = [SimpleNamespace(card=card, kind=k) for card, k in zip(cards, kinds, strict=True)]
     table: Any = SimpleNamespace(rows=kept, columns=columns, weights=weights[kept], data=data)

@@ -82,7 +82,7 @@ def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> 
 def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
     """A literal in ranks from one in the numbers that `localise` gives to values."""
     column = table.columns[x]
-    has_windows = table.is_strict and column.kind == INTERVAL
+    has_windows = table.has_windows and column.kind == INTERVAL
     is_merged = merge and column.card * ROWS_OF_A_VALUE >= len(hole.rows)
     if column.kind == POINT or has_windows or not is_merged:
         top = column.card - 1
@@ -94,7 +94,7 @@ def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: 
     signs = marks[present]
     new = np.ones(len(present), bool)
     new[1:] = (signs[1:] == 3) | (signs[1:] != signs[:-1])
-    if table.is_strict and len(present) and present[-1] == column.card - 1:
+    if column.kind == SUFFIX and len(present) and present[-1] == column.card - 1:
         new[-1] = True
     number = np.cumsum(new) - 1 + column.floor
     if low not in number:  # no row of the hole is at the highest cut, and none above any other
@@ -114,16 +114,15 @@ def _literal_with(
     if column.kind == POINT:
         hits = np.flatnonzero(sums[1 : column.card] == target)
         return (y, int(hits[0]) + 1, int(hits[0]) + 1) if len(hits) else None
-    if table.is_strict and column.kind == INTERVAL:
+    if table.has_windows and column.kind == INTERVAL:
         below = np.concatenate(([0], np.cumsum(sums)))
         literals = ((low, high) for low, high in column.literals)
         return next(((y, a, b) for a, b in literals if below[b + 1] - below[a] == target), None)
     present = np.unique(column.ranks[hole.rows])
     present = present[present >= column.floor]
-    if table.is_strict:
-        present = np.union1d(present, [column.card - 1])  # the literal that holds on none of them
     tail = np.cumsum(sums[::-1])[::-1]  # tail[v]: rows with v or more
     if column.kind == SUFFIX:
+        present = np.union1d(present, [column.card - 1])  # the literal that holds on none of them
         hits = np.flatnonzero(tail[present] == target)
         return (y, int(present[hits[0]]), column.card - 1) if len(hits) else None
     for low in present:

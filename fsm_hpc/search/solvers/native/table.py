@@ -196,17 +196,14 @@ class KernelTable:
         return (has_both or bool(self.constants)) and not self._problem.constraints.support
 
     @cached_property
-    def is_strict(self) -> bool:
-        """Whether boxes may not take a literal that holds nowhere for an answer, see `localise`.
-
-        Intervals are then answered end by end, and those between given cuts are listed one by one.
-        """
+    def has_windows(self) -> bool:
+        """Whether intervals are answered end by end, as one that holds nowhere is no answer."""
         return not self.has_constants and not self.has_rows_between_ends
 
     @property
     def _widest(self) -> int:
         """Cells of two interval columns that are asked as a pair; none where ends have windows."""
-        return 0 if self.is_strict else WIDE_PAIR
+        return 0 if self.has_windows else WIDE_PAIR
 
     @cached_property
     def has_rows_between_ends(self) -> bool:
@@ -288,7 +285,7 @@ class KernelTable:
             self._widest,
             MANY_VALUES,
             self.bounds,
-            self.is_strict,
+            self.has_windows,
             *self._windows(),
         )
 
@@ -297,7 +294,7 @@ class KernelTable:
         first, last = np.zeros((2, int(self.starts[-1])), np.int32)
         last[:] = self.cards.max(initial=0)
         for start, column in zip(self.starts, self.columns, strict=False):
-            if self.is_strict and column.kind == INTERVAL and column.numeric is not None:
+            if self.has_windows and column.kind == INTERVAL and column.numeric is not None:
                 at = slice(start + column.floor, start + column.card)
                 first[at], last[at] = column.numeric.reach.T + column.floor
         return first, last

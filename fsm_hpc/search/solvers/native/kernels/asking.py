@@ -64,7 +64,7 @@ def ask(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, f
         scratch.local[y] if memory.merged[y] else data.ranks[y],
     )
     if plan.hole == 1:
-        if data.is_strict and question.kind_x == INTERVAL:
+        if data.has_windows and question.kind_x == INTERVAL:
             return single_within(question, data, memory, scratch)
         return single(question, data, memory, scratch, is_relaxed)
     has_sets = data.sets_from[x] >= 0 and data.sets_from[y] >= 0

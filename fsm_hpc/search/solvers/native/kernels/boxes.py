@@ -116,7 +116,7 @@ def _search_box(data, families, plan, memory, scratch, lane, race, span, is_mirr
     boxed = len(plan.after)
     for field in range(4 * boxed):
         memory.box[field] = memory.boxes[top, field]
-    if data.is_strict and not has_support(data, memory.columns, memory.box, boxed, memory.ends):
+    if data.has_windows and not has_support(data, memory.columns, memory.box, boxed, memory.ends):
         return 8
     work = 8 * memory.frames[top, LIVE_COUNT] * (boxed + 1)
     view = settle(data, plan, memory, top, is_mirrored)
@@ -188,8 +188,8 @@ def _ask_holes(data, plan, memory, scratch, lane, race, top, unit, view, thresho
             high = where[1]
     if hopeful > 0 and view.unsettled == 0:
         for i in range(len(plan.after)):
-            lane.cuts[i, 0] = memory.ends[i, 0] if data.is_strict else memory.box[4 * i]
-            lane.cuts[i, 1] = memory.ends[i, 1] if data.is_strict else memory.box[4 * i + 2]
+            lane.cuts[i, 0] = memory.ends[i, 0] if data.has_windows else memory.box[4 * i]
+            lane.cuts[i, 1] = memory.ends[i, 1] if data.has_windows else memory.box[4 * i + 2]
         mask = masks[choice] & ALL_FUNCTIONS
         note(lane, race, unit, entries[choice], mask, score, low, high)
     return hopeful

@@ -49,14 +49,14 @@ def localise(data, memory, scratch, column, view, merge, box):
     """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
 
     Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
-    that may be the one beyond all rows, hence `merge` wants the literal that holds nowhere. Where
-    rows are many to a value, few neighbours are of one sign, and all values keep their numbers.
-    Where that literal is no answer, the highest cut holds at its rows anyway: these stay apart.
+    that may be the one beyond all rows, which an interval has as the literal that holds nowhere. A
+    pivot has none: its highest cut holds at its rows anyway, and these stay apart. Where rows are
+    many to a value, few neighbours are of one sign, and all values keep their numbers.
     """
     card, floor, kind = data.cards[column], data.floors[column], data.kinds[column]
     count = view.asked
-    has_windows = data.is_strict and kind == INTERVAL  # ends that have support are told apart
-    keeps_all = kind == POINT or has_windows
+    # ends of windows, which have support, are told apart
+    keeps_all = kind == POINT or (kind == INTERVAL and data.has_windows)
     memory.tops[column] = 0
     memory.merged[column] = merge and not keeps_all and card * ROWS_OF_A_VALUE >= count
     if not memory.merged[column]:
@@ -72,7 +72,7 @@ def localise(data, memory, scratch, column, view, merge, box):
         marks[ranks[items[k]]] |= 2
     if floor:
         marks[0] = 0
-    if data.is_strict and marks[card - 1]:
+    if kind == SUFFIX and marks[card - 1]:
         memory.tops[column] = 1
         marks[card - 1] |= ALONE
     blocks = floor
@@ -132,7 +132,7 @@ def sum_literals(data, memory, scratch, column, view, box):
         elif kind == INTERVAL:
             _sum_below(gain, card)
             _sum_below(loss, card)
-    if data.is_strict and kind == SUFFIX and card == data.cards[column]:
+    if kind == SUFFIX and card == data.cards[column]:
         memory.tops[column] |= gain[card - 1] + loss[card - 1] > 0
 
 

@@ -43,7 +43,7 @@ class Data(NamedTuple):
     widest: int  # pairs of values of two interval columns that a pair hole may have
     many: int  # values of a pivot column beyond which it is gone through first
     bounds: Bounds
-    is_strict: bool  # a literal that holds nowhere is no answer
+    has_windows: bool  # intervals have to have support, and none holds nowhere
     first: Array  # of an interval from each value on: the first high end that it may have
     last: Array  # and the last; columns begin at their starts
 

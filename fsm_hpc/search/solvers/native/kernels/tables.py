@@ -138,7 +138,7 @@ def _best_by_value(question, data, memory, scratch, view, in_total, asked):
     _scatter(data, memory.gained_x, 0, view.gain_end, question.values_y, inside, 1)
     _scatter(data, memory.lost_x, view.loss_start, len(data.full), question.values_y, inside, -1)
     if question.kind_y == INTERVAL:
-        if data.is_strict:
+        if data.has_windows:
             return answer_within(inside, sums, question, data, scratch, in_total, total, asked)
         return best_interval(inside, sums, card, floor, in_total, total, asked)
     if question.kind_y == POINT:
