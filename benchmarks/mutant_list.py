@@ -201,7 +201,7 @@ PYTHON = (
 KERNELS = (
     Mutant(
         "inverted_pruning_of_sets",
-        "kernels/cell_search.py",
+        "kernels/cells.py",
         "sets are dropped where their bound reaches the goal",
         "        if bound >= goal:\n",
         "        if bound < goal:\n",
@@ -209,7 +209,7 @@ KERNELS = (
     ),
     Mutant(
         "skipped_set",
-        "kernels/cell_search.py",
+        "kernels/cells.py",
         "a literal is not combined with the next one",
         "start = len(table.bits), table.next_free[memory.chosen[count]]",
         "start = len(table.bits), table.next_free[memory.chosen[count]] + 1",
@@ -225,7 +225,7 @@ KERNELS = (
     ),
     Mutant(
         "functions_pruned_too_soon",
-        "kernels/cell_search.py",
+        "kernels/cells.py",
         "half of what the other cells can add is counted",
         "if score + memory.rest[level + 1] < best:",
         "if score + memory.rest[level + 1] // 2 < best:",
@@ -233,22 +233,22 @@ KERNELS = (
     ),
     Mutant(
         "goal_too_high",
-        "kernels/cell_search.py",
+        "kernels/cells.py",
         "sets have to reach ten more than the goal",
-        "return (leader(race.best) + 1) >> UNIT_BITS",
-        "return ((leader(race.best) + 1) >> UNIT_BITS) + 10",
+        "return (leader(shared.best) + 1) >> UNIT_BITS",
+        "return ((leader(shared.best) + 1) >> UNIT_BITS) + 10",
         Engine.CELLS,
     ),
     Mutant(
         "ties_in_reverse",
-        "kernels/order.py",
+        "kernels/ranking.py",
         "of equal scores the later unit is preferred",
         "return (score << UNIT_BITS) + (UNITS - unit)",
         "return (score << UNIT_BITS) + unit",
     ),
     Mutant(
         "leader_not_shared",
-        "kernels/order.py",
+        "kernels/ranking.py",
         "only the leader of the first thread is compared with",
         "        top = max(top, best[slot])\n",
         "        top = max(top, best[0])\n",
@@ -263,7 +263,7 @@ KERNELS = (
     ),
     Mutant(
         "threshold_lost_in_division",
-        "kernels/splitting.py",
+        "kernels/boxes.py",
         "a division of a box loses one threshold",
         "boxes[node, i] = middle + 1",
         "boxes[node, i] = middle + 2",
@@ -271,15 +271,15 @@ KERNELS = (
     ),
     Mutant(
         "last_category_skipped",
-        "kernels/tables.py",
+        "kernels/pairs.py",
         "the first category of a column is not paired",
-        "for step in range(question.card_x - 1):",
-        "for step in range(question.card_x - 2):",
+        "for step in range(query.card_x - 1):",
+        "for step in range(query.card_x - 2):",
         Engine.BOXES,
     ),
     Mutant(
         "cut_lost_between_halves",
-        "kernels/cuts.py",
+        "kernels/pairs.py",
         "a threshold between the halves of a range is not tried",
         "    ranges[at + 1, low] = middle + 1\n",
         "    ranges[at + 1, low] = middle + 2\n",
@@ -295,7 +295,7 @@ KERNELS = (
     ),
     Mutant(
         "reach_too_small",
-        "kernels/extremes.py",
+        "kernels/columns.py",
         "pairs have to exceed the goal by more than the bound demands",
         "and x[HALF + i] + y[HALF + j] > 2 * above + 1",
         "and x[HALF + i] + y[HALF + j] > 2 * above + 8",

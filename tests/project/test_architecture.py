@@ -117,7 +117,9 @@ def test_files_are_short() -> None:
     lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in MODULES}
     del lengths[PACKAGE / "checker.py"]  # one file by design, with a limit of its own
     assert median(lengths.values()) <= 150
-    assert {path.name: lines for path, lines in lengths.items() if lines > 350} == {}
+    # a kernel inlines what it calls, so that a module of kernels is one stage of the search
+    limits = {path: 650 if "kernels" in path.parts else 350 for path in lengths}
+    assert {path.name: lines for path, lines in lengths.items() if lines > limits[path]} == {}
 
 
 def test_functions_of_kernels_are_short() -> None:

@@ -19,7 +19,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, engine_choice, search, work
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
-from fsm_hpc.search.solvers.native.kernels.order import STOPPED
+from fsm_hpc.search.solvers.native.kernels.ranking import STOPPED
 from fsm_hpc.search.solvers.native.spread import Order
 from fsm_hpc.system import serialization
 from tests.support.random_tables import FORMULA_METHODS, random_problem

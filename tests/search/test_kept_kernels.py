@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc.search.solvers.native import compiling
-from fsm_hpc.search.solvers.native.kernels import kernel, order
+from fsm_hpc.search.solvers.native.kernels import kernel, ranking
 
 SOURCE = """
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel
@@ -79,4 +79,4 @@ def test_what_cannot_be_kept_is_told_and_not_called_ready(source: Path, tmp_path
 
 def test_a_part_of_kernels_refuses_to_be_called_from_python() -> None:
     with pytest.raises(TypeError, match=r"rank_of is for kernels; Python calls kernel\(it.py_func"):
-        order.rank_of(1, 2)
+        ranking.rank_of(1, 2)

@@ -33,20 +33,12 @@ from fsm_hpc.search.solvers.native import (
 )
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.cell_engine import CellEngine
-from fsm_hpc.search.solvers.native.kernels import (
-    boxes,
-    cuts,
-    extremes,
-    holes,
-    intervals,
-    profiles,
-    sweeps,
-    tables,
-)
+from fsm_hpc.search.solvers.native.kernels import boxes, columns, intervals
+from fsm_hpc.search.solvers.native.kernels import pairs as pair_kernels
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel
-from fsm_hpc.search.solvers.native.kernels.order import PAUSED
-from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, Question, Scratch, View
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.ranking import PAUSED
+from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, PairQuery, Scratch, View
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets, packed
 from tests.support.brute_force import fewest_errors
@@ -58,9 +50,9 @@ LOW = -1000  # a goal that every literal reaches
 (
     single,
     list_rows,
-    sum_literals,
+    literal_sums,
     profile,
-    within_reach,
+    prune_pair,
     sweep,
     pair_of_intervals,
     pair_of_pivots,
@@ -69,16 +61,16 @@ LOW = -1000  # a goal that every literal reaches
 ) = (
     kernel(part.py_func)  # so that Python can call them
     for part in (
-        holes.single,
-        holes.list_rows,
-        holes.sum_literals,
-        profiles.profile,
-        extremes.within_reach,
-        sweeps.sweep,
+        columns.single,
+        columns.list_rows,
+        columns.literal_sums,
+        columns.profile,
+        columns.prune_pair,
+        pair_kernels.sweep,
         intervals.pair_of_intervals,
-        tables.pair_of_pivots,
-        tables.pair_with_point,
-        cuts.pair_with_cut,
+        pair_kernels.pair_of_pivots,
+        pair_kernels.pair_with_point,
+        pair_kernels.pair_with_cut,
     )
 )
 PAIR_TRUTHS = {f: [values >> i & 1 for i in range(4)] for values, f in PAIRS.items()}
@@ -239,9 +231,9 @@ def random_hole(seed: int) -> tuple[Any, Any, Any, int, int, int]:
 
 @dataclass(frozen=True)
 class Asked:
-    """The columns 0 and 1 as a question, with all the room that an answer may need."""
+    """The columns 0 and 1 as a query, with all the room that an answer may need."""
 
-    question: Question
+    query: PairQuery
     data: Data
     memory: BoxMemory
     scratch: Scratch
@@ -290,20 +282,20 @@ def asked(
     view = View(0, data.words, 0, 0, gains, losses, *counts, 0, words, words)
     list_rows(data, memory, view, 1)
     for column in range(2):
-        sum_literals(data, memory, scratch, column, view, 1)
+        literal_sums(data, memory, scratch, column, view, 1)
         profile(data, memory, scratch, column, view, goal + 1)
     sides = (*kinds, *cards, 0, 0)
-    question = Question(
+    query = PairQuery(
         0, 1, *sides, mask, goal, False, gains, losses, 0, 0, *counts, ranks[0], ranks[1]
     )
-    return Asked(question, data, memory, scratch, view)
+    return Asked(query, data, memory, scratch, view)
 
 
 def pairs(on: Asked) -> Iterator[int]:
     """The pair in all ways that fit its columns."""
-    kinds = on.question.kind_x, on.question.kind_y
+    kinds = on.query.kind_x, on.query.kind_y
     for each in (on, on.without_sets):
-        room = each.question, each.data, each.memory, each.scratch
+        room = each.query, each.data, each.memory, each.scratch
         if kinds[1] == SUFFIX and each is on:
             yield int(pair_with_cut(*room, each.view))
         if kinds[0] == POINT:
@@ -337,7 +329,7 @@ def test_two_columns_are_never_bounded_below_what_they_score(kind_x: int, kind_y
             best = int(best_pair(*literals, weights, mask))
             for goal in (best - 1, best + 2):
                 on = asked(x, y, weights, (kind_x, kind_y), (card_x, card_y), mask, goal)
-                found = within_reach(*on.memory.extremes, mask, on.view.loss, goal)
+                found = prune_pair(*on.memory.extremes, mask, on.view.loss, goal)
                 assert found == mask or goal > best
                 passed_over += found == 0
     assert passed_over > 0
@@ -348,7 +340,7 @@ def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         literals = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
         on = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
-        found = sweep(on.question, on.memory, on.scratch, np.zeros(1, np.int32))
+        found = sweep(on.query, on.memory, on.scratch, np.zeros(1, np.int32))
         assert found == best_pair(*literals, weights, mask)
 
 
@@ -357,7 +349,7 @@ def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         literals = truths_of(x, INTERVAL, card_x), truths_of(y, INTERVAL, card_y)
         on = asked(x, y, weights, (INTERVAL, INTERVAL), (card_x, card_y), mask)
-        found = pair_of_intervals(on.question, on.data, on.memory, on.scratch)
+        found = pair_of_intervals(on.query, on.data, on.memory, on.scratch)
         assert found == best_pair(*literals, weights, mask)
 
 
@@ -371,7 +363,7 @@ def test_a_single_scores_what_the_best_literal_scores(kind: int) -> None:
             scores += [weights[truth].sum()] * (mask & 1)
             scores += [weights[~truth].sum()] * (mask >> 1)
         on = asked(x, x, weights, (kind, kind), (card, card), mask)
-        assert single(on.question, on.data, on.memory, on.scratch, True) == max(scores)
+        assert single(on.query, on.data, on.memory, on.scratch, True) == max(scores)
 
 
 def test_kernels_do_not_count_references() -> None:
@@ -518,8 +510,8 @@ def test_a_column_that_alone_can_hold_nowhere_is_no_copy_of_another(
     a = _columns("a", "numeric", np.array([0, 1, 2, 2]))
     b = _columns("b", "numeric", np.array([0, 1, 1, 1]))
     labels = np.array([False, False, True, False])
-    for columns in (a + b, b + a):
-        assert_optima_of_every_bound(Problem.build(columns, labels, method), 5)
+    for either in (a + b, b + a):
+        assert_optima_of_every_bound(Problem.build(either, labels, method), 5)
 
 
 def test_labels_that_all_conflict_are_proved_at_once() -> None:

@@ -192,7 +192,7 @@ def test_a_fraction_is_read_as_it_is_written() -> None:
 
 
 def test_the_range_of_weights_is_that_of_scores() -> None:
-    from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
+    from fsm_hpc.search.solvers.native.kernels.ranking import MAX_SCORE
 
     assert MAX_SCORE == MOST + 1
 

@@ -22,7 +22,7 @@ from fsm_hpc.report.alternatives.rule import FittedRule
 from fsm_hpc.report.alternatives.told import Told, missing
 from fsm_hpc.search.near_optimal.families import Family
 from fsm_hpc.search.near_optimal.literals import LiteralColumn
-from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
 from fsm_hpc.system.numbers import percent
 from fsm_hpc.system.pages import content_security_policy, templates
 
@@ -81,7 +81,7 @@ def _data(told: Told) -> dict[str, Any]:
 
 def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
     """Its rows as ranks, the text of each cut, and what SQL says of it."""
-    is_interval = column.kind == INTERVAL_CUT
+    is_interval = column.kind == INTERVAL
     said = {"name": column.name, "quoted": quote(column.name), "ranks": column.ranks.tolist()}
     if column.numeric is None:
         assert column.fixed is not None

@@ -17,10 +17,10 @@ from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.engines import PlanUnits, Worker, chosen_families, units_of_plans
-from fsm_hpc.search.solvers.native.kernels.order import STOPPED, UNIT_BITS
-from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, BoxMemory, Families, Race
-from fsm_hpc.search.solvers.native.kernels.units import FIELD
-from fsm_hpc.search.solvers.native.kernels.words import POINT
+from fsm_hpc.search.solvers.native.kernels.columns import POINT
+from fsm_hpc.search.solvers.native.kernels.pairs import FIELD
+from fsm_hpc.search.solvers.native.kernels.ranking import STOPPED, UNIT_BITS
+from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, BoxMemory, Families, SharedBest
 from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
 
 VARIED = Constraints(min_support=1)  # a proposition holds on some row and fails on some
@@ -147,24 +147,28 @@ class BoxFamilies(BoxEngine):
     def units_of_size(self, size: int) -> list[PlanUnits]:
         return list(self._space.groups)
 
-    def search(self, worker: Worker, units: PlanUnits, race: Race, end: int, budget: int) -> int:
+    def search(
+        self, worker: Worker, units: PlanUnits, shared: SharedBest, end: int, budget: int
+    ) -> int:
         assert isinstance(units, BoxPass)
         assert isinstance(worker, FamilyWorker)
         assert isinstance(worker.memory, BoxMemory)
         worker.memory.found_count[0] = 0
         goal = np.array([self._goal + units.above << UNIT_BITS])
-        status = super().search(worker, units, Race(goal, race.flag, 0), end, budget)
-        families = list(self._counted(worker, units, race))
-        if race.flag[0]:  # perhaps not all are counted: these units are not searched
+        status = super().search(worker, units, SharedBest(goal, shared.flag, 0), end, budget)
+        families = list(self._counted(worker, units, shared))
+        if shared.flag[0]:  # perhaps not all are counted: these units are not searched
             status = STOPPED
-        self._sink.add(families, race)
+        self._sink.add(families, shared)
         return status
 
-    def _counted(self, worker: FamilyWorker, units: BoxPass, race: Race) -> Iterator[RawFamily]:
+    def _counted(
+        self, worker: FamilyWorker, units: BoxPass, shared: SharedBest
+    ) -> Iterator[RawFamily]:
         assert worker.counting is not None
         for key in set(self._reported(worker, units)):
             if key not in self._sink:
-                family = worker.counting.count(*key, race.flag)
+                family = worker.counting.count(*key, shared.flag)
                 if family is not None and family.score >= self._goal + units.above:
                     yield family
 

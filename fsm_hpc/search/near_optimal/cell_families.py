@@ -16,10 +16,16 @@ from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
 from fsm_hpc.search.solvers.native.cell_engine import MOST_UNITS, LiteralSets
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import Listed, placed, tree_of
-from fsm_hpc.search.solvers.native.kernels.cell_search import search_sets
-from fsm_hpc.search.solvers.native.kernels.cell_shapes import ABOVE, CellMemory, FunctionTree
-from fsm_hpc.search.solvers.native.kernels.order import UNIT_BITS
-from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Lane, Race
+from fsm_hpc.search.solvers.native.kernels.cells import search_sets
+from fsm_hpc.search.solvers.native.kernels.ranking import UNIT_BITS
+from fsm_hpc.search.solvers.native.kernels.shapes import (
+    ABOVE,
+    Bounds,
+    CellMemory,
+    FunctionTree,
+    Lane,
+    SharedBest,
+)
 from fsm_hpc.search.solvers.native.table import Array
 
 BUFFER = 1 << 10  # formulas that a kernel finds before it comes back
@@ -108,7 +114,9 @@ class CellFamilies:
     def units_of_size(self, size: int) -> list[CellPass]:
         return self._space.groups
 
-    def search(self, worker: Worker, units: CellPass, race: Race, end: int, budget: int) -> int:
+    def search(
+        self, worker: Worker, units: CellPass, shared: SharedBest, end: int, budget: int
+    ) -> int:
         sets, variables = self._space.sets, units.tree.variables
         sets.keep_sums(variables - 1)
         goal = self._goal + units.above
@@ -118,12 +126,12 @@ class CellFamilies:
             self._room(worker, variables),
             sets.known_bounds(variables),
             worker.lane,
-            Race(np.array([goal << UNIT_BITS]), race.flag, 0),
+            SharedBest(np.array([goal << UNIT_BITS]), shared.flag, 0),
             end,
             budget,
             ABOVE if units.below == ABOVE else self._goal + units.below,
         )
-        self._sink.add(self._taken(worker, units), race)
+        self._sink.add(self._taken(worker, units), shared)
         return status
 
     def _room(self, worker: Worker, variables: int) -> CellMemory:

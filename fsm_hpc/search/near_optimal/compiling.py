@@ -8,7 +8,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native import compiling
 from fsm_hpc.search.solvers.native.compiling import Say, Stage
-from fsm_hpc.search.solvers.native.kernels.near_boxes import search_family
+from fsm_hpc.search.solvers.native.kernels.families import search_family
 
 
 def ensure_compiled(say: Say | None = None) -> float:

@@ -16,7 +16,7 @@ from fsm_hpc.search.near_optimal.contexts import functions_up_to
 from fsm_hpc.search.near_optimal.literals import LiteralTable
 from fsm_hpc.search.near_optimal.sink import Ends, RawFamily
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
 from fsm_hpc.search.solvers.native.table import Array
 
 Range = tuple[float, float]
@@ -88,4 +88,4 @@ class Space:
         assert column.numeric is not None
         values = column.numeric.cuts[np.array(found.ranges[variable])].tolist()
         low, high = (values[0], values[1]), (values[2], values[3])
-        return (low, high) if column.kind == INTERVAL_CUT else (low,)
+        return (low, high) if column.kind == INTERVAL else (low,)

@@ -9,8 +9,8 @@ import numpy as np
 from fsm_hpc.search.near_optimal.contexts import SizedFunction, context_of
 from fsm_hpc.search.near_optimal.literals import LiteralTable
 from fsm_hpc.search.near_optimal.sink import RawFamily
-from fsm_hpc.search.solvers.native.kernels.near_boxes import COUNT, LIST, SECOND, search_family
-from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
+from fsm_hpc.search.solvers.native.kernels.families import COUNT, LIST, SECOND, search_family
 from fsm_hpc.search.solvers.native.kernels.shapes import NearData, NearFound, NearWork
 from fsm_hpc.search.solvers.native.table import Array
 
@@ -89,7 +89,7 @@ class FamilySearch:
     def _hole(self, columns: tuple[int, ...]) -> tuple[int, ...]:
         """The variables of the widest columns: two of cuts, or one, as that of an interval is."""
         widest = sorted(range(len(columns)), key=lambda v: columns[v])[-2:]
-        if any(self._table.kinds[columns[v]] == INTERVAL_CUT for v in widest):
+        if any(self._table.kinds[columns[v]] == INTERVAL for v in widest):
             widest = widest[-1:]
         return tuple(sorted(widest))
 

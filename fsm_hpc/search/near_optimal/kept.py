@@ -64,7 +64,7 @@ class Checkpoint:
         return None
 
     def rename_other(self) -> None:
-        """Keep what is there of another question, before this one is saved."""
+        """Keep what is there of another query, before this one is saved."""
         with self._excused():
             if (
                 self.may_write()

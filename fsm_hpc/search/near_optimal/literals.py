@@ -11,7 +11,7 @@ from fsm_hpc.formulas.formula import Proposition
 from fsm_hpc.search.features import NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.kernels.near_planes import INTERVAL_CUT, SUFFIX_CUT
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, SUFFIX
 from fsm_hpc.search.solvers.native.table import Array
 
 
@@ -30,7 +30,7 @@ class LiteralColumn:
         if self.fixed is not None:
             return self.fixed
         assert self.numeric is not None
-        return self.numeric.proposition(low, high if self.kind == INTERVAL_CUT else None)
+        return self.numeric.proposition(low, high if self.kind == INTERVAL else None)
 
 
 class LiteralTable:
@@ -51,7 +51,7 @@ class LiteralTable:
         self.columns = sorted(columns, key=lambda c: (c.kind, c.card))
 
     def _numerics(self, problem: Problem) -> list[LiteralColumn]:
-        kind = SUFFIX_CUT if problem.method is Method.PIVOT else INTERVAL_CUT
+        kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
         return [
             LiteralColumn(n.column, kind, n.ranks, len(n.cuts), n)
             for n in problem.numerics
@@ -62,7 +62,7 @@ class LiteralTable:
         return [
             LiteralColumn(
                 b.proposition.column,
-                SUFFIX_CUT,
+                SUFFIX,
                 b.holds.astype(np.int32),
                 2,
                 None,
@@ -103,4 +103,4 @@ class LiteralTable:
 
     @property
     def has_intervals(self) -> bool:
-        return bool((self.kinds == INTERVAL_CUT).any())
+        return bool((self.kinds == INTERVAL).any())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from fsm_hpc.search.solvers.native.kernels.shapes import Race
+from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
 
 GROWING = tuple(2 * 4**n for n in range(16))
 Ends = tuple[int, int]  # ranks: the low end of a cut and its high end
@@ -44,11 +44,11 @@ class Sink:
     def __contains__(self, key: tuple[int, tuple[int, ...]]) -> bool:
         return key in self._families
 
-    def add(self, families: Iterable[RawFamily], race: Race | None = None) -> None:
-        """Keep families; the threads of the race stop when there are more than wanted."""
+    def add(self, families: Iterable[RawFamily], shared: SharedBest | None = None) -> None:
+        """Keep families; the threads of the shared stop when there are more than wanted."""
         self._families.update((family.key, family) for family in families)
-        if race is not None and self.is_full:
-            race.flag[0] = 1
+        if shared is not None and self.is_full:
+            shared.flag[0] = 1
 
     @property
     def is_full(self) -> bool:

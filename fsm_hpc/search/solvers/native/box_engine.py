@@ -18,12 +18,9 @@ from fsm_hpc.search.solvers.native.engines import (
     units_of_plans,
 )
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
-from fsm_hpc.search.solvers.native.kernels.coarse import MAX_BINS
-from fsm_hpc.search.solvers.native.kernels.cuts import FIELDS
-from fsm_hpc.search.solvers.native.kernels.extremes import EXTREMES
-from fsm_hpc.search.solvers.native.kernels.order import OPEN, STACKED, UNITS
-from fsm_hpc.search.solvers.native.kernels.units import FIELD
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL
+from fsm_hpc.search.solvers.native.kernels.columns import EXTREMES, INTERVAL
+from fsm_hpc.search.solvers.native.kernels.pairs import FIELD, FIELDS, MAX_BINS
+from fsm_hpc.search.solvers.native.kernels.ranking import BEGUN, STACKED, UNITS
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.row_sets import WORD
 from fsm_hpc.search.solvers.native.table import KernelTable
@@ -72,7 +69,7 @@ class BoxEngine:
             entries=np.zeros(holes, np.int64),
             unit=np.zeros(3, np.int64),
             ends=np.zeros((MOST_BOXED, 2), np.int32),
-            localised=np.zeros(columns, np.int64),
+            compressed=np.zeros(columns, np.int64),
             listed=np.zeros(1, np.int64),
             found=np.zeros((found, 3), np.int64),
             found_count=np.zeros(1, np.int64),
@@ -123,7 +120,7 @@ class BoxEngine:
         return any(column.kind == INTERVAL for column in self.table.columns)
 
     def search(
-        self, worker: Worker, units: PlanUnits, race: shapes.Race, end: int, budget: int
+        self, worker: Worker, units: PlanUnits, shared: shapes.SharedBest, end: int, budget: int
     ) -> int:
         status: int = boxes.search(
             self.table.data,
@@ -132,14 +129,14 @@ class BoxEngine:
             worker.memory,
             worker.scratch,
             worker.lane,
-            race,
+            shared,
             shapes.Span(units.first, end, budget, *units.blocks),
         )
         return status
 
     def rest(self, worker: Worker, units: PlanUnits) -> Rest:
         """The boxes of a unit that are not looked at, the next one last."""
-        if not worker.lane.control[OPEN]:
+        if not worker.lane.control[BEGUN]:
             return ()
         assert isinstance(worker.memory, shapes.BoxMemory)
         stack = worker.memory.boxes[: worker.lane.control[STACKED], : 4 * units.plan.boxed]

@@ -13,8 +13,9 @@ from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import function_tree, literal_counts
-from fsm_hpc.search.solvers.native.kernels import cell_search, cell_shapes, cells
-from fsm_hpc.search.solvers.native.kernels.cell_shapes import (
+from fsm_hpc.search.solvers.native.kernels import cells
+from fsm_hpc.search.solvers.native.kernels.ranking import UNITS
+from fsm_hpc.search.solvers.native.kernels.shapes import (
     ABOVE,
     FIRST,
     FUNCTION,
@@ -23,11 +24,13 @@ from fsm_hpc.search.solvers.native.kernels.cell_shapes import (
     NEVER,
     PLAN,
     SCORE,
+    Bounds,
     CellMemory,
+    FixedTable,
     FunctionTree,
+    Lane,
+    SharedBest,
 )
-from fsm_hpc.search.solvers.native.kernels.order import UNITS
-from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Lane, Race
 from fsm_hpc.search.solvers.native.literal_list import FREE, ListedLiteral, list_literals
 from fsm_hpc.search.solvers.native.plans import plans
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
@@ -68,8 +71,8 @@ class LiteralSets:
         self.keep_sums(1)
 
     @property
-    def arrays(self) -> cell_shapes.FixedTable:
-        return cell_shapes.FixedTable(
+    def arrays(self) -> FixedTable:
+        return FixedTable(
             self._bits,
             self._sections,
             self._next_free,
@@ -189,17 +192,19 @@ class CellEngine:
             first += units
         return found
 
-    def search(self, worker: Worker, units: CellUnits, race: Race, end: int, budget: int) -> int:
+    def search(
+        self, worker: Worker, units: CellUnits, shared: SharedBest, end: int, budget: int
+    ) -> int:
         memory, variables = worker.memory, units.tree.variables
         if not isinstance(memory, CellMemory) or len(memory.chosen) <= variables:
             memory = worker.memory = self.sets.memory(variables)
-        status: int = cell_search.search_sets(
+        status: int = cells.search_sets(
             self.sets.arrays,
             units.tree,
             memory,
             units.known_bounds,
             worker.lane,
-            race,
+            shared,
             end,
             budget,
             NEVER,

@@ -9,9 +9,8 @@ import numpy as np
 from fsm_hpc.formulas.formula import Atom
 from fsm_hpc.formulas.functions import Tree, build
 from fsm_hpc.search.frontier import Leader
-from fsm_hpc.search.solvers.native.kernels.holes import ROWS_OF_A_VALUE
-from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, HOLE, TRUE
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, ROWS_OF_A_VALUE, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.shapes import OPEN, OPEN_NEGATED, TRUE
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
@@ -39,9 +38,9 @@ def hole_of(table: KernelTable, plan: Plan, context: list[Literal], score: int) 
     for i, literal in enumerate(context):
         index |= holds(table, literal).astype(np.int64) << i
     states = np.array(plan.states, np.int8)[index]
-    settled = int(table.weights[(states == TRUE) | (states == ANTIHOLE)].sum())
-    rows = np.flatnonzero(states >= HOLE)
-    weights = table.weights[rows] * np.where(states[rows] == HOLE, 1, -1)
+    settled = int(table.weights[(states == TRUE) | (states == OPEN_NEGATED)].sum())
+    rows = np.flatnonzero(states >= OPEN)
+    weights = table.weights[rows] * np.where(states[rows] == OPEN, 1, -1)
     return Hole(rows, weights, score - settled)
 
 
@@ -80,7 +79,7 @@ def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> 
 
 
 def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
-    """A literal in ranks from one in the numbers that `localise` gives to values."""
+    """A literal in ranks from one in the numbers that `compress_values` gives to values."""
     column = table.columns[x]
     has_windows = table.has_windows and column.kind == INTERVAL
     is_merged = merge and column.card * ROWS_OF_A_VALUE >= len(hole.rows)

@@ -8,7 +8,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.cell_engine import CellEngine
 from fsm_hpc.search.solvers.native.engines import Engine
-from fsm_hpc.search.solvers.native.kernels.words import POINT
+from fsm_hpc.search.solvers.native.kernels.columns import POINT
 from fsm_hpc.search.solvers.native.table import KernelTable
 
 MOST_LITERALS = 1 << 14  # of intervals between given cuts, which are listed one by one

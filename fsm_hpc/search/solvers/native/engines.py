@@ -11,16 +11,16 @@ import numpy as np
 
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.frontier import Leader, Rest, UnitRange
-from fsm_hpc.search.solvers.native.kernels.cell_shapes import CellMemory
+from fsm_hpc.search.solvers.native.kernels.boxes import choose_families
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     BoxMemory,
+    CellMemory,
     Families,
     Lane,
     PlanArrays,
-    Race,
     Scratch,
+    SharedBest,
 )
-from fsm_hpc.search.solvers.native.kernels.units import choose_families
 from fsm_hpc.search.solvers.native.plans import Plan, plans
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
@@ -86,7 +86,7 @@ class Engine(Protocol):
         """All units of a size, numbered in the order in which they are searched."""
         ...
 
-    def search(self, worker: Worker, group: Any, race: Race, end: int, budget: int) -> int:
+    def search(self, worker: Worker, group: Any, shared: SharedBest, end: int, budget: int) -> int:
         """Search units of a group up to `end`; PAUSED after a budget of work, DONE, STOPPED."""
         ...
 

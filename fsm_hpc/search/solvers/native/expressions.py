@@ -16,13 +16,13 @@ from fsm_hpc.formulas.grammar import Production
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.truth_table import signs_of
 from fsm_hpc.search.solvers.native.decoder import Literal
-from fsm_hpc.search.solvers.native.kernels.words import SUFFIX
+from fsm_hpc.search.solvers.native.kernels.columns import SUFFIX
 from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
 
 # ("and", part, part, ...), ("at_least 2", part, ...) or the literal (column, low, high)
 Expression = tuple[Any, ...]
 Path = tuple[int, ...]  # the place of a part: which part of which part, from the outside
-HOLE: Literal = (0, 0, 0)  # a literal that is still to be chosen
+OPEN: Literal = (0, 0, 0)  # a literal that is still to be chosen
 
 
 def is_leaf(expression: Expression) -> bool:
@@ -114,13 +114,13 @@ def grown(expression: Expression, language: Language) -> Iterator[tuple[Expressi
 
 def _forms(part: Expression, language: Language) -> Iterator[tuple[Expression, Path]]:
     """A part joined with one more literal in every way that the language may have."""
-    news: tuple[tuple[Expression, Path], ...] = ((HOLE, ()), (negated(HOLE), (1,)))
+    news: tuple[tuple[Expression, Path], ...] = ((OPEN, ()), (negated(OPEN), (1,)))
     for name in _joining(language):
         for new, inner in news:
             yield (name, part, new), (2, *inner)
             if not CONNECTIVES[name].commutes:
                 yield (name, new, part), (1, *inner)
-        yield ("not", (name, part, HOLE)), (1, 2)
+        yield ("not", (name, part, OPEN)), (1, 2)
     for name in _listing(language):
         for new, inner in news:
             yield from _counted(name, part, new, inner)

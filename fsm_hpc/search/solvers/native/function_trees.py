@@ -10,7 +10,7 @@ import numpy as np
 
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.truth_table import steady
-from fsm_hpc.search.solvers.native.kernels.cell_shapes import GROUP, FunctionTree
+from fsm_hpc.search.solvers.native.kernels.shapes import GROUP, FunctionTree
 from fsm_hpc.search.solvers.native.plans import Plan, plans
 from fsm_hpc.search.solvers.native.table import Array
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fsm_hpc.search.solvers.native.decoder import Literal, holds
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.table import KernelTable
 
 FREE = -1  # the owner of a literal that may be combined with any other

@@ -15,7 +15,7 @@ from fsm_hpc.search.frontier import Leader
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.decoder import Literal, holds
 from fsm_hpc.search.solvers.native.expressions import (
-    HOLE,
+    OPEN,
     Expression,
     Path,
     expression_of,
@@ -30,8 +30,8 @@ from fsm_hpc.search.solvers.native.expressions import (
     size_of,
     truth,
 )
-from fsm_hpc.search.solvers.native.kernels.replacement import HIGH, LOW, VALUE, best_literals
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT
+from fsm_hpc.search.solvers.native.kernels.local import HIGH, LOW, VALUE, best_literals
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
 BEAM = 12  # formulas of each size that are extended
@@ -161,7 +161,7 @@ class LocalSearch:
 
     def _begin(self) -> Iterator[None]:
         """The best literals, plain and negated, and the shortest formula that is allowed."""
-        for expression in (HOLE, negated(HOLE)):
+        for expression in (OPEN, negated(OPEN)):
             path = leaves(expression)[0]
             for literal in self._candidates(expression, path, 3 * BEAM):
                 self._add(replaced(expression, path, literal))

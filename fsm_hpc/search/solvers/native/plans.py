@@ -23,7 +23,7 @@ from fsm_hpc.formulas.functions import (
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.shipped_lists import shipped
 from fsm_hpc.formulas.truth_table import steady
-from fsm_hpc.search.solvers.native.kernels.states import ANTIHOLE, FALSE, HOLE, TRUE
+from fsm_hpc.search.solvers.native.kernels.shapes import FALSE, OPEN, OPEN_NEGATED, TRUE
 
 # Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
 PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
@@ -60,7 +60,7 @@ class Plan:
         values = pair if self.hole == 2 else (0b10, 0b01)[f]
         filled = np.array([values >> place & 1 for place in range(1 << self.hole)], dtype=bool)
         by_state = np.zeros((4, len(filled)), bool)
-        by_state[TRUE], by_state[HOLE], by_state[ANTIHOLE] = True, filled, ~filled
+        by_state[TRUE], by_state[OPEN], by_state[OPEN_NEGATED] = True, filled, ~filled
         return np.asarray(by_state[np.array(self.states)].T.ravel())
 
     def directions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -93,9 +93,9 @@ def _from_list(saved: tuple[Any, ...]) -> Plan:
 
 
 def _best(states: set[int], wanted: int, unwanted: int) -> int:
-    if wanted in states or {HOLE, ANTIHOLE} <= states:
+    if wanted in states or {OPEN, OPEN_NEGATED} <= states:
         return wanted
-    return next((s for s in (HOLE, ANTIHOLE) if s in states), unwanted)
+    return next((s for s in (OPEN, OPEN_NEGATED) if s in states), unwanted)
 
 
 @cache
@@ -144,7 +144,7 @@ def _plans_of(function: Function, wide_pairs: bool) -> Iterator[Plan]:
 
 
 def _width(plan: Plan) -> int:
-    return sum(state >= HOLE for state in plan.states)
+    return sum(state >= OPEN for state in plan.states)
 
 
 def _pair_plan(function: Function, x: int, y: int) -> tuple[Plan, int, int] | None:
@@ -190,7 +190,7 @@ def _finish(
 ) -> Plan:
     """Name the boxed variables so that equal contexts of different functions become one plan."""
     full = (1 << (1 << len(hole))) - 1
-    code = {0: FALSE, full: TRUE, h: HOLE, h ^ full: ANTIHOLE}
+    code = {0: FALSE, full: TRUE, h: OPEN, h ^ full: OPEN_NEGATED}
     states = tuple(code[r] for r in residuals)
     last = None if partner is None else boxed.index(partner)
     named, order, flipped = _least_named(states, len(boxed), last)
@@ -224,9 +224,9 @@ def _named(
     named = [0] * len(states)
     for place, state in zip(_places(order).tolist(), states, strict=True):
         named[place] = state
-    flipped = next(s for s in named if s >= HOLE) == ANTIHOLE
+    flipped = next(s for s in named if s >= OPEN) == OPEN_NEGATED
     if flipped:
-        named = [s ^ 1 if s >= HOLE else s for s in named]
+        named = [s ^ 1 if s >= OPEN else s for s in named]
     return tuple(named), order, flipped
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.search.solvers.native.kernels.intrinsics import BLOCK
+from fsm_hpc.search.solvers.native.kernels.kernel import BLOCK
 
 Array = NDArray[Any]
 WORD = 64

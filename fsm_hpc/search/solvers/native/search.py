@@ -14,7 +14,7 @@ import numpy as np
 
 from fsm_hpc.search.frontier import Frontier, Leader, UnitRange
 from fsm_hpc.search.solvers.native.engines import Engine, Worker
-from fsm_hpc.search.solvers.native.kernels.order import (
+from fsm_hpc.search.solvers.native.kernels.ranking import (
     AT,
     DONE,
     MAX_SCORE,
@@ -22,7 +22,7 @@ from fsm_hpc.search.solvers.native.kernels.order import (
     UNIT_BITS,
     UNITS,
 )
-from fsm_hpc.search.solvers.native.kernels.shapes import Race
+from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
 from fsm_hpc.search.solvers.native.work import Place, Work
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
@@ -269,8 +269,8 @@ class Run:
         piece = place.piece
         assert piece is not None
         units = piece.units
-        race, end = Race(self.best, self.flag, slot), piece.left.end - units.first
-        return self._search.engine.search(place.worker, units, race, end, budget)
+        shared, end = SharedBest(self.best, self.flag, slot), piece.left.end - units.first
+        return self._search.engine.search(place.worker, units, shared, end, budget)
 
     def _note(self, place: Place, status: int) -> None:
         """Keep what is left of the piece; a search that was stopped in its middle says nothing."""

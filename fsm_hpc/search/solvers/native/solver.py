@@ -16,7 +16,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import check_length
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native.engine_choice import choose_engine
-from fsm_hpc.search.solvers.native.kernels.order import MAX_SCORE
+from fsm_hpc.search.solvers.native.kernels.ranking import MAX_SCORE
 from fsm_hpc.search.solvers.native.local_search import LocalSearch, Pace
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search

@@ -15,8 +15,8 @@ from fsm_hpc.search.constraints import PLAIN, ColumnConstraint
 from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, Data, Families
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets
 from fsm_hpc.search.solvers.simple import missing_constants
 

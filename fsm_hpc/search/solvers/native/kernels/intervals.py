@@ -1,23 +1,132 @@
 # mypy: disable-error-code="no-untyped-def"
-"""The best pair of interval literals, by branch and bound over the ends of the first one."""
+"""The best interval that has support, and the best pair of intervals."""
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.holes import (
+from fsm_hpc.search.solvers.native.kernels.columns import (
     NOTHING,
     WITH_X,
     WITHOUT_X,
     best_interval,
     combine,
 )
-from fsm_hpc.search.solvers.native.kernels.kernel import part
+from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
+
+
+@subroutine
+def widest_gap(prefix, first, last, floor, card, queue, sign, ends):
+    """The greatest of sign * (prefix[high + 1] - prefix[low]) over the intervals that may be.
+
+    For each low end the high ends are a window that moves upwards with it, so that a queue of
+    candidates, the best first, answers all of them in one go. `ends`: where it is.
+    """
+    best = NOTHING
+    head = 0
+    tail = 0
+    pushed = floor
+    for low in range(floor, card):
+        while pushed <= last[low] and pushed < card:
+            value = sign * prefix[pushed + 1]
+            while tail > head and sign * prefix[queue[tail - 1] + 1] < value:
+                tail -= 1
+            queue[tail] = pushed
+            tail += 1
+            pushed += 1
+        while tail > head and queue[head] < first[low]:
+            head += 1
+        if first[low] <= last[low] and tail > head:
+            found = sign * (prefix[queue[head] + 1] - prefix[low])
+            if found > best:
+                best = found
+                ends[0] = low
+                ends[1] = queue[head]
+    return best
+
+
+@part
+def running_sums(sums, card, prefix):
+    """prefix[v]: of all values below v."""
+    prefix[0] = 0
+    for value in range(card):
+        prefix[value + 1] = prefix[value] + sums[value]
+
+
+@subroutine
+def single_within(query, data, memory, scratch):
+    """The same as `single` for an interval that has to have support."""
+    start, card, mask = data.starts[query.x], query.card_x, query.mask
+    first, last = data.first[start:], data.last[start:]
+    running_sums(scratch.net[start:], card, scratch.prefix)
+    total = scratch.prefix[card]
+    best = NOTHING
+    for f in range(2):
+        if mask >> f & 1:
+            sign = 1 if f == 0 else -1
+            found = widest_gap(
+                scratch.prefix,
+                first,
+                last,
+                query.floor_x,
+                card,
+                scratch.queue,
+                sign,
+                scratch.found,
+            )
+            if found > NOTHING:
+                found += 0 if f == 0 else total
+            if found > best:
+                best = found
+                memory.where[0] = scratch.found[0]
+                memory.where[1] = scratch.found[1]
+    return best
+
+
+@subroutine
+def answer_within(inside, sums, query, data, scratch, in_total, total, mask):
+    """The same as `answer` for an interval y that has to have support."""
+    start, card, floor = data.starts[query.y], query.card_y, query.floor_y
+    first, last = data.first[start:], data.last[start:]
+    prefix, queue, ends = scratch.prefix, scratch.queue, scratch.found
+    running_sums(inside, card, prefix)
+    max_in = widest_gap(prefix, first, last, floor, card, queue, 1, ends)
+    min_in = -widest_gap(prefix, first, last, floor, card, queue, -1, ends)
+    prefix[0] = 0
+    for value in range(card):
+        prefix[value + 1] = prefix[value] + sums[value] - inside[value]
+    max_out = widest_gap(prefix, first, last, floor, card, queue, 1, ends)
+    min_out = -widest_gap(prefix, first, last, floor, card, queue, -1, ends)
+    if max_in == NOTHING:
+        return NOTHING
+    return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
+
+
+@subroutine
+def has_support(data, columns, box, boxed, cuts):
+    """Whether each interval of a box may have ends with support; `cuts`: the first such ends."""
+    for i in range(boxed):
+        low1, low2, high1, high2 = box[4 * i], box[4 * i + 1], box[4 * i + 2], box[4 * i + 3]
+        start = data.starts[columns[i]]
+        cuts[i, 0] = low1
+        cuts[i, 1] = high1
+        is_found = False
+        for low in range(low1, low2 + 1):
+            high = max(high1, data.first[start + low])
+            if high <= min(high2, data.last[start + low]):
+                cuts[i, 0] = low
+                cuts[i, 1] = high
+                is_found = True
+                break
+        if not is_found:
+            return False
+    return True
+
 
 GROWING = 0b11000011  # functions that hold on more rows when x does
 SHRINKING = 0b00111100
 
 
 @part
-def pair_of_intervals(question, data, memory, scratch):
+def pair_of_intervals(query, data, memory, scratch):
     """The best score above the goal, or something not above it when there is none.
 
     `cells` and `losses` hold gains and losses by value of y over the rows with x below a value;
@@ -25,17 +134,17 @@ def pair_of_intervals(question, data, memory, scratch):
     """
     gains, losses, ends = scratch.cells, scratch.losses, scratch.ends
     inside, sums = scratch.inside, scratch.sums
-    mask, any_will_do, goal = question.mask, question.any_will_do, question.goal
-    card_x, card_y = question.card_x, question.card_y
-    _fill(question, memory, scratch)
-    total = question.gains - question.losses
-    start = data.starts[question.x]
+    mask, any_will_do, goal = query.mask, query.any_will_do, query.goal
+    card_x, card_y = query.card_x, query.card_y
+    _fill(query, memory, scratch)
+    total = query.gains - query.losses
+    start = data.starts[query.x]
     gain, loss = scratch.gain[start:], scratch.loss[start:]
     top = card_x * card_y
     for value in range(card_y):
         sums[value] = gains[top + value] - losses[top + value]
         inside[value] = 0
-    floor_x, floor_y = question.floor_x, question.floor_y
+    floor_x, floor_y = query.floor_x, query.floor_y
     best = best_interval(inside, sums, card_y, floor_y, 0, total, mask)
     if any_will_do and best > goal:
         return best
@@ -53,7 +162,7 @@ def pair_of_intervals(question, data, memory, scratch):
             ends[stacked, 2],
             ends[stacked, 3],
         )
-        asked = mask & _hopeful(question, gain, loss, low1, low2, high1, high2)
+        asked = mask & _hopeful(query, gain, loss, low1, low2, high1, high2)
         if asked == 0:
             continue
         found = _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums, total)
@@ -71,12 +180,12 @@ def pair_of_intervals(question, data, memory, scratch):
 
 
 @part
-def _hopeful(question, gain, loss, low1, low2, high1, high2):
+def _hopeful(query, gain, loss, low1, low2, high1, high2):
     """Functions (bits) that some x with its ends in these ranges may serve, from x alone.
 
     The same as `useful`, with what the widest x has where more is better, else the narrowest.
     """
-    goal, gains, losses = question.goal + 1, question.gains, question.losses
+    goal, gains, losses = query.goal + 1, query.gains, query.losses
     narrow = max(high1 + 1, low2)
     out = 0
     if gain[high2 + 1] - gain[low1] >= goal:
@@ -91,16 +200,16 @@ def _hopeful(question, gain, loss, low1, low2, high1, high2):
 
 
 @part
-def _fill(question, memory, scratch):
-    x, y, weights, rows = question.values_x, question.values_y, memory.row_weights, memory.rows
+def _fill(query, memory, scratch):
+    x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
     gains, losses = scratch.cells, scratch.losses
-    card_x, card_y = question.card_x, question.card_y
+    card_x, card_y = query.card_x, query.card_y
     for cell in range((card_x + 1) * card_y):
         gains[cell] = 0
         losses[cell] = 0
-    for k in range(question.gained):
+    for k in range(query.gained):
         gains[(x[rows[k]] + 1) * card_y + y[rows[k]]] += weights[k]
-    for k in range(question.gained, question.rows):
+    for k in range(query.gained, query.rows):
         losses[(x[rows[k]] + 1) * card_y + y[rows[k]]] -= weights[k]
     for cell in range(card_y, (card_x + 1) * card_y):
         gains[cell] += gains[cell - card_y]

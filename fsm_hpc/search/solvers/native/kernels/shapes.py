@@ -1,4 +1,4 @@
-"""What kernels are handed: arrays by name."""
+"""What kernels are handed: arrays by name, and the numbers by which they call things."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+FALSE, TRUE, OPEN, OPEN_NEGATED = range(4)  # of a row: OPEN is what the hole says
+LIVE, LIVE_COUNT, ACTIVE, ACTIVE_COUNT, BASE = range(5)  # where the lists of a stacked box are
+UNLISTED = -1  # the count of active holes of a unit whose holes are not listed yet
+LANES = 8  # sets that are bounded together
+GROUP = 8  # cells whose subsets are summed beforehand
+SCORE, PLAN, FUNCTION, FIRST = range(4)  # of a leader: these, then its literals by variable
+NEVER = -(1 << 30)  # below every score
+ABOVE = 1 << 30  # and above
 
 
 class Bounds(NamedTuple):
@@ -89,9 +97,9 @@ class BoxMemory(NamedTuple):
     row_weights: Array
     listed: Array  # the last box that they were listed for
     allowed: Array  # functions that a unit asks, by the first place of a pair
-    localised: Array  # the last box that a column was localised for
+    compressed: Array  # the last box that a column was compressed for
     merged: Array  # whether its values are numbered anew
-    cards: Array  # of localised columns
+    cards: Array  # of compressed columns
     tops: Array  # 1 where a hole has rows at the highest cut, and that counts
     roles: Array  # of a column as x, as y: functions that some category may serve
     limits: Array  # of a pivot column: cuts that may serve a function
@@ -148,7 +156,7 @@ class View(NamedTuple):
     loss_start: int  # and loses in those from this one on
 
 
-class Question(NamedTuple):
+class PairQuery(NamedTuple):
     """Two columns asked for the best literals of each, over the rows that a hole decides."""
 
     x: int
@@ -180,7 +188,7 @@ class Lane(NamedTuple):
     cuts: Array  # of the boxed variables: low and high end
 
 
-class Race(NamedTuple):
+class SharedBest(NamedTuple):
     """What threads see of each other: the rank of each one's leader, and the wish to stop."""
 
     best: Array
@@ -206,7 +214,7 @@ class NearData(NamedTuple):
 
     ranks: Array  # column x row; the columns in the order of their number of cuts
     weights: Array
-    kinds: Array  # SUFFIX_CUT, INTERVAL_CUT; a Boolean column has one cut
+    kinds: Array  # SUFFIX, INTERVAL; a Boolean column has one cut
     cards: Array
     second: Array  # other weights of the rows, for what is to be greatest among good choices
     mode: int  # COUNT, SECOND, LIST
@@ -246,3 +254,53 @@ class NearFound(NamedTuple):
     votes: Array  # members that say yes, by row
     listed: Array  # members one by one, where they are wanted
     scores: Array
+
+
+class FixedTable(NamedTuple):
+    """Fixed literals as row sets, and the sums over conjunctions of few of them."""
+
+    bits: Array  # literal x word
+    sections: Array  # first word, end, and the weight that each row has there
+    next_free: Array  # by literal: the first one after it that a set may have beside it
+    binomials: Array
+    sums: Array  # of all conjunctions of 1, 2, ... literals, in lexicographic order
+    starts: Array  # by number of literals: where these begin; -1: they are not kept
+    total: int
+    constraints: Bounds
+
+
+class FunctionTree(NamedTuple):
+    """The functions of a size in k literals, as a tree over the bytes of their truth tables."""
+
+    variables: int
+    values: Array  # of a node: one byte of the truth table
+    first: Array  # its first child; of a leaf the number of the function in canonical order
+    end: Array
+    roots: int
+    plans: Array  # by function: the plan, the function of the hole, the place of each variable
+    fillings: Array
+    places: Array
+    rises: Array  # and the literals (bits) with which it only becomes true, only false
+    falls: Array
+
+
+class CellMemory(NamedTuple):
+    """The arrays of one thread."""
+
+    chosen: Array  # literals of the set but for the last
+    words: Array  # by subset of the first literals: rows where all hold
+    weights: Array  # and the sum of their weights
+    inner: Array  # the same by cell
+    offsets: Array  # where sums of each subset with two more literals are
+    singles: Array  # cell x literal: sum where the literal holds too
+    pairs: Array  # cell x literal: sum where the last but one holds as well
+    bounds: Array  # by last literal
+    pair_words: Array
+    cells: Array
+    groups: Array  # sums of all subsets of eight cells
+    rest: Array  # what the groups from here on can add at most
+    at: Array  # the path in the tree of functions
+    stop: Array
+    partial: Array
+    found: Array  # formulas within the slack: score, function, literals
+    found_count: Array

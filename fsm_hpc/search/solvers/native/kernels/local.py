@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.holes import NOTHING
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, NOTHING, POINT
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
-from fsm_hpc.search.solvers.native.kernels.words import INTERVAL, POINT
 
 VALUE, LOW, HIGH = range(3)  # of an entry of `best`
 

@@ -9,7 +9,7 @@ UNIT_BITS = 38  # of a unit's number; the rest of a word holds the score
 UNITS = (1 << UNIT_BITS) - 1
 MAX_SCORE = 1 << (62 - UNIT_BITS)
 DONE, PAUSED, STOPPED = range(3)  # how a kernel comes back
-AT, OPEN, STACKED, NODES, ASKED = range(5)  # of a lane's control
+AT, BEGUN, STACKED, NODES, ASKED = range(5)  # of a lane's control
 UNIT, ENTRY, MASK, SCORE, LOW, HIGH = range(6)  # of a lane's leader
 
 
@@ -36,7 +36,7 @@ def goal_above(threshold, settled, unit):
 
 
 @part
-def note(lane, race, unit, entry, mask, score, low, high):
+def note(lane, shared, unit, entry, mask, score, low, high):
     """Make a solution this thread's leader."""
     lane.leader[UNIT] = unit
     lane.leader[ENTRY] = entry
@@ -44,4 +44,4 @@ def note(lane, race, unit, entry, mask, score, low, high):
     lane.leader[SCORE] = score
     lane.leader[LOW] = low
     lane.leader[HIGH] = high
-    race.best[race.slot] = rank_of(score, unit)
+    shared.best[shared.slot] = rank_of(score, unit)

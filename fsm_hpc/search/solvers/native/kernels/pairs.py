@@ -1,0 +1,618 @@
+# mypy: disable-error-code="no-untyped-def"
+"""The best that two columns, or one, can fill a hole with, in the cheapest way that is exact."""
+
+from __future__ import annotations
+
+from fsm_hpc.search.solvers.native.kernels.columns import (
+    INTERVAL,
+    NONE,
+    NOTHING,
+    ONE,
+    POINT,
+    SUFFIX,
+    WITH_X,
+    WITHOUT_X,
+    WORD_BITS,
+    best_interval,
+    combine,
+    compress_values,
+    first_cut,
+    last_cut,
+    list_rows,
+    literal_sums,
+    profile,
+    prune_pair,
+    roles_of_cut,
+    rows_between,
+    single,
+    weight_of_both,
+    weight_of_three,
+)
+from fsm_hpc.search.solvers.native.kernels.intervals import (
+    answer_within,
+    pair_of_intervals,
+    single_within,
+)
+from fsm_hpc.search.solvers.native.kernels.kernel import lowest, part, subroutine
+from fsm_hpc.search.solvers.native.kernels.shapes import PairQuery
+
+FIELD = 32  # bits of a column in the code of a pair
+MAX_BINS = 128
+
+
+@part
+def upper_bound(query, memory, scratch, bins):
+    """No pair of pivots scores higher with the asked functions.
+
+    Rows in the bin of a cut may fall on either side of it: positive rows count where that
+    helps, negative ones where it does not hurt. `cells`, `losses`: the sums of both over the
+    rows below a corner.
+    """
+    x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
+    gains, losses, mask = scratch.cells, scratch.losses, query.mask
+    card_x, card_y = query.card_x, query.card_y
+    side = bins + 1
+    for cell in range(side * side):
+        gains[cell] = 0
+        losses[cell] = 0
+    for k in range(query.gained):
+        row = rows[k]
+        gains[(x[row] * bins // card_x + 1) * side + y[row] * bins // card_y + 1] += weights[k]
+    for k in range(query.gained, query.rows):
+        row = rows[k]
+        losses[(x[row] * bins // card_x + 1) * side + y[row] * bins // card_y + 1] -= weights[k]
+    for i in range(1, side):
+        for j in range(1, side):
+            cell = i * side + j
+            gains[cell] += gains[cell - 1] + gains[cell - side] - gains[cell - side - 1]
+            losses[cell] += losses[cell - 1] + losses[cell - side] - losses[cell - side - 1]
+    total = gains[side * side - 1] - losses[side * side - 1]
+    best = -(1 << 30)
+    for i in range(bins):
+        for j in range(bins):
+            for quadrant in range(4):
+                asked = (mask >> quadrant & 1) | (mask >> (quadrant + 4) & 1) << 1
+                if asked:
+                    best = max(best, _corner(i, j, quadrant, asked, bins, gains, losses, total))
+    return best
+
+
+@subroutine
+def _corner(i, j, quadrant, asked, bins, gains, losses, total):
+    """The best of a conjunction (bit 0) and of its negation (bit 1) with cuts in bins i and j."""
+    x_holds = quadrant == 0 or quadrant == 1
+    y_holds = quadrant == 0 or quadrant == 2
+    a = i if x_holds else 0
+    b = bins if x_holds else i + 1
+    c = j if y_holds else 0
+    d = bins if y_holds else j + 1
+    a2 = i + 1 if x_holds else 0
+    b2 = bins if x_holds else i
+    c2 = j + 1 if y_holds else 0
+    d2 = bins if y_holds else j
+    side = bins + 1
+    best = -(1 << 30)
+    if asked & 1:
+        best = _sum(gains, a, b, c, d, side) - _sum(losses, a2, b2, c2, d2, side)
+    if asked & 2:
+        least = _sum(gains, a2, b2, c2, d2, side) - _sum(losses, a, b, c, d, side)
+        best = max(best, total - least)
+    return best
+
+
+@subroutine
+def _sum(sums, a, b, c, d, side):
+    """Over bins a..b-1 of x and c..d-1 of y."""
+    return sums[b * side + d] - sums[a * side + d] - sums[b * side + c] + sums[a * side + c]
+
+
+@part
+def sweep(query, memory, scratch, flag):
+    """The same as `pair` for two pivots of many values: rows enter a tree as the cut falls.
+
+    `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
+    holds, and of the others.
+    """
+    x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
+    card_x, count, mask = query.card_x, query.rows, query.mask
+    order, heads, tree = scratch.order, scratch.heads, scratch.tree
+    size = 1
+    while size < query.card_y:
+        size *= 2
+    total = _prepare(y, rows, weights, count, query.card_y, query.floor_y, size, tree)
+    for value in range(card_x + 1):
+        heads[value] = -1
+    for k in range(count):
+        order[k] = heads[x[rows[k]]]
+        heads[x[rows[k]]] = k
+    # a literal that holds nowhere scores 0, where it is an answer
+    most, least = (NOTHING, -NOTHING) if query.top_y else (0, 0)
+    best = NOTHING
+    if query.top_x == 0:
+        max_out, min_out = max(most, tree[1, 4]), min(least, tree[1, 5])
+        best = combine(0, 0, max_out, min_out, 0, total, mask)
+        memory.where[0] = card_x
+        memory.where[1] = card_x
+    in_total = 0
+    for step in range(card_x - query.floor_x):
+        if flag[0] != 0:
+            return best
+        low = card_x - 1 - step
+        k = heads[low]
+        while k >= 0:
+            _enter(tree, size + y[rows[k]], weights[k])
+            in_total += weights[k]
+            k = order[k]
+        max_in, min_in = max(most, tree[1, 1]), min(least, tree[1, 2])
+        max_out, min_out = max(most, tree[1, 4]), min(least, tree[1, 5])
+        found = combine(max_in, min_in, max_out, min_out, in_total, total, mask)
+        if found > best:
+            best = found
+            memory.where[0] = low
+            memory.where[1] = card_x - 1
+            if query.any_will_do and best > query.goal:
+                return best
+    return best
+
+
+@part
+def _prepare(y, rows, weights, count, card_y, floor_y, size, tree):
+    """All rows outside x: sums at the leaves, then upwards."""
+    total = 0
+    for node in range(size, 2 * size):
+        held = floor_y <= node - size < card_y
+        for offset in range(0, 6, 3):
+            tree[node, offset] = 0
+            tree[node, offset + 1] = 0 if held else NOTHING
+            tree[node, offset + 2] = 0 if held else -NOTHING
+    for k in range(count):
+        for field in range(3, 6):
+            tree[size + y[rows[k]], field] += weights[k]
+        total += weights[k]
+    for node in range(size - 1, 0, -1):
+        _pull(tree, node, 0)
+        _pull(tree, node, 3)
+    return total
+
+
+@subroutine
+def _enter(tree, node, weight):
+    """A row passes from `not x` to `x`."""
+    for field in range(3):
+        tree[node, field] += weight
+        tree[node, field + 3] -= weight
+    node >>= 1
+    while node:
+        _pull(tree, node, 0)
+        _pull(tree, node, 3)
+        node >>= 1
+
+
+@subroutine
+def _pull(tree, node, field):
+    left = 2 * node
+    right = left + 1
+    above = tree[right, field]
+    tree[node, field] = tree[left, field] + above
+    tree[node, field + 1] = max(tree[right, field + 1], above + tree[left, field + 1])
+    tree[node, field + 2] = min(tree[right, field + 2], above + tree[left, field + 2])
+
+
+# of a range of cuts: the first and the last cut of x and of y, what the hole gains and loses where
+# both hold, for each pair of them; and of which of these that is known (bits)
+X1, X2, Y1, Y2, GAIN, LOSS, KNOWN = 0, 1, 2, 3, 4, 8, 12
+FIELDS = 13
+
+
+@part
+def pair_with_cut(query, data, memory, scratch, view):
+    """The best score above the goal of a literal of x and a pivot, if any.
+
+    Of equal scores the one with the highest cut, or category, of x. `where`: that one.
+    """
+    is_point = query.kind_x == POINT
+    start, best = data.starts[query.x], query.goal
+    for step in range(query.card_x - 1 if is_point else 1):
+        first, last, mask = query.floor_x, query.card_x - query.top_x, query.mask
+        if is_point:
+            first = query.card_x - 1 - step
+            last = first
+            mask &= scratch.roles_x[start + first]
+        if mask:
+            best = _best_in(query, data, memory, scratch, view, mask, best, first, last)
+            if query.any_will_do and best > query.goal:
+                return best
+    return best
+
+
+@part
+def _best_in(query, data, memory, scratch, view, mask, goal, first, last):
+    """The same with the literal of x between two of them."""
+    ranges, limits = scratch.ranges, memory.limits[query.y]
+    first_y = max(first_cut(limits, mask), query.floor_y)
+    last_y = min(last_cut(limits, mask, query.card_y), query.card_y - query.top_y)
+    best = goal
+    held = -1
+    ranges[0, X1] = first
+    ranges[0, X2] = last
+    ranges[0, Y1] = first_y
+    ranges[0, Y2] = last_y
+    ranges[0, KNOWN] = 0
+    stacked = 1 if first <= last and first_y <= last_y else 0
+    while stacked:
+        stacked -= 1
+        here = ranges[stacked]
+        _count_corners(query, data, memory, scratch, view, here)
+        bound = _bound(query, data, scratch, view, mask, here)
+        if bound < best or (bound == best and here[X2] <= held) or bound <= goal:
+            continue
+        wide_x, wide_y = here[X2] - here[X1], here[Y2] - here[Y1]
+        if wide_x == 0 and wide_y == 0:
+            best = bound
+            held = here[X1]
+            memory.where[0] = held
+            memory.where[1] = held if query.kind_x == POINT else max(held, query.card_x - 1)
+            if query.any_will_do:
+                return best
+            continue
+        _halve(ranges, stacked, X1 if wide_x >= wide_y else Y1)
+        stacked += 2
+    return best
+
+
+@part
+def _halve(ranges, at, low):
+    """Put the halves of a range where it was: the upper one on top."""
+    high = low + 1
+    middle = (ranges[at, low] + ranges[at, high]) // 2
+    for field in range(FIELDS):
+        ranges[at + 1, field] = ranges[at, field]
+    ranges[at, high] = middle
+    ranges[at + 1, low] = middle + 1
+    ranges[at, KNOWN] = 0b0011 if low == X1 else 0b0101
+    ranges[at + 1, KNOWN] = 0b1100 if low == X1 else 0b1010
+
+
+@part
+def _count_corners(query, data, memory, scratch, view, here):
+    """What the hole gains and loses where both literals hold, at each corner of a range."""
+    for corner in range(4):
+        if here[KNOWN] >> corner & 1:
+            continue
+        if corner & 1 and here[Y1] == here[Y2]:
+            here[GAIN + corner] = here[GAIN + corner - 1]
+            here[LOSS + corner] = here[LOSS + corner - 1]
+            continue
+        if corner & 2 and here[X1] == here[X2]:
+            here[GAIN + corner] = here[GAIN + corner - 2]
+            here[LOSS + corner] = here[LOSS + corner - 2]
+            continue
+        x = data.sets[_set_of(data, memory, scratch, query.x, here[X1 + (corner >> 1)])]
+        y = data.sets[_set_of(data, memory, scratch, query.y, here[Y1 + (corner & 1)])]
+        words = len(data.full)
+        here[GAIN + corner] = weight_of_three(data, memory.gained, x, y, 0, view.gain_end)
+        here[LOSS + corner] = weight_of_three(data, memory.lost, x, y, view.loss_start, words)
+
+
+@part
+def _set_of(data, memory, scratch, column, cut):
+    """The set of rows that a cut, or a category, has."""
+    value = scratch.cut_at[data.starts[column] + cut] if memory.merged[column] else cut
+    return data.sets_from[column] + value
+
+
+@part
+def _bound(query, data, scratch, view, mask, here):
+    """No cuts in these ranges score higher with the asked functions.
+
+    A quadrant of two cuts gains at most what the widest one in the ranges gains, and loses at
+    least what the narrowest one loses; its complement the other way round.
+    """
+    at_x, at_y = data.starts[query.x], data.starts[query.y]
+    x1, x2, y1, y2 = at_x + here[X1], at_x + here[X2], at_y + here[Y1], at_y + here[Y2]
+    gain, loss, total = scratch.gain, scratch.loss, view.gain - view.loss
+    best = NOTHING
+    for quadrant in range(4):
+        asked = mask >> quadrant & 0b10001
+        if asked == 0:
+            continue
+        if quadrant == 0:
+            wide_gain, wide_loss = here[GAIN], here[LOSS]
+            gain_left, loss_left = here[GAIN + 3], here[LOSS + 3]
+        elif quadrant == 1:
+            wide_gain, wide_loss = gain[x1] - here[GAIN + 1], loss[x1] - here[LOSS + 1]
+            gain_left, loss_left = gain[x2] - here[GAIN + 2], loss[x2] - here[LOSS + 2]
+        elif quadrant == 2:
+            wide_gain, wide_loss = gain[y1] - here[GAIN + 2], loss[y1] - here[LOSS + 2]
+            gain_left, loss_left = gain[y2] - here[GAIN + 1], loss[y2] - here[LOSS + 1]
+        else:
+            wide_gain = view.gain - gain[x2] - gain[y2] + here[GAIN + 3]
+            wide_loss = view.loss - loss[x2] - loss[y2] + here[LOSS + 3]
+            gain_left = view.gain - gain[x1] - gain[y1] + here[GAIN]
+            loss_left = view.loss - loss[x1] - loss[y1] + here[LOSS]
+        if asked & 1:
+            best = max(best, wide_gain - loss_left)
+        if asked & 16:
+            best = max(best, total - gain_left + wide_loss)
+    return best
+
+
+@part
+def pair_with_point(query, data, memory, scratch, view):
+    """The best score above the goal of a category x and a literal of y, if any.
+
+    Only categories that can reach the goal are looked at, and only the rows that have them.
+    """
+    start = data.starts[query.x]
+    best = query.goal
+    for step in range(query.card_x - 1):
+        code = query.card_x - 1 - step
+        asked = query.mask & scratch.roles_x[start + code]
+        if asked == 0:
+            continue
+        _hold(data, memory, view, query.x, code, code + 1)
+        gain_x, loss_x = scratch.gain[start + code], scratch.loss[start + code]
+        if query.kind_y == POINT and data.sets_from[query.y] >= 0:
+            found = _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best)
+        else:
+            found = _best_by_value(query, data, memory, scratch, view, gain_x - loss_x, asked)
+        if found > best:
+            best = found
+            memory.where[0] = code
+            memory.where[1] = code
+            if query.any_will_do:
+                return best
+    return best
+
+
+@part
+def _hold(data, memory, view, x, low, high):
+    """The rows of the hole on which a literal of x holds."""
+    for word in range(view.gain_end):
+        memory.gained_x[word] = rows_between(data, x, low, high, word, memory.gained[word])
+    for word in range(view.loss_start, len(data.full)):
+        memory.lost_x[word] = rows_between(data, x, low, high, word, memory.lost[word])
+
+
+@part
+def _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best):
+    """The best of the asked functions above the best so far, for one x, over categories of y."""
+    start, at, gains, losses = (
+        data.starts[query.y],
+        data.sets_from[query.y],
+        view.gain,
+        view.loss,
+    )
+    max_in = NOTHING
+    min_in = -NOTHING
+    max_out = NOTHING
+    min_out = -NOTHING
+    for value in range(1, query.card_y):
+        if asked & scratch.roles_y[start + value] == 0:
+            continue
+        rows = data.sets[at + value]
+        both = weight_of_both(data, memory.gained_x, rows, 0, view.gain_end)
+        gain_y, loss_y = scratch.gain[start + value], scratch.loss[start + value]
+        if _most(both, gain_x, gain_y, loss_x, loss_y, gains, losses, asked) <= best:
+            continue
+        inside = both - weight_of_both(data, memory.lost_x, rows, view.loss_start, len(data.full))
+        outside = gain_y - loss_y - inside
+        max_in = max(max_in, inside)
+        min_in = min(min_in, inside)
+        max_out = max(max_out, outside)
+        min_out = min(min_out, outside)
+    return combine(max_in, min_in, max_out, min_out, gain_x - loss_x, gains - losses, asked)
+
+
+@part
+def _most(both, x, y, loss_x, loss_y, gains, losses, mask):
+    """The most that the asked functions can reach, once the rows gained by both are known.
+
+    Lost rows only subtract: at least 0 for a conjunction, for a disjunction at least those of the
+    literal that loses more.
+    """
+    best = NOTHING
+    if mask & 1:
+        best = max(best, both)
+    if mask & 2:
+        best = max(best, x - both)
+    if mask & 4:
+        best = max(best, y - both)
+    if mask & 8:
+        best = max(best, gains - x - y + both)
+    if mask & 16:
+        best = max(best, gains - both - max(losses - loss_x, losses - loss_y))
+    if mask & 32:
+        best = max(best, gains - x + both - max(losses - loss_x, loss_y))
+    if mask & 64:
+        best = max(best, gains - y + both - max(loss_x, losses - loss_y))
+    if mask & 128:
+        best = max(best, x + y - both - max(loss_x, loss_y))
+    return best
+
+
+@part
+def _best_by_value(query, data, memory, scratch, view, in_total, asked):
+    """The best of the asked functions for one x, from sums by value of y where x holds."""
+    inside, total, card, floor = (
+        scratch.inside,
+        view.gain - view.loss,
+        query.card_y,
+        query.floor_y,
+    )
+    sums = scratch.net[data.starts[query.y] :]
+    for value in range(card):
+        inside[value] = 0
+    _scatter(data, memory.gained_x, 0, view.gain_end, query.values_y, inside, 1)
+    _scatter(data, memory.lost_x, view.loss_start, len(data.full), query.values_y, inside, -1)
+    if query.kind_y == INTERVAL:
+        if data.has_windows:
+            return answer_within(inside, sums, query, data, scratch, in_total, total, asked)
+        return best_interval(inside, sums, card, floor, in_total, total, asked)
+    if query.kind_y == POINT:
+        return _best_category(inside, sums, card, in_total, total, asked)
+    limits = memory.limits[query.y]
+    first = max(first_cut(limits, asked), floor)
+    last = min(last_cut(limits, asked, card), card - query.top_y)
+    if first > last:
+        return NOTHING
+    return _best_cut(inside, sums, card, first, last, in_total, total, asked)
+
+
+@part
+def _scatter(data, words, start, end, values, sums, sign):
+    """Add what the rows of a set weigh to the sum of their value."""
+    for word in range(start, end):
+        rest = words[word]
+        while rest != NONE:
+            row = (word << WORD_BITS) + lowest(rest)
+            sums[values[row]] += sign * abs(data.weights[row])
+            rest &= rest - ONE
+
+
+@part
+def _best_category(inside, sums, card, in_total, total, asked):
+    """The best of the asked functions over the categories of y."""
+    max_in = NOTHING
+    min_in = -NOTHING
+    max_out = NOTHING
+    min_out = -NOTHING
+    for value in range(1, card):
+        max_in = max(max_in, inside[value])
+        min_in = min(min_in, inside[value])
+        max_out = max(max_out, sums[value] - inside[value])
+        min_out = min(min_out, sums[value] - inside[value])
+    return combine(max_in, min_in, max_out, min_out, in_total, total, asked)
+
+
+@part
+def pair_of_pivots(query, data, memory, scratch):
+    """The best score above the goal of two pivots, if any, from a table by value of x and y."""
+    x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
+    card_x, card_y, mask = query.card_x, query.card_y, query.mask
+    cells, inside = scratch.cells, scratch.inside
+    limits_x, limits_y = memory.limits[query.x], memory.limits[query.y]
+    start_x = data.starts[query.x]
+    sums = scratch.net[data.starts[query.y] :]
+    total = query.gains - query.losses
+    for cell in range(card_x * card_y):
+        cells[cell] = 0
+    for value in range(card_y):
+        inside[value] = 0
+    for k in range(query.rows):
+        cells[x[rows[k]] * card_y + y[rows[k]]] += weights[k]
+    best = query.goal
+    for step in range(query.top_x, card_x + 1 - query.floor_x):
+        low = card_x - step
+        if step > 0:
+            row = cells[low * card_y :]
+            for value in range(card_y):
+                inside[value] += row[value]
+        asked = mask & roles_of_cut(limits_x, low)
+        if asked == 0:
+            continue
+        first = max(first_cut(limits_y, asked), query.floor_y)
+        last = min(last_cut(limits_y, asked, card_y), card_y - query.top_y)
+        if first > last:
+            continue
+        in_total = scratch.gain[start_x + low] - scratch.loss[start_x + low]
+        found = _best_cut(inside, sums, card_y, first, last, in_total, total, asked)
+        if found > best:
+            best = found
+            memory.where[0] = low
+            memory.where[1] = max(low, card_x - 1)
+            if query.any_will_do:
+                return best
+    return best
+
+
+@part
+def _best_cut(inside, sums, card, first, last, in_total, total, asked):
+    """The same as `answer` for a pivot, over the cuts from `first` to `last` only."""
+    max_in = 0
+    min_in = 0
+    max_out = 0
+    min_out = 0
+    if asked & WITH_X:
+        run = 0
+        for value in range(last, card):
+            run += inside[value]
+        max_in = run
+        min_in = run
+        for step in range(last - first):
+            run += inside[last - 1 - step]
+            max_in = max(max_in, run)
+            min_in = min(min_in, run)
+    if asked & WITHOUT_X:
+        run = 0
+        for value in range(last, card):
+            run += sums[value] - inside[value]
+        max_out = run
+        min_out = run
+        for step in range(last - first):
+            run += sums[last - 1 - step] - inside[last - 1 - step]
+            max_out = max(max_out, run)
+            min_out = min(min_out, run)
+    return combine(max_in, min_in, max_out, min_out, in_total, total, asked)
+
+
+@part
+def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, flag):
+    """The best score that two columns can fill the hole of a box with, if above the goal."""
+    x = code >> FIELD
+    y = code & ((1 << FIELD) - 1)
+    is_relaxed = len(plan.after) > 0
+    for column in (x, y):
+        if memory.compressed[column] != box:
+            memory.compressed[column] = box
+            merge = is_relaxed or plan.hole == 2
+            memory.cards[column] = compress_values(data, memory, scratch, column, view, merge, box)
+            literal_sums(data, memory, scratch, column, view, box)
+            if plan.hole == 2:
+                profile(data, memory, scratch, column, view, goal + 1)
+    if plan.hole == 2:
+        mask &= memory.roles[x, 0] & memory.roles[y, 1]
+        mask = prune_pair(memory.extremes[x], memory.extremes[y], mask, view.loss, goal)
+        if mask == 0:
+            return goal
+    query = PairQuery(
+        x,
+        y,
+        data.kinds[x],
+        data.kinds[y],
+        memory.cards[x],
+        memory.cards[y],
+        data.floors[x],
+        data.floors[y],
+        mask,
+        goal,
+        any_will_do,
+        view.gain,
+        view.loss,
+        memory.tops[x],
+        memory.tops[y],
+        view.asked,
+        view.gained,
+        scratch.local[x] if memory.merged[x] else data.ranks[x],
+        scratch.local[y] if memory.merged[y] else data.ranks[y],
+    )
+    if plan.hole == 1:
+        if data.has_windows and query.kind_x == INTERVAL:
+            return single_within(query, data, memory, scratch)
+        return single(query, data, memory, scratch, is_relaxed)
+    has_sets = data.sets_from[x] >= 0 and data.sets_from[y] >= 0
+    if query.kind_y == SUFFIX and has_sets:
+        return pair_with_cut(query, data, memory, scratch, view)
+    if query.kind_x == POINT:
+        return pair_with_point(query, data, memory, scratch, view)
+    area = query.card_x * query.card_y
+    list_rows(data, memory, view, box)
+    if query.kind_x == INTERVAL:
+        return pair_of_intervals(query, data, memory, scratch)
+    if area > len(scratch.cells) or area > 30 * view.asked + 256:
+        bins = 32 if view.asked < 50_000 else MAX_BINS
+        hope = upper_bound(query, memory, scratch, bins)
+        if hope <= goal:
+            return hope
+        return sweep(query, memory, scratch, flag)
+    return pair_of_pivots(query, data, memory, scratch)
