@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pyarrow.csv
 
 from fsm_hpc.data import limits
 from fsm_hpc.data.errors import ErrorCollector
-from fsm_hpc.data.raw import RawColumn, text_column, used_only
+from fsm_hpc.data.raw import RawColumn, Sheet, text_column, used_only
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
@@ -32,18 +32,7 @@ _QUOTED_DECIMALS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CsvTable:
-    """Header and columns of stripped text."""
-
-    header: list[str]
-    columns: list[RawColumn]
-    has_other_rows: bool  # which do not fit the header
-    notes: tuple[str, ...]
-    may_have_commas: bool  # whether a cell can hold a decimal comma
-
-
-def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> CsvTable:
+def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> Sheet:
     """The table with all cells as they are written."""
     if spec.separator not in ("auto", *SEPARATORS):
         known = ", ".join(["auto", *SEPARATORS])
@@ -52,7 +41,7 @@ def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) 
     encoded, separator = _without_first_line(text.encode("utf-8", "replace"), spec)
     table = _regular(encoded, separator) or _records(encoded.decode(), separator, path, errors)
     has_commas = separator != "," or bool(b'"' in encoded and _QUOTED_DECIMALS.search(encoded))
-    return CsvTable(*table, notes, has_commas)
+    return replace(table, notes=notes, may_have_commas=has_commas)
 
 
 def _without_first_line(encoded: bytes, spec: DatasetSpec) -> tuple[bytes, str]:
@@ -124,7 +113,7 @@ def _width(sample: str, separator: str) -> float:
 # ---------------------------------------------------------------------------- a regular file
 
 
-def _regular(encoded: bytes, separator: str) -> tuple[list[str], list[RawColumn], bool] | None:
+def _regular(encoded: bytes, separator: str) -> Sheet | None:
     """The table of a file in which every row has the header's width; None for any other file."""
     line_end = re.search(rb"[\r\n]+", encoded)
     if separator == " " or line_end is None or not _has_plain_quotes(encoded, separator):
@@ -149,7 +138,7 @@ def _regular(encoded: bytes, separator: str) -> tuple[list[str], list[RawColumn]
     columns = [_column(name, table.column(name).dictionary_encode()) for name in names]
     if len(header) < 2 or any(map(_has_endless_cell, columns)):
         return None
-    return [cell.strip() for cell in header], columns, False
+    return Sheet([cell.strip() for cell in header], columns)
 
 
 def _has_plain_quotes(encoded: bytes, separator: str) -> bool:
@@ -182,9 +171,7 @@ def _column(name: str, chunks: Any) -> RawColumn:
 # ------------------------------------------------------------------------------- any other file
 
 
-def _records(
-    text: str, separator: str, path: Path, errors: ErrorCollector
-) -> tuple[list[str], list[RawColumn], bool]:
+def _records(text: str, separator: str, path: Path, errors: ErrorCollector) -> Sheet:
     """The header and the rows of the same width; other rows are reported by their lines."""
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
@@ -217,7 +204,7 @@ def _records(
     columns = [
         replace(column, row_numbers=np.array(numbers[1:], dtype=np.int64)) for column in columns
     ]
-    return header, columns, bool(misfits)
+    return Sheet(header, columns, has_other_rows=bool(misfits))
 
 
 def _damage(error: csv.Error, path: Path, line: int) -> UserError:

@@ -170,6 +170,17 @@ def text_column(name: str, cells: Iterable[str | None], is_typed: bool = False) 
 
 
 @dataclass(frozen=True)
+class Sheet:
+    """Header and columns of a file whose cells have no types, or each its own."""
+
+    header: list[str]
+    columns: list[RawColumn]
+    notes: tuple[str, ...] = ()
+    has_other_rows: bool = False  # which do not fit the header
+    may_have_commas: bool = True  # whether a cell can hold a decimal comma
+
+
+@dataclass(frozen=True)
 class RawTable:
     """Columns in the order of the file, and what was noticed while it was read."""
 

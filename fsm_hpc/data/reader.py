@@ -59,18 +59,17 @@ def _read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector)
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
     if content[:4] == b"PAR1":
         return _of_arrow(parquet.read(content, path), path, spec, errors)
-    if workbook.is_workbook(content):
-        sheet = workbook.read(content, path)
-        _check_rows(sheet.columns, path, errors)
-        return _table(sheet.header, sheet.columns, path, spec, errors, sheet.notes)
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV, Parquet or Excel, found {what}")
-    found = csv_file.read(content, path, spec, errors)
-    if not found.has_other_rows:
-        _check_rows(found.columns, path, errors)
-    table = _table(found.header, found.columns, path, spec, errors, found.notes)
-    return replace(table, may_have_commas=found.may_have_commas)
+    is_workbook = workbook.is_workbook(content)
+    sheet = (
+        workbook.read(content, path) if is_workbook else csv_file.read(content, path, spec, errors)
+    )
+    if not sheet.has_other_rows:
+        _check_rows(sheet.columns, path, errors)
+    table = _table(sheet.header, sheet.columns, path, spec, errors, sheet.notes)
+    return replace(table, may_have_commas=sheet.may_have_commas)
 
 
 def _of_arrow(arrow: Any, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> RawTable:

@@ -6,29 +6,19 @@ import io
 import itertools
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.data import limits
 from fsm_hpc.data.frames import of_objects
-from fsm_hpc.data.raw import RawColumn, text_column
+from fsm_hpc.data.raw import RawColumn, Sheet, text_column
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted, listed
 
 MEMBER = "xl/workbook.xml"  # by which a zip archive is known to be a workbook
 _TYPES = ((int, float), (bool,), (datetime, date))  # of cells that are no text
 _DAMAGES = (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, IndexError)
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """Header and columns; cells of one type keep it, others are stripped text."""
-
-    header: list[str]
-    columns: list[RawColumn]
-    notes: tuple[str, ...]
 
 
 def is_workbook(content: bytes) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models.estimator import FormulaClassifier
@@ -92,15 +93,15 @@ def _held_out(
     if len(set(answers[rest].tolist())) < 2:
         return _agreement(np.full(count, answers[rest][0]), answers[held])
     again = FormulaClassifier(**{**made.get_params(), "length": made.length_})
-    again.fit(_rows(X, rest), answers[rest])
-    return _agreement(again.predict(_rows(X, held)), answers[held])
+    again.fit(_safe_indexing(X, rest), answers[rest])
+    return _agreement(again.predict(_safe_indexing(X, held)), answers[held])
 
 
 def _sampled(X: Any, count: int, rng: np.random.Generator) -> Any:  # noqa: N803
     """Rows around the data: each is one of them, with some values of others."""
     rows = rng.integers(0, len(X), count)
     others = rng.integers(0, len(X), count)
-    base, other = _rows(X, rows), _rows(X, others)
+    base, other = _safe_indexing(X, rows), _safe_indexing(X, others)
     swap = rng.random((count, X.shape[1])) < SWAPPED
     if not hasattr(X, "iloc"):
         return np.where(swap, other, base)
@@ -108,10 +109,6 @@ def _sampled(X: Any, count: int, rng: np.random.Generator) -> Any:  # noqa: N803
     for at, name in enumerate(X.columns):
         made[name] = made[name].where(~swap[:, at], other[name].reset_index(drop=True))
     return made.astype(X.dtypes.to_dict())
-
-
-def _rows(X: Any, rows: NDArray[Any]) -> Any:  # noqa: N803
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 
 def _agreement(some: Any, others: Any) -> float:

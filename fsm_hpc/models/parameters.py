@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -17,40 +17,50 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.system import machine
 
-METHODS = [method.value for method in Method if method.finds_formula]
-LANGUAGES = [language.value for language in Language]
 SOLVERS = [solver.value for solver in SolverName]
-_COUNTS = (("patience", 1), ("verbose", 0), ("n_quantiles", 1), ("rounding_tolerance", 0))
+Check = tuple[str, Callable[[Any], bool]]  # what is expected, and whether a value is that
+
+
+def _one_of(known: Sequence[str]) -> Check:
+    return f"one of {', '.join(known)}", lambda value: value in known
+
+
+def _at_least(least: int) -> Check:
+    return f"at least {least}", lambda value: _is_whole(value, least)
+
+
+def _or_none(check: Check) -> Check:
+    expected, is_valid = check
+    return f"None or {expected}", lambda value: value is None or is_valid(value)
+
+
+_CHECKS = {
+    "method": _one_of([method.value for method in Method if method.finds_formula]),
+    "language": _one_of([language.value for language in Language]),
+    "solver": (_one_of(SOLVERS)[0], lambda v: hasattr(v, "solve") or v in SOLVERS),
+    "length": _or_none(_at_least(1)),
+    "max_length": _or_none(_at_least(1)),
+    "missing": _one_of(["error", "keep"]),
+    "patience": _at_least(1),
+    "n_quantiles": _at_least(1),
+    "rounding_tolerance": _at_least(0),
+    "verbose": ("at least 0", lambda v: isinstance(v, bool) or _is_whole(v, 0)),
+    "n_jobs": _or_none(("a whole number other than 0", lambda v: _is_whole(v) and v != 0)),
+    "time_limit_s": _or_none(("more than 0", lambda v: _is_number(v) and v > 0)),
+    "validation_fraction": ("between 0 and 1", lambda v: _is_number(v) and 0 < v < 1),
+}
 
 
 def check(estimator: Any) -> None:
     """Raise a ValueError that says what was expected and what was found."""
-    _check_name("method", estimator.method, METHODS)
-    _check_name("language", estimator.language, LANGUAGES)
-    if not hasattr(estimator.solver, "solve"):
-        _check_name("solver", estimator.solver, SOLVERS)
-    for name in ("length", "max_length"):
+    for name, (expected, is_valid) in _CHECKS.items():
         value = getattr(estimator, name)
-        if value is not None and not _is_whole(value, 1):
-            raise ValueError(f"{name}: expected None or at least 1, found {value!r}")
+        if not is_valid(value):
+            raise ValueError(f"{name}: expected {expected}, found {value!r}")
     cuts_of(estimator)
     constraints_of(estimator)
-    _check_name("missing", estimator.missing, ["error", "keep"])
-    for name, least in _COUNTS:
-        value = getattr(estimator, name)
-        if not _is_whole(value, least) and not (name == "verbose" and isinstance(value, bool)):
-            raise ValueError(f"{name}: expected at least {least}, found {value!r}")
-    jobs = estimator.n_jobs
-    if jobs is not None and (not _is_whole(jobs, -(10**6)) or jobs == 0):
-        raise ValueError(f"n_jobs: expected None or a whole number other than 0, found {jobs!r}")
     _check_cv(estimator.cv)
     check_class_weight(estimator.class_weight)
-    limit = estimator.time_limit_s
-    if limit is not None and not (_is_number(limit) and limit > 0):
-        raise ValueError(f"time_limit_s: expected None or more than 0, found {limit!r}")
-    fraction = estimator.validation_fraction
-    if not (_is_number(fraction) and 0 < fraction < 1):
-        raise ValueError(f"validation_fraction: expected between 0 and 1, found {fraction!r}")
 
 
 def cuts_of(estimator: Any) -> Cuts:
@@ -91,12 +101,7 @@ def _check_cv(cv: Any) -> None:
         raise ValueError(f"cv: expected a number, a splitter or pairs, found {cv!r}")
 
 
-def _check_name(parameter: str, value: Any, known: Sequence[str]) -> None:
-    if value not in known:
-        raise ValueError(f"{parameter}: expected one of {', '.join(known)}, found {value!r}")
-
-
-def _is_whole(value: Any, least: int) -> bool:
+def _is_whole(value: Any, least: float = -math.inf) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 

@@ -21,9 +21,9 @@ CELLS = st.sampled_from(
 
 
 def _listed(table: Any) -> tuple[list[str], list[list[str]]]:
-    header, columns, _ = table
+    columns = table.columns
     cells = [c.spread(np.array(c.texts, dtype=object), None).tolist() for c in columns]
-    return header, cells
+    return table.header, cells
 
 
 @given(
