@@ -31,6 +31,8 @@ def needs() -> list[Need]:
             "LaTeX tables", (*tex, "poppler-utils"), [*_missing("pdflatex"), *_missing("pdftotext")]
         ),
         Need("rules as JavaScript", ("nodejs",), _missing("node")),
+        Need("rules as R", ("r-base-core",), _missing("Rscript")),
+        Need("rules as PMML", ("default-jre-headless",), _missing("java")),
         Need("rules as MariaDB's SQL", ("mariadb-server-core",), _missing("mariadbd")),
         Need("clocks that differ", ("faketime",), _missing("faketime")),
         Need("several hosts on this one", ("util-linux",), _missing("unshare")),

@@ -195,7 +195,7 @@ def _refuse_wrong_numbers(column: RawColumn) -> None:
             f"become {float(_normalized(column, text)):.0f}",
             _REMEDY,
         )
-    if numbers.has_powers or numbers.widths.max() > _ALWAYS_EXACT:
+    if numbers.has_powers or numbers.widths.max(initial=0) > _ALWAYS_EXACT:
         _refuse_equal_floats(column, numbers)
 
 
