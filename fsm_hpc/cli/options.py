@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.errors import UserError
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
     from fsm_hpc.report.collect import Study
     from fsm_hpc.report.tables.maker import Choices
     from fsm_hpc.study.files import StudyPaths
+
+
+def files_and_overrides(
+    arguments: Sequence[str], expected: str, count: int = 1, is_required: bool = True
+) -> tuple[list[str], list[str]]:
+    """So many files among the arguments of a command, and its key=value arguments."""
+    named = [text for text in arguments if "=" not in text or Path(text).exists()]
+    if len(named) != count and (named or is_required):
+        raise UserError(f"expected {expected}, found: {', '.join(named) or 'none'}")
+    return named, [text for text in arguments if text not in named]
 
 
 def json_flag(parser: argparse.ArgumentParser) -> None:

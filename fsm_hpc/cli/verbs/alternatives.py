@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsm_hpc.cli.options import json_flag
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
 
@@ -24,7 +24,7 @@ MOST_FAMILIES = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    json_flag(parser)
+    options.json_flag(parser)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="one family a line")
     parser.add_argument("--page", type=Path, metavar="FILE", help="a page to explore them on")
     parser.add_argument("--threads", type=int, help="all cores when not given")
@@ -41,20 +41,18 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     from fsm_hpc.search.near_optimal.compiling import ensure_compiled
     from fsm_hpc.system import machine
 
-    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
-    if len(named) != 1:
-        found = ", ".join(named) or "none"
-        raise UserError(f"expected one model.json or result.json, found: {found}")
-    asked = _asked([argument for argument in arguments if argument not in named])
+    expected = "one model.json or result.json"
+    (named,), overrides = options.files_and_overrides(arguments, expected)
+    asked = _asked(overrides)
     count = max(asked.nodes, nodes.tasks_here())
     here = 1 if nodes.tasks_here() > 1 else asked.nodes
     threads = flags.threads or max(1, machine.available_cores() // here)
     if count > 1 and nodes.is_helper():
-        nodes.help_command(_folder(Path(named[0])), threads)
+        nodes.help_command(_folder(Path(named)), threads)
         return 0
-    known = rule.read_rule(Path(named[0]), asked.others, asked.label)
+    known = rule.read_rule(Path(named), asked.others, asked.label)
     ensure_compiled()  # before any clock runs
-    with nodes.team_of_command(count, threads, _folder(Path(named[0]))) as team:
+    with nodes.team_of_command(count, threads, _folder(Path(named))) as team:
         return _tell(flags, known, asked, threads, team)
 
 

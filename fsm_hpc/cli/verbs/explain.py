@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
-from fsm_hpc.errors import UserError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,12 +19,9 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     from fsm_hpc.report import explain
     from fsm_hpc.study import keys
 
-    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
-    if len(named) != 1:
-        found = ", ".join(named) or "none"
-        raise UserError(f"expected one result.json, or the folder of a fold, found: {found}")
-    path = explain.result_path(Path(named[0]))
-    overrides = [argument for argument in arguments if argument not in named]
+    expected = "one result.json, or the folder of a fold"
+    (named,), overrides = options.files_and_overrides(arguments, expected)
+    path = explain.result_path(Path(named))
     keys.check_used(overrides, keys.OF_TABLE, "explain")
     if model.is_model(path):
         return _explain_model(path, flags.row, overrides)

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
-from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
 
 
@@ -23,15 +23,12 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     from fsm_hpc.study import keys
     from fsm_hpc.study.compose import compose_any
 
-    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
-    if len(named) != 2:
-        found = " ".join(named) or "none"
-        raise UserError(f"expected a model.json and a table (- for standard input), found: {found}")
-    overrides = [argument for argument in arguments if argument not in named]
+    expected = "a model.json and a table (- for standard input)"
+    (file, table), overrides = options.files_and_overrides(arguments, expected, count=2)
     keys.check_used(overrides, ["dataset."], "predict")
     spec = compose_any(["dataset=csv", *overrides]).dataset
-    rule = model.load(model.place(Path(named[0])))
-    predicted = predict.predict(rule, named[1], spec)
+    rule = model.load(model.place(Path(file)))
+    predicted = predict.predict(rule, table, spec)
     predict.write(predicted, flags.out, lambda note: print(note, file=sys.stderr))
     if flags.out != predict.STANDARD:
         print(f"wrote {counted(len(predicted.rows), 'row')} to {flags.out}", file=sys.stderr)
