@@ -87,7 +87,8 @@ def _keys(argument: str) -> Iterator[str]:
 def _values(argument: str) -> Iterator[str]:
     """Values of the key: choices of a group, names of an enumeration, true and false."""
     from fsm_hpc.study import keys
-    from fsm_hpc.study.config_folders import key_of, names_in
+    from fsm_hpc.study.config_folders import names_in
+    from fsm_hpc.study.override_syntax import key_of
 
     stem, _, last = argument.rpartition("," if "," in argument.partition("=")[2] else "=")
     glue = argument[len(stem)]

@@ -22,10 +22,12 @@ from fsm_hpc.formulas.text import number
 from fsm_hpc.models import model as model_file
 from fsm_hpc.models.explanation import DECIDES, FormulaExplanation, explain_formula, word
 from fsm_hpc.models.model import Model, Rule
-from fsm_hpc.study import hydra, result
+from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.override_syntax import key_of, quoted
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.files import UnreadableError
 
@@ -72,12 +74,12 @@ def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str
         if len(model.rules) > 1:
             dataset = replace(config.dataset, positive=str(rule.prediction), negative=negative)
             config = replace(config, dataset=dataset)
-    elif any(hydra.key_of(one) in ("dataset", "dataset.path") for one in overrides):
-        given = {hydra.key_of(one) for one in overrides}
+    elif any(key_of(one) in ("dataset", "dataset.path") for one in overrides):
+        given = {key_of(one) for one in overrides}
         name = [] if "dataset" in given else ["dataset=csv"]
         own = {"target": model.target, "negative": negative, "positive": rule.prediction}
         stated = [
-            f"dataset.{key}={hydra.quoted(str(value))}"
+            f"dataset.{key}={quoted(str(value))}"
             for key, value in own.items()
             if "dataset" not in given and f"dataset.{key}" not in given
         ]
@@ -92,8 +94,8 @@ def _config(paths: FoldPaths, done: FoldResult, overrides: Sequence[str]) -> Con
     submission = submissions.load(paths)
     if not overrides and submission is not None:
         return submission.config_then
-    given = {hydra.key_of(one) for one in overrides}
-    is_known = done.dataset in hydra.names_in("dataset") and done.dataset != "csv"
+    given = {key_of(one) for one in overrides}
+    is_known = done.dataset in names_in("dataset") and done.dataset != "csv"
     if not is_known and not {"dataset", "dataset.path"} & given:
         raise UserError(
             f"{done.dataset} is a table of your own; add dataset.path= and dataset.target="

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, field, is_dataclass, make_dataclass
 from enum import Enum
 from functools import partial
@@ -142,3 +142,15 @@ def schema(kind: Any) -> type[Any]:
 
 def _default(one: Setting) -> Any:
     return MANDATORY if one.default is MISSING else serialization.plain(one.default)
+
+
+def differing(
+    first: Mapping[str, Any], other: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """The keys in which plain values differ, each with both values."""
+    for name in {**first, **other}:
+        one, another = first.get(name), other.get(name)
+        if isinstance(one, Mapping) and isinstance(another, Mapping):
+            yield from differing(one, another, f"{prefix}{name}.")
+        elif one != another:
+            yield f"{prefix}{name}", one, another

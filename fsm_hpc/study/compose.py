@@ -1,31 +1,42 @@
-"""Overrides (`key=value`) -> the configs of the folds that they name."""
+"""Overrides (`key=value`) -> composed values -> the configs of the folds that they name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra, hydra_show, keys, override_limits
+from fsm_hpc.study import config_folders, hydra, keys
 from fsm_hpc.study.building import build
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.config_folders import key_of, override_text
+from fsm_hpc.study.hydra import Choice
+from fsm_hpc.study.override_syntax import (
+    check_sweep,
+    has_interpolation,
+    key_of,
+    override_text,
+    quoted,
+)
 from fsm_hpc.study.resources import by_dataset_and_method
-from fsm_hpc.study.sweeps import Sweep
 from fsm_hpc.system.machine import gc_paused
 
 ALL_FOLDS = "range(0,folds)"
 AUTO = "auto"  # the scheduler of conf/cluster/auto.yaml
+Values = dict[str, Any]
+Job = Sequence[Choice]  # one value of every override
 
 
 def compose(overrides: Sequence[str]) -> Config:
     """The one fold that these overrides name."""
     _check(overrides)
-    several = [override for override in overrides if hydra.is_sweep(override)]
+    several = [one.input_line for one in hydra.parse(overrides) if one.is_sweep_override()]
     if several:
         raise UserError(f"{several[0]} names several folds; add -m to run them all")
     return built(hydra.resolved_values(unresolved(overrides), overrides), overrides)
@@ -40,10 +51,8 @@ def show(
     overrides: Sequence[str], part: str = "job", package: str | None = None, resolve: bool = False
 ) -> str:
     """The composed config as YAML; what a run would refuse is refused."""
-    checked = compose(overrides)
-    config = hydra.composed(overrides)
-    config.dataset.name = config.dataset.name or checked.dataset.name
-    return hydra_show.as_yaml(config, part, package, resolve)
+    name = f"dataset.name={quoted(compose(overrides).dataset.name)}"
+    return hydra.shown([*overrides, *([name] if part == "job" else [])], part, package, resolve)
 
 
 @gc_paused()
@@ -52,29 +61,25 @@ def expand(overrides: Sequence[str]) -> list[Config]:
     _check(overrides)
     chosen = {key_of(override): override for override in _with_sweep_params(overrides)}
     folds = chosen.pop("fold", f"fold={ALL_FOLDS}")
-    sweep = Sweep(list(chosen.values()), unresolved)
-    if sweep.refers_to("fold"):
-        each = _fold_override(folds, built(next(iter(sweep))[1]))
-        jobs = Sweep([*chosen.values(), each], unresolved)
-        return [built(values, texts) for texts, values in jobs]
-    configs: list[Config] = []
-    for texts, values in sweep:
-        config = built(values, texts)
-        numbers = _fold_numbers(_fold_override(folds, config), len(sweep) if not configs else 1)
-        override_limits.check_sweep([], len(configs) + len(numbers))
-        configs += (_with_fold(config, number) for number in numbers)
+    choices = hydra.choices(list(chosen.values()))
+    composer, configs, jobs = Composer(), list[Config](), math.prod(map(len, choices))
+    for job in itertools.product(*choices):
+        config = composer.config(job)
+        override = folds.replace(ALL_FOLDS, f"range(0,{config.folds})")
+        numbers = _fold_choices(override, 1 if configs else jobs)
+        check_sweep([], len(configs) + len(numbers))
+        if composer.refers_to_fold(job):
+            configs += [composer.config([*job, number]) for number in numbers]
+        else:
+            configs += [_with_fold(config, number.value) for number in numbers]
     return configs
 
 
-def _fold_override(folds: str, config: Config) -> str:
-    return folds.replace(ALL_FOLDS, f"range(0,{config.folds})")
-
-
 @lru_cache(maxsize=64)  # most jobs of a sweep have the same folds
-def _fold_numbers(override: str, jobs: int) -> tuple[Any, ...]:
-    override_limits.check_sweep(hydra.parse([override]), jobs)
+def _fold_choices(override: str, jobs: int) -> list[Choice]:
+    check_sweep(hydra.parse([override]), jobs)
     (found,) = hydra.choices([override])
-    return tuple(choice.value for choice in found)
+    return found
 
 
 def _with_fold(config: Config, number: Any) -> Config:
@@ -94,34 +99,21 @@ def _check(overrides: Sequence[str]) -> None:
             )
 
 
-def built(values: dict[str, Any], overrides: Sequence[str] = ()) -> Config:
-    """The config of plain values; a table of the user's is named like its file."""
-    table = values.get("dataset")
-    if not isinstance(table, dict):
-        raise UserError("dataset is missing: expected dataset=NAME")
-    if table.get("name") is None:
-        name = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
-        values = {**values, "dataset": {**table, "name": name}}
-    begun_with = [_without_interpolation(one, values) for one in overrides if _is_kept(one)]
-    return by_dataset_and_method(build(Config, {**values, "overrides": begun_with}))
+def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
+    """The overrides, after those that an experiment sets for a sweep."""
+    given = {key_of(override) for override in overrides}
+    fixed = [one.input_line for one in hydra.parse(overrides) if not one.is_sweep_override()]
+    composed = hydra.composed(hydra.with_placeholders(fixed))
+    found = composed.hydra.sweeper.get("params") or {}
+    yield from (f"{key}={value}" for key, value in found.items() if key not in given)
+    is_auto = composed.cluster.get("scheduler") == AUTO and "cluster" not in given
+    yield from _on_site(overrides, composed.cluster.detect) if is_auto else overrides
 
 
-def _is_kept(override: str) -> bool:
-    """Whether `resume` composes a fold with it again; where the fold is says the rest."""
-    key = key_of(override)
-    return not key.startswith("hydra") and key not in ("fold", "study", "results_dir")
+# ---------------------------------------------------------------------------------- plain values
 
 
-def _without_interpolation(override: str, values: dict[str, Any]) -> str:
-    """The override with the value that an interpolation had."""
-    if not hydra.has_interpolation(override):
-        return override
-    key = key_of(override)
-    value = reduce(lambda part, name: part[name], key.split("."), values)
-    return f"{key}={override_text(value)}"
-
-
-def unresolved(overrides: Sequence[str]) -> dict[str, Any]:
+def unresolved(overrides: Sequence[str]) -> Values:
     """The composed values, with the cluster that is here in place of `cluster=auto`."""
     values = hydra.unresolved(overrides)
     cluster = values.get("cluster")
@@ -137,12 +129,110 @@ def _on_site(overrides: Sequence[str], detect: Mapping[str, str]) -> list[str]:
     return [*rest, f"cluster={next(found, 'local')}"]
 
 
-def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
-    """The overrides, after those that an experiment sets for a sweep."""
-    given = {key_of(override) for override in overrides}
-    fixed = [override for override in overrides if not hydra.is_sweep(override)]
-    composed = hydra.composed(hydra.with_placeholders(fixed))
-    found = composed.hydra.sweeper.get("params") or {}
-    yield from (f"{key}={value}" for key, value in found.items() if key not in given)
-    is_auto = composed.cluster.get("scheduler") == AUTO and "cluster" not in given
-    yield from _on_site(overrides, composed.cluster.detect) if is_auto else overrides
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What Hydra composes for a choice of config groups."""
+
+    values: Values
+    interpolations: str  # text that has them
+    takes_values: bool  # no key of an override is inside of another's, so that order matters
+
+
+class Composer:
+    """Composes many jobs: each choice of config groups once, and puts values into what it gives."""
+
+    def __init__(self, raw: Callable[[Sequence[str]], Values] = unresolved) -> None:
+        self._raw, self._groups = raw, config_folders.groups()
+        self._bases: dict[tuple[str, ...], _Base] = {}
+        self._first: Job = ()
+
+    def config(self, job: Job) -> Config:
+        return built(self.values(job), [choice.text for choice in job])
+
+    def values(self, job: Job) -> Values:
+        """What Hydra would compose for this job alone."""
+        texts, base = [choice.text for choice in job], self._base(job)
+        interpolations = f"{base.interpolations}{texts}"
+        is_mapping = any(isinstance(choice.value, dict) for choice in job)
+        if not base.takes_values or is_mapping or "${hydra:" in interpolations:
+            values = self._raw(texts)
+        else:
+            values = base.values
+            for choice in filter(self._is_value, job):
+                values = with_value(values, choice.key.split("."), choice.value)
+        return hydra.resolved_values(values, texts) if "${" in interpolations else values
+
+    def refers_to_fold(self, job: Job) -> bool:
+        """Whether an interpolation may stand for the number of the fold."""
+        text = self._base(job).interpolations + "".join(choice.text for choice in job)
+        return re.search(r"\$\{[^}]*\bfold\b", text) is not None
+
+    def _is_value(self, choice: Choice) -> bool:
+        """Whether it is the value of a setting; else it chooses a file of a config group."""
+        is_other = choice.key in self._groups or choice.text.startswith("~")
+        return not is_other and not choice.key.startswith("hydra")
+
+    def _base(self, job: Job) -> _Base:
+        known_by = tuple(one.key if self._is_value(one) else one.text for one in job)
+        if known_by not in self._bases:
+            values = self._of_sections(job) or self._raw([choice.text for choice in job])
+            text = repr(values)
+            paths = [f"{choice.key}." for choice in filter(self._is_value, job)]
+            overlap = any(b.startswith(a) for a, b in itertools.permutations(paths, 2))
+            self._bases[known_by] = _Base(values, text if "${" in text else "", not overlap)
+            self._first = self._first or job
+        return self._bases[known_by]
+
+    def _of_sections(self, job: Job) -> Values | None:
+        """What other choices than the first ones give, each known to set its own section only."""
+        first = self._first
+        if [choice.key for choice in first] != [choice.key for choice in job]:
+            return None
+        places = [n for n, one in enumerate(job) if one != first[n] and not self._is_value(one)]
+        values = self._base(first).values if len(places) > 1 else {}
+        sections = {}
+        for place in places if values else ():
+            found = self._base([*first[:place], job[place], *first[place + 1 :]]).values
+            key = job[place].key
+            if any(found.get(k) != values.get(k) for k in {**found, **values} if k != key):
+                return None
+            sections[key] = found[key]
+        return {**values, **sections} if sections else None
+
+
+def with_value(values: Any, path: list[str], value: Any) -> Values:
+    """A copy with the value in its place; what is not on the way to it is shared."""
+    inner = values if isinstance(values, dict) else {}
+    name, *rest = path
+    return {**inner, name: with_value(inner.get(name), rest, value) if rest else value}
+
+
+# ------------------------------------------------------------------------------------ typed config
+
+
+def built(values: Values, overrides: Sequence[str] = ()) -> Config:
+    """The config of plain values; a table of the user's is named like its file."""
+    table = values.get("dataset")
+    if not isinstance(table, dict):
+        raise UserError("dataset is missing: expected dataset=NAME")
+    if table.get("name") is None:
+        name = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
+        values = {**values, "dataset": {**table, "name": name}}
+    kept = [_without_interpolation(one, values) for one in overrides if _is_kept(one)]
+    stored = [*config_folders.options(), *kept]
+    return by_dataset_and_method(build(Config, {**values, "overrides": stored}))
+
+
+def _is_kept(override: str) -> bool:
+    """Whether `resume` composes a fold with it again; where the fold is says the rest."""
+    key = key_of(override)
+    return not key.startswith("hydra") and key not in ("fold", "study", "results_dir")
+
+
+def _without_interpolation(override: str, values: Values) -> str:
+    """The override with the value that an interpolation had."""
+    if not has_interpolation(override):
+        return override
+    key = key_of(override)
+    value = reduce(lambda part, name: part[name], key.split("."), values)
+    return f"{key}={override_text(value)}"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.system.files import conf_dir
@@ -38,6 +36,13 @@ def use(name: str | None, folder: str | None) -> None:
             f"--config-name: {name}.yaml is in none of {', '.join(map(str, folders()))}"
             f"{did_you_mean(name, known)}; --config-dir FOLDER adds a folder"
         )
+
+
+def options() -> list[str]:
+    """The options of this command that say where configs are."""
+    source = _SOURCE.get()
+    folder = [f"--config-dir={source.folder}"] if source.folder else []
+    return [*folder, *([f"--config-name={source.name}"] if source.name != "config" else [])]
 
 
 def primary_config() -> str:
@@ -76,26 +81,3 @@ def not_text() -> Iterator[str]:
             yield str(path)
         except OSError:  # not the one that was read
             continue
-
-
-def key_of(override: str) -> str:
-    """The key of `key=value`, without Hydra's + and ~."""
-    return override.partition("=")[0].lstrip("+~")
-
-
-def override_text(value: Any) -> str:
-    """A value as it has to stand in an override."""
-    if isinstance(value, str):
-        return quoted(value)
-    if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(override_text, value))}]"
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def quoted(value: str) -> str:
-    """A value as it has to stand in an override, so that Hydra reads it as that very text."""
-    literal = re.sub(r"(\\*)\$\{", r"\1\1\\${", value)
-    inner = re.sub(r'(\\*)(")', r"\1\1\\\2", literal)
-    return '"' + re.sub(r"(\\+)$", r"\1\1", inner) + '"'

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.study.building import differing
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 
@@ -18,10 +19,11 @@ def one_each(configs: Sequence[Config]) -> list[Config]:
         place = (config.results_dir / config.study, config.id)
         first = folds.setdefault(place, config)
         if first != config and _as_it_acts(first) != _as_it_acts(config):
-            differing = ", ".join(_differing(_as_it_acts(first), _as_it_acts(config)))
+            pairs = differing(_as_it_acts(first), _as_it_acts(config))
+            told = ", ".join(f"{key} ({one} and {other})" for key, one, other in pairs)
             raise UserError(
                 f"two jobs for the one folder {'/'.join(map(str, place))}: they differ only in "
-                f"{differing}, which makes no variant; name one of the two, or keep them apart "
+                f"{told}, which makes no variant; name one of the two, or keep them apart "
                 "with study=NAME"
             )
     return list(folds.values())
@@ -34,11 +36,3 @@ def _as_it_acts(config: Config) -> dict[str, Any]:
         unused = {"solver": {"threads": config.solver.threads}, "scan": None, "final": None}
         values |= unused
     return values
-
-
-def _differing(first: dict[str, Any], other: dict[str, Any], prefix: str = "") -> Iterable[str]:
-    for key, value in first.items():
-        if isinstance(value, dict) and isinstance(other.get(key), dict):
-            yield from _differing(value, other[key], f"{prefix}{key}.")
-        elif other.get(key) != value:
-            yield f"{prefix}{key} ({value} and {other.get(key)})"

@@ -6,23 +6,20 @@ tests/study/test_hydra.py fails when a new Hydra changes them.
 
 from __future__ import annotations
 
-import copy
-import itertools
+import io
+import logging
 import math
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import building, config_folders, hydra_keys, override_limits
+from fsm_hpc.study import building, config_folders, hydra_keys, keys
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.config_folders import key_of as key_of
-from fsm_hpc.study.config_folders import names_in as names_in
-from fsm_hpc.study.config_folders import quoted as quoted
 from fsm_hpc.study.hydra_errors import explained, first_line, why_unreadable
+from fsm_hpc.study.override_syntax import check_size, check_sweep, key_of, quoted
 from fsm_hpc.system.files import conf_dir
 
 # --------------------------------------------------------------------------------------- overrides
@@ -36,7 +33,7 @@ def parse(overrides: Sequence[str]) -> list[Any]:
     for override in overrides:
         if not key_of(override) or ("=" not in override and not override.startswith("~")):
             raise UserError(f"expected key=value, found {override!r}")
-        override_limits.check_override(override)
+        check_size(override)
     with loader() as config_loader:
         try:
             parser = OverridesParser.create(config_loader=config_loader)
@@ -44,12 +41,12 @@ def parse(overrides: Sequence[str]) -> list[Any]:
         except (HydraException, ValueError, ArithmeticError, RecursionError) as error:
             raise UserError(why_unreadable(error, overrides)) from None
     for override in parsed:
-        _check_sweep(override)
-        override_limits.check_sweep([override])
+        _check_listable(override)
+        check_sweep([override])
     return list(parsed)
 
 
-def _check_sweep(override: Any) -> None:
+def _check_listable(override: Any) -> None:
     """Refuse sweeps that parse, and that Hydra cannot list."""
     values = override.value()
     if override.is_interval_sweep():
@@ -71,27 +68,6 @@ def _with_joined_list(override: str) -> str:
     return override if names is None else f"{override.partition('=')[0]}={quoted(names)}"
 
 
-def literal(value: Any) -> Any:
-    """What a parsed value is once it is composed: an escaped `${` is that text."""
-    if isinstance(value, str):
-        return re.sub(r"((?:\\\\)*)\\\$\{", lambda m: m[1][: len(m[1]) // 2] + "${", value)
-    if isinstance(value, list):
-        return [literal(item) for item in value]
-    if isinstance(value, dict):
-        return {literal(key): literal(item) for key, item in value.items()}
-    return value
-
-
-def has_interpolation(text: str) -> bool:
-    """Whether `${...}` in it stands for another value."""
-    return re.search(r"(?<!\\)(?:\\\\)*\$\{", text) is not None
-
-
-def is_sweep(override: str) -> bool:
-    """Whether the override names several values."""
-    return bool(parse([override])[0].is_sweep_override())
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One value that an override names."""
@@ -106,7 +82,7 @@ def choices(overrides: Sequence[str]) -> list[list[Choice]]:
     from hydra.core.override_parser.types import Override, Transformer
 
     parsed = {override.get_key_element(): override for override in parse(overrides)}
-    override_limits.check_sweep(parsed.values())
+    check_sweep(parsed.values())
     found = []
     for name, override in parsed.items():
         key, convert = override.key_or_group, Override._convert_value
@@ -122,42 +98,6 @@ def choices(overrides: Sequence[str]) -> list[list[Choice]]:
     return found
 
 
-def jobs(overrides: Sequence[str]) -> list[list[str]]:
-    """Every combination of the values that the overrides name, as overrides with one value each."""
-    return [[one.text for one in job] for job in itertools.product(*choices(overrides))]
-
-
-def updated(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """Plain values with those of the overrides put in, each read as Hydra reads it."""
-    changed = copy.deepcopy(values)
-    for key, value in _values(tuple(overrides)):
-        *sections, name = key.split(".")
-        holder = changed
-        for section in sections:
-            inner = holder.get(section)
-            holder[section] = inner if isinstance(inner, dict) else {}
-            holder = holder[section]
-        holder[name] = copy.deepcopy(value)
-    return changed
-
-
-@lru_cache(maxsize=8)  # the overrides of a command are the same for all its folds
-def _values(overrides: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """The key and the plain value of each override."""
-    for override in overrides:
-        refuse_interpolation(override)
-    return [(one.key_or_group, literal(one.value())) for one in parse(overrides)]
-
-
-def refuse_interpolation(override: str) -> None:
-    if has_interpolation(override):
-        value = override.partition("=")[2].strip("\"'")
-        raise UserError(
-            f"{override}: expected a value, found an interpolation, which only a command that "
-            f"composes a config resolves; text is written {key_of(override)}={quoted(value)}"
-        )
-
-
 # ------------------------------------------------------------------------------------- composition
 
 
@@ -168,13 +108,10 @@ def composed(overrides: Sequence[str]) -> Any:
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
+    name, taken = config_folders.primary_config(), [_for_hydra(one) for one in overrides]
     try:
         with loader():
-            config = compose(
-                config_folders.primary_config(),
-                overrides=list(map(for_hydra, overrides)),
-                return_hydra_config=True,
-            )
+            config = compose(name, overrides=taken, return_hydra_config=True)
     except YAMLError as error:
         raise UserError(f"a config file is not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
@@ -188,11 +125,11 @@ def composed(overrides: Sequence[str]) -> Any:
     except (HydraException, OmegaConfBaseException, ValueError, AssertionError) as error:
         raise UserError(explained(error, overrides)) from None
     if config_folders.own_folders():
-        hydra_keys.check_composed(_flat(config.hydra), _flat(_shipped().hydra))
+        hydra_keys.check_composed(_of_hydra(config), _of_hydra(_shipped()))
     return config
 
 
-@lru_cache(maxsize=1)
+@cache
 def _shipped() -> Any:
     """What conf/ alone composes to."""
     from hydra import compose
@@ -201,42 +138,29 @@ def _shipped() -> Any:
         return compose("config", overrides=with_placeholders([]), return_hydra_config=True)
 
 
-def _flat(config: Any, prefix: str = "hydra") -> dict[str, Any]:
-    from omegaconf import DictConfig, OmegaConf
+def _of_hydra(config: Any) -> Any:
+    from omegaconf import OmegaConf
 
-    if not isinstance(config, DictConfig):
-        return {prefix: config}
-    plain: Any = OmegaConf.to_container(config, resolve=False)
-    return dict(_leaves(plain, prefix))
+    return OmegaConf.to_container(config.hydra, resolve=False)
 
 
-def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict) and value:
-        for name, item in value.items():
-            yield from _leaves(item, f"{key}.{name}")
-    else:
-        yield key, value
-
-
-def for_hydra(override: str) -> str:
-    """The override as Hydra takes it. `cluster.by` and `cuts.given` have whatever names the user's
-    tables have, `cluster.options` those of all options of the scheduler."""
-    override_limits.check_override(override)
-    open_keys = ("cluster.by.", "cluster.by=", "cuts.given.", "cuts.given=", "cluster.options.")
-    sign = "++" if override.startswith(open_keys) else ""
+def _for_hydra(override: str) -> str:
+    """The override as Hydra takes it: what has names that the user gives is added."""
+    check_size(override)
+    names = (key_of(override).startswith(f"{key}.") for key in keys.open_keys())
+    is_open = key_of(override) in keys.open_keys() or any(names)
+    sign = "++" if is_open and override[0] not in "+~" else ""
     return sign + _with_joined_list(override)
 
 
-def plain(overrides: Sequence[str]) -> dict[str, Any]:
-    """The composed config as plain values, without Hydra's own section."""
-    return resolved_values(unresolved(overrides), overrides)
-
-
 def unresolved(overrides: Sequence[str]) -> dict[str, Any]:
-    """Likewise, with interpolations as they are written."""
+    """The composed config as plain values, without Hydra's own section; interpolations as they are
+    written."""
     from omegaconf import OmegaConf
 
-    values: Any = OmegaConf.to_container(part_of(composed(overrides), "job"), resolve=False)
+    config = composed(overrides)
+    own = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+    values: Any = OmegaConf.to_container(own, resolve=False)
     return {str(key): value for key, value in values.items()}
 
 
@@ -270,19 +194,12 @@ def _resolved_before() -> Any:
     return OmegaConf.create()
 
 
-def part_of(config: Any, part: str) -> Any:
-    """All of a composed config, its job's part, or Hydra's own."""
-    from omegaconf import OmegaConf
-
-    if part == "all":
-        return config
-    return OmegaConf.masked_copy(config, [k for k in config if (k == "hydra") == (part == "hydra")])
-
-
 @cache
-def _register_own_folders() -> None:
-    """Let Hydra look for configs in the folders of the user, too."""
+def _register() -> None:
+    """Let Hydra look for configs in the folders of the user, and for the settings of the program,
+    which the defaults list of conf/config.yaml begins with."""
     from hydra.core.config_search_path import ConfigSearchPath
+    from hydra.core.config_store import ConfigStore
     from hydra.core.plugins import Plugins
     from hydra.plugins.search_path_plugin import SearchPathPlugin
 
@@ -292,13 +209,6 @@ def _register_own_folders() -> None:
                 search_path.append("own", f"file://{folder}")
 
     Plugins.instance().register(OwnFolders)
-
-
-@cache
-def _register_schema() -> None:
-    """Put the settings where the defaults list of conf/config.yaml looks for them."""
-    from hydra.core.config_store import ConfigStore
-
     schema = building.schema(Config)
     ConfigStore.instance().store(name="settings", node=schema, provider="fsm_hpc")
 
@@ -309,8 +219,7 @@ def loader() -> Iterator[Any]:
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    _register_own_folders()
-    _register_schema()
+    _register()
     with initialize_config_dir(str(conf_dir()), version_base="1.3", job_name="fsm_hpc"):
         yield GlobalHydra.instance().config_loader()
 
@@ -320,3 +229,43 @@ def with_placeholders(overrides: Sequence[str]) -> list[str]:
     given = {key_of(override) for override in overrides}
     stand_ins = {"dataset": "hepatitis", "method": "median"}
     return [*overrides, *(f"{key}={name}" for key, name in stand_ins.items() if key not in given)]
+
+
+# ----------------------------------------------------------------------------------------- showing
+
+
+def shown(overrides: Sequence[str], part: str, package: str | None, resolve: bool) -> str:
+    """What `--cfg` of Hydra prints of a config that can be composed."""
+    from omegaconf.errors import OmegaConfBaseException
+
+    output = io.StringIO()
+    try:
+        with _shower() as (hydra, name), redirect_stdout(output), redirect_stderr(io.StringIO()):
+            hydra.show_cfg(name, list(map(_for_hydra, overrides)), part, package, resolve)
+    except SystemExit:
+        advice = f"--cfg {part} shows it"
+        raise UserError(f"--package: {package} is not in the config; {advice}") from None
+    except OmegaConfBaseException as error:
+        raise UserError(first_line(error)) from None
+    return output.getvalue()
+
+
+def show_info(about: str, overrides: Sequence[str]) -> None:
+    """Print what `--info` of Hydra prints: defaults, search path, plugins."""
+    composed(overrides)  # what is wrong with them is said as everywhere
+    with _shower() as (hydra, name):
+        hydra.show_info(about, name, list(map(_for_hydra, overrides)))
+
+
+@contextmanager
+def _shower() -> Iterator[tuple[Any, str]]:
+    """Hydra's application and the name of the primary config; logging stays as it is."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    handlers, level = logging.root.handlers[:], logging.root.level
+    try:
+        with loader():
+            yield GlobalHydra.instance().hydra, config_folders.primary_config()
+    finally:
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from fsm_hpc.errors import did_you_mean
 from fsm_hpc.study.building import refuse_option
-from fsm_hpc.study.config_folders import groups, key_of, names_in, quoted
+from fsm_hpc.study.config_folders import groups, names_in
 from fsm_hpc.study.keys import suggestion
+from fsm_hpc.study.override_syntax import key_of, quoted
 
 
 def first_line(error: Exception) -> str:

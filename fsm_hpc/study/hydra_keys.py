@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config_folders import key_of, names_in
+from fsm_hpc.study.building import differing
+from fsm_hpc.study.config import ClusterSettings
+from fsm_hpc.study.config_folders import names_in
+from fsm_hpc.study.override_syntax import key_of
+from fsm_hpc.system.settings import fields_of
 
 HONOURED = ("hydra.searchpath", "hydra.sweeper.params", "hydra.mode")
 SAME = ("hydra/sweeper=basic", "hydra.job.chdir=false", "hydra.job.chdir=null")
@@ -20,34 +24,25 @@ _RESULTS = "results are written to results_dir/study; write results_dir=FOLDER s
 _LOGS = "`logs` shows what folds print, `status -w` how far they are"
 _SWEEP = "a sweep is every combination of the values that a command names: seed=1,2"
 _CLUSTER = f"write {' or '.join(f'cluster={name}' for name in names_in('cluster'))}"
-ALTERNATIVES = {  # by the beginning of the key, the longest first
-    "hydra.run": _RESULTS,
-    "hydra.sweep": _RESULTS,
-    "hydra.output_subdir": _RESULTS,
-    "hydra.job.chdir": "a job runs in the folder of the command; write results_dir=FOLDER",
-    "hydra.job.name": "jobs are named after their study; write study=NAME",
-    "hydra.job.env_set": """write 'cluster.setup=["export NAME=VALUE"]'""",
-    "hydra.job.env_copy": """write 'cluster.setup=["export NAME=VALUE"]'""",
-    "hydra.job": "jobs are described by cluster.*; --cfg job shows those settings",
-    "hydra.launcher": "jobs are described by cluster.*; --cfg job shows those settings",
-    "hydra/launcher": _CLUSTER,
-    "hydra.sweeper.max_batch_size": "write cluster.max_parallel=NUMBER",
-    "hydra.sweeper": f"{_SWEEP}; in a config file hydra.sweeper.params lists them",
-    "hydra/sweeper": _SWEEP,
-    "hydra.callbacks": "write --after collect,report or --notify COMMAND",
-    "hydra/callbacks": "write --after collect,report or --notify COMMAND",
-    "hydra.verbose": _LOGS,
-    "hydra.job_logging": _LOGS,
-    "hydra/job_logging": _LOGS,
-    "hydra.hydra_logging": _LOGS,
-    "hydra/hydra_logging": _LOGS,
-    "hydra.help": "--help shows the help of a command",
-    "hydra/help": "--help shows the help of a command",
+_JOBS = "jobs are described by cluster.*; --cfg job shows those settings"
+_ENVIRONMENT = """write 'cluster.setup=["export NAME=VALUE"]'"""
+_AFTER = "write --after collect,report or --notify COMMAND"
+ALTERNATIVES = {  # by the beginning of the key, the longest first; a group as its section
+    **dict.fromkeys(("run", "sweep", "output_subdir"), _RESULTS),
+    **dict.fromkeys(("job.env_set", "job.env_copy"), _ENVIRONMENT),
+    **dict.fromkeys(("verbose", "job_logging", "hydra_logging"), _LOGS),
+    "job": _JOBS,
+    "launcher": _JOBS,
+    "/launcher": _CLUSTER,
+    "callbacks": _AFTER,
+    "job.chdir": "a job runs in the folder of the command; write results_dir=FOLDER",
+    "job.name": "jobs are named after their study; write study=NAME",
+    "sweeper.max_batch_size": "write cluster.max_parallel=NUMBER",
+    "sweeper": f"{_SWEEP}; in a config file hydra.sweeper.params lists them",
+    "help": "--help shows the help of a command",
 }
-# options of launchers, and the setting that has their meaning
+# options of launchers, and the setting that has their meaning where its name is another
 _LAUNCHER = {
-    **{n: n for n in ("mem_gb", "nodes", "partition", "account", "qos", "constraint", "setup")},
-    **{n: n for n in ("mail_user", "mail_type", "signal_delay_s", "python")},
     "timeout_min": "timeout_h",
     "cpus_per_task": "cpus",
     "array_parallelism": "max_parallel",
@@ -69,9 +64,8 @@ def check(override: str) -> None:
 
 def check_composed(found: Mapping[str, Any], shipped: Mapping[str, Any]) -> None:
     """Refuse Hydra's own settings in a config file, likewise."""
-    for key in dict.fromkeys([*found, *shipped]):
-        is_free = _is_under(key, (*HONOURED, *_OF_HYDRA))
-        if not is_free and found.get(key) != shipped.get(key):
+    for key, _, _ in differing(found, shipped, "hydra."):
+        if not _is_under(key, (*HONOURED, *_OF_HYDRA)):
             raise UserError(
                 f"a config file sets {key}, which is not a setting of this program: "
                 f"{alternative(key)}"
@@ -81,11 +75,13 @@ def check_composed(found: Mapping[str, Any], shipped: Mapping[str, Any]) -> None
 def alternative(key: str) -> str:
     """What to write instead."""
     section, _, name = key.rpartition(".")
-    if section == "hydra.launcher" and name in _LAUNCHER:
-        return f"write cluster.{_LAUNCHER[name]}=VALUE"
-    prefixes = [prefix for prefix in ALTERNATIVES if _is_under(key, [prefix])]
+    same = _LAUNCHER.get(name, name)
+    if section == "hydra.launcher" and same in (one.key for one in fields_of(ClusterSettings)):
+        return f"write cluster.{same}=VALUE"
+    name = key.removeprefix("hydra").removeprefix(".")
+    known = [prefix for prefix in ALTERNATIVES if _is_under(name, [prefix, f"/{prefix}"])]
     nothing = "it has no effect here; --cfg job shows all settings"
-    return ALTERNATIVES[max(prefixes, key=len)] if prefixes else nothing
+    return ALTERNATIVES[max(known, key=len)] if known else nothing
 
 
 def is_multirun(overrides: Sequence[str]) -> bool:

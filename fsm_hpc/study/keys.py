@@ -9,8 +9,9 @@ from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study import hydra_keys
 from fsm_hpc.study.building import refuse_option
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.config_folders import groups, key_of, names_in
+from fsm_hpc.study.config_folders import groups, names_in
 from fsm_hpc.study.hydra_keys import is_of_hydra
+from fsm_hpc.study.override_syntax import key_of
 from fsm_hpc.system.settings import Setting, settings_of
 
 OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it

@@ -9,6 +9,7 @@ from typing import Any
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
+from fsm_hpc.study.override_syntax import has_interpolation, key_of, quoted, unescaped
 
 # Read here, as Hydra takes a while to load: names, paths and counts, but nothing that it takes for
 # another number or for a truth value.
@@ -25,17 +26,17 @@ class Override:
 
     @property
     def key(self) -> str:
-        return hydra.key_of(self.text)
+        return key_of(self.text)
 
     @property
     def value(self) -> str:
         """Its value without quotes, where it has one only."""
-        return self._values[0] if self._is_plain else self._text_of(self._override.value())
+        return self.listed[0] if self._is_plain else self._text_of(self._parsed.value())
 
     @property
     def only_value(self) -> str:
         """Its value, of a key that takes one only."""
-        several = len(self._values) > 1 if self._is_plain else self._override.is_sweep_override()
+        several = len(self.listed) > 1 if self._is_plain else self._parsed.is_sweep_override()
         if several:
             raise UserError(f"{self.key}: expected one value, found {self._right}")
         return self.value
@@ -44,24 +45,20 @@ class Override:
     def listed(self) -> list[str]:
         """Its values where they are written one by one; none of a range or a pattern."""
         if self._is_plain:
-            return self._values
-        override = self._override
-        if override.is_choice_sweep():
-            return [self._text_of(value) for value in override.sweep_iterator()]
-        return [] if override.is_sweep_override() else [self.value]
+            return self._right.split(",")
+        if self._parsed.is_choice_sweep():
+            return [self._text_of(value) for value in self._parsed.sweep_iterator()]
+        return [] if self._parsed.is_sweep_override() else [self.value]
 
     def names(self, value: str) -> bool:
         """Whether the value is among those that the override names."""
-        if self._is_plain:
-            return value in self._values
-        override = self._override
-        if hasattr(override.value(), "filter"):  # glob(...)
-            return bool(override.value().filter([value]))
-        if not override.is_sweep_override():
-            return value == self.value
-        return value in map(self._text_of, override.sweep_iterator())
+        if self._is_plain or not self._parsed.is_sweep_override():
+            return value in self.listed
+        if hasattr(self._parsed.value(), "filter"):  # glob(...)
+            return bool(self._parsed.value().filter([value]))
+        return value in map(self._text_of, self._parsed.sweep_iterator())
 
-    @property
+    @cached_property
     def _is_plain(self) -> bool:
         plain = _NAMES if self.key == "variant" else _PLAIN  # no setting: Hydra never sees it
         return plain.fullmatch(self._right) is not None
@@ -70,16 +67,17 @@ class Override:
     def _right(self) -> str:
         return self.text.partition("=")[2]
 
-    @property
-    def _values(self) -> list[str]:
-        return self._right.split(",")
-
     @cached_property
-    def _override(self) -> Any:
-        hydra.refuse_interpolation(self.text)
+    def _parsed(self) -> Any:
+        if has_interpolation(self.text):
+            text = quoted(self._right.strip("\"'"))
+            raise UserError(
+                f"{self.text}: expected a value, found an interpolation, which only a command that "
+                f"composes a config resolves; text is written {self.key}={text}"
+            )
         return hydra.parse([self.text])[0]
 
     @staticmethod
     def _text_of(value: Any) -> str:
         text = str(getattr(value, "text", value))  # a quoted string knows its text
-        return text.lower() if isinstance(value, bool) else str(hydra.literal(text))
+        return text.lower() if isinstance(value, bool) else unescaped(text)

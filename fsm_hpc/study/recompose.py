@@ -13,10 +13,11 @@ from functools import reduce
 from typing import Any
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import compose, hydra, keys, variants
+from fsm_hpc.study import config_folders, hydra, keys, variants
+from fsm_hpc.study.compose import Composer
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.config_folders import groups, key_of, names_in, override_text
-from fsm_hpc.study.sweeps import with_value
+from fsm_hpc.study.config_folders import names_in
+from fsm_hpc.study.override_syntax import has_interpolation, key_of, override_text
 from fsm_hpc.system import serialization
 
 OF_PLACE = ("study", "results_dir", "fold", "variant", "out")  # where a fold is says so
@@ -26,7 +27,7 @@ PATHS = ("dataset.path", "dataset.labels", "data_dir")  # relative to the folder
 def runs_code(override: str) -> bool:
     """Whether an override decides what is run, or where configs are read."""
     key = key_of(override)
-    if key.startswith("hydra") or hydra.has_interpolation(override):
+    if key.startswith("hydra") or has_interpolation(override):
         return True
     names = [one.rpartition(".")[2] for one in CODE if one.startswith("cluster.")]
     is_inside = re.search(rf"\b({'|'.join(names)})\b", override) is not None
@@ -42,13 +43,14 @@ class Recomposer:
 
     changes: Sequence[str]
     _configs: dict[tuple[str, ...], Config] = field(default_factory=dict)
-    _bases: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+    _composer: Composer = field(default_factory=Composer)
 
     def config(self, saved: Config) -> Config:
         """The fold with the settings that its overrides have now; other results are refused."""
         overrides = tuple(self._overrides(saved))
         if overrides not in self._configs:
-            self._configs[overrides] = compose.built(self._values(overrides), overrides)
+            job = [choice for (choice,) in hydra.choices(overrides)]
+            self._configs[overrides] = self._composer.config(job)
         found = self._in_place(saved, self._configs[overrides])
         self._refuse_code(saved, found)
         self._refuse_other_settings(saved, found)
@@ -56,9 +58,18 @@ class Recomposer:
 
     def _overrides(self, saved: Config) -> Iterator[str]:
         """Those of its beginning that no change replaces, then the changes."""
-        begun = saved.overrides or tuple(_as_overrides(saved))
+        self._refuse_other_configs(saved)
+        stored = [one for one in saved.overrides if not one.startswith("--")]
+        begun = stored or list(_as_overrides(saved))
         yield from (one for one in begun if not runs_code(one) and not self._changes(key_of(one)))
         yield from self.changes
+
+    def _refuse_other_configs(self, saved: Config) -> None:
+        """Where configs are is the command's to say, as they decide what runs."""
+        given = [option.partition("=")[0] for option in config_folders.options()]
+        for option in saved.overrides:
+            if option.startswith("--") and option.partition("=")[0] not in given:
+                raise UserError(f"it was submitted with {option}: give that option again")
 
     def _changes(self, key: str) -> bool:
         """Whether the command sets a key itself, or all of its section."""
@@ -69,20 +80,6 @@ class Recomposer:
         """Whether the command sets a key, or every name of a mapping such as cluster.options."""
         names = [f"{key}.{name}" for name in value] if isinstance(value, dict) else []
         return self._changes(key) or (bool(names) and all(map(self._changes, names)))
-
-    def _values(self, overrides: tuple[str, ...]) -> dict[str, Any]:
-        """As Hydra would compose them; values are put into a composition of the group choices."""
-        known = groups()
-        chosen = tuple(one for one in overrides if key_of(one) in known)
-        values = [one for (one,) in _single(one for one in overrides if key_of(one) not in known)]
-        if any(isinstance(one.value, dict) or "${" in one.text for one in values):
-            return hydra.resolved_values(compose.unresolved(overrides), overrides)
-        if chosen not in self._bases:
-            self._bases[chosen] = compose.unresolved(chosen)
-        found = self._bases[chosen]
-        for one in values:
-            found = with_value(found, one.key.split("."), one.value)
-        return hydra.resolved_values(found, overrides)
 
     def _in_place(self, saved: Config, found: Config) -> Config:
         """The fold where it is, with the files that it was begun with."""
@@ -111,11 +108,6 @@ class Recomposer:
                 f"its settings would be others now, as the configuration has changed since it was "
                 f"submitted ({told}); give {others[0]}=... to say which it is"
             )
-
-
-def _single(overrides: Iterator[str]) -> list[list[hydra.Choice]]:
-    texts = list(overrides)
-    return hydra.choices(texts) if texts else []
 
 
 def _value(config: Config, key: str) -> Any:

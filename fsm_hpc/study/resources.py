@@ -10,9 +10,9 @@ from typing import Any
 
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.search.method import Method
-from fsm_hpc.study import hydra
 from fsm_hpc.study.building import build
 from fsm_hpc.study.config import ClusterSettings, Config
+from fsm_hpc.study.config_folders import names_in
 
 START_S = 30  # that a job takes until it searches
 METHODS = tuple(method.value for method in Method)
@@ -55,7 +55,7 @@ def _refuse_slip(by: Mapping[str, Any], dataset: str) -> None:
     known = (dataset, *METHODS)
     for name in by:
         near = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.85)
-        if near and name not in hydra.names_in("dataset"):
+        if near and name not in names_in("dataset"):
             raise UserError(f"cluster.by.{name}: no dataset or method, did you mean {near[0]}?")
 
 

@@ -19,7 +19,7 @@ from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.cli.verbs import fit
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.study.compose import compose, compose_any, expand
-from fsm_hpc.study.hydra import names_in
+from fsm_hpc.study.config_folders import names_in
 
 MODULES = sorted(path.stem for path in Path(verbs.__file__).parent.glob("[!_]*.py"))
 by_verb = pytest.mark.parametrize("name", MODULES)

@@ -32,7 +32,7 @@ for name in usage.names():
 first_use.compile_all()
 submissions.code_now()
 
-_composed = hydra.plain
+_composed = hydra.unresolved
 _known: dict[tuple[str, ...], dict[str, Any]] = {}
 
 
@@ -43,7 +43,7 @@ def _remembered(overrides: Sequence[str]) -> dict[str, Any]:
     return copy.deepcopy(_known[key])
 
 
-hydra.plain = _remembered
+hydra.unresolved = _remembered
 for said in SAID:
     if said[0] == "fit":
         given = {word.partition("=")[0] for word in said}

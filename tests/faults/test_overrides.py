@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.errors import UserError
-from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.override_syntax import quoted
 from fsm_hpc.study.overrides import Override
 from tests.faults import ledger
 from tests.faults.ledger import EscapedError, WrongError
@@ -67,7 +67,7 @@ def test_a_name_is_taken_as_it_is_or_refused(here: Path) -> None:
     def check(name: str) -> None:
         with ledger.case(KIND, ascii(name), is_new=True) as case:
             case.tried += 1
-            word = f"study={hydra.quoted(name)}"
+            word = f"study={quoted(name)}"
             try:
                 taken = compose([*FOLD, word]).study
             except UserError:
@@ -87,7 +87,7 @@ def test_a_study_of_any_name_is_seen_and_collected(here: Path) -> None:
         with ledger.case(KIND, f"study {name!a}", is_new=True) as case:
             study = StudyPaths(here / "results" / name)
             put(study, fold_result("bank", "pivot", 0, target=name))
-            words = [f"study={hydra.quoted(name)}"]
+            words = [f"study={quoted(name)}"]
             case.tried += 3
             code, printed = do("status", "--json", *words)
             if code != 0 or [one["dataset"] for one in json.loads(printed)] != ["bank"]:
@@ -122,7 +122,7 @@ ODD = ("nan", "inf", "-inf", "-1", "0", "1e400", "9" * 40, '""', "null", "[]", "
 
 def _numbers() -> dict[str, Any]:
     """Every setting with a number in it, and its default."""
-    return {key: value for key, value in _flat(hydra.plain(FOLD)) if _is_number(value)}
+    return {key: value for key, value in _flat(compose(FOLD).to_dict()) if _is_number(value)}
 
 
 def _is_number(value: Any) -> bool:

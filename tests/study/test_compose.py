@@ -12,7 +12,7 @@ from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.building import build
 from fsm_hpc.study.compose import compose, expand, show
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.hydra import names_in
+from fsm_hpc.study.config_folders import names_in
 
 BANK = ["dataset=bank", "method=interval"]
 

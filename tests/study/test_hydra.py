@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,7 +41,8 @@ BANK = ["dataset=bank", "method=pivot"]
 def test_every_combination_of_values_is_one_list_of_words_in_order(
     words: list[str], batches: list[list[str]]
 ) -> None:
-    assert hydra.jobs(words) == batches
+    jobs = itertools.product(*hydra.choices(words))
+    assert [[choice.text for choice in job] for job in jobs] == batches
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_every_combination_of_values_is_one_list_of_words_in_order(
     ],
 )
 def test_a_word_with_several_values_is_told_from_a_list(word: str, is_sweep: bool) -> None:
-    assert hydra.is_sweep(word) == is_sweep
+    assert hydra.parse([word])[0].is_sweep_override() == is_sweep
 
 
 # ------------------------------------------------------------------------------------------ errors
@@ -252,8 +254,3 @@ def test_other_settings_of_a_cluster_are_swept_as_everywhere() -> None:
 def test_a_list_for_slurm_with_an_empty_name_is_refused(value: str) -> None:
     with pytest.raises(UserError, match="expected names between commas"):
         compose(["dataset=bank", "method=interval", f"cluster.partition={value}"])
-
-
-def test_a_change_on_resume_takes_a_list_for_slurm_literally() -> None:
-    changed = hydra.updated({"cluster": {"partition": None}}, ["cluster.partition=a,b"])
-    assert changed == {"cluster": {"partition": "a,b"}}

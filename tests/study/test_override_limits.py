@@ -11,8 +11,9 @@ import pytest
 from fsm_hpc.cli.main import main
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.study import hydra, override_limits
+from fsm_hpc.study import hydra
 from fsm_hpc.study.compose import expand
+from fsm_hpc.study.override_syntax import MOST_FOLDS, check_sweep, unescaped
 from fsm_hpc.study.overrides import Override
 
 SWEEP = ("dataset=hepatitis", "method=median", "cluster=local")
@@ -74,7 +75,7 @@ def test_an_argument_nested_too_deeply_is_refused(signs: str) -> None:
 
 def test_brackets_in_a_quoted_text_are_no_nesting() -> None:
     (override,) = hydra.parse([f'study="{"(" * 100}"'])
-    assert hydra.literal(override.value()) == "(" * 100
+    assert unescaped(override.value()) == "(" * 100
 
 
 def test_an_argument_of_a_megabyte_is_refused_and_not_repeated() -> None:
@@ -135,7 +136,7 @@ def test_a_hostile_formula_is_refused_in_a_short_message(text: str) -> None:
 
 
 def test_the_largest_sweep_is_counted_and_not_refused() -> None:
-    parsed = hydra.parse([f"seed=range(0,{override_limits.MOST_FOLDS})"])
-    override_limits.check_sweep(parsed)
+    parsed = hydra.parse([f"seed=range(0,{MOST_FOLDS})"])
+    check_sweep(parsed)
     with pytest.raises(UserError, match="found 200,000"):
-        override_limits.check_sweep(parsed, 2)
+        check_sweep(parsed, 2)

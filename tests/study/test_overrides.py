@@ -10,9 +10,9 @@ import pytest
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.submit import resume
 from fsm_hpc.study.compose import compose, expand
+from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
-from fsm_hpc.study.hydra import names_in
 from fsm_hpc.study.overrides import Override
 from tests.support.command_line import run_verb
 from tests.support.made_studies import fold_result, put

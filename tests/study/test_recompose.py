@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.study import config_folders
 from fsm_hpc.study.compose import compose, expand
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.recompose import Recomposer
@@ -87,3 +88,20 @@ def test_options_of_the_scheduler_are_given_again_as_a_whole_or_one_by_one() -> 
     assert found.cluster.options == {"mem": "2G", "qos": "long"}
     with pytest.raises(UserError, match="a file does not decide what runs"):
         Recomposer(["cluster.options.mem=2G"]).config(begun)
+
+
+def test_a_fold_of_other_configs_is_composed_with_them_or_not_at_all(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: config_folders.use(None, None))
+    mine = "defaults:\n  - config\n  - override dataset: hepatitis\n  - _self_\nseed: 5\n"
+    (tmp_path / "night.yaml").write_text(mine)
+    config_folders.use("night", str(tmp_path))
+    config = compose(["method=median"])
+    assert Recomposer([]).config(saved(config)) == config
+    config_folders.use(None, None)
+    with pytest.raises(UserError, match=f"submitted with --config-dir={tmp_path}: give that"):
+        Recomposer([]).config(saved(config))
+    config_folders.use(None, str(tmp_path))
+    with pytest.raises(UserError, match="submitted with --config-name=night: give that option"):
+        Recomposer([]).config(saved(config))

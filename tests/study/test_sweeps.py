@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
-from fsm_hpc.study.compose import expand
-from fsm_hpc.study.sweeps import Sweep
+from fsm_hpc.study.compose import Composer, expand
+from fsm_hpc.study.hydra import Choice
 
 # keys of settings and of config groups, and texts that may stand behind them
 CHOICES: dict[str, list[str]] = {
@@ -51,8 +52,19 @@ def sweeps(draw: st.DrawFn) -> list[str]:
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(sweeps())
 def test_every_job_has_the_values_that_hydra_composes_for_it(overrides: list[str]) -> None:
-    swept = outcome(lambda: [values for _, values in Sweep(overrides, hydra.unresolved)])
-    assert swept == outcome(lambda: [hydra.plain(job) for job in hydra.jobs(overrides)])
+    composer = Composer(hydra.unresolved)
+    swept = outcome(lambda: list(map(composer.values, jobs(overrides))))
+    assert swept == outcome(lambda: [alone(job) for job in jobs(overrides)])
+
+
+def jobs(overrides: list[str]) -> list[tuple[Choice, ...]]:
+    return list(itertools.product(*hydra.choices(overrides)))
+
+
+def alone(job: Sequence[Choice]) -> dict[str, Any]:
+    """What Hydra composes for a job by itself."""
+    texts = [choice.text for choice in job]
+    return hydra.resolved_values(hydra.unresolved(texts), texts)
 
 
 def outcome(compose: Callable[[], list[Any]]) -> Any:

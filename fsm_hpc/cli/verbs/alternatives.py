@@ -105,7 +105,7 @@ class _Asked:
 def _asked(overrides: list[str]) -> _Asked:
     """slack=, bound=, class= and cluster.nodes=, and the overrides that say where the table is."""
     from fsm_hpc.study import keys
-    from fsm_hpc.study.hydra import key_of
+    from fsm_hpc.study.override_syntax import key_of
 
     keys.check_used(overrides, [*OWN, *keys.OF_TABLE], "alternatives")
     own = {key_of(one): one.partition("=")[2] for one in overrides if key_of(one) in OWN}

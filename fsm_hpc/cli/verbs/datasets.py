@@ -14,9 +14,10 @@ from fsm_hpc.data.dataset import load
 from fsm_hpc.data.facts import Entry, columns, summary
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.text import number
-from fsm_hpc.study import hydra, keys
+from fsm_hpc.study import keys
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import counted
 
@@ -103,7 +104,7 @@ def _fetch(names: Sequence[str], overrides: Sequence[str]) -> None:
 
 def _named() -> list[str]:
     """Datasets with a table of their own; csv stands for any."""
-    return [name for name in hydra.names_in("dataset") if name != "csv"]
+    return [name for name in names_in("dataset") if name != "csv"]
 
 
 def _config(name: str, overrides: Sequence[str]) -> Config:

@@ -59,7 +59,7 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
 
 def as_settings(arguments: list[str], target: str | None) -> list[str]:
     """`my.csv --target label` and the defaults of this command as settings."""
-    from fsm_hpc.study.hydra import key_of, quoted
+    from fsm_hpc.study.override_syntax import key_of, quoted
 
     tables = [argument for argument in arguments if "=" not in argument]
     if len(tables) > 1:

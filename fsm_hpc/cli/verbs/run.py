@@ -46,7 +46,7 @@ INSTEAD = {
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Show the config, submit a sweep, or run one fold in this process."""
-    from fsm_hpc.study import compose, hydra_keys, hydra_show
+    from fsm_hpc.study import compose, hydra, hydra_keys
 
     for name, instead in INSTEAD.items():
         if getattr(flags, name):
@@ -58,7 +58,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
         near = did_you_mean(stray[0], usage.names())
         raise UserError(f"expected key=value or a verb first, found {stray[0]!r}{near}")
     if flags.info:
-        hydra_show.show_info(flags.info, overrides)
+        hydra.show_info(flags.info, overrides)
         return 0
     if options.shows_config(flags, overrides):
         return 0

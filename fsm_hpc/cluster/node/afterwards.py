@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 
-from fsm_hpc.study.hydra import quoted
+from fsm_hpc.study.override_syntax import quoted
 from fsm_hpc.system.children import child_environment, module_command
 
 

@@ -10,10 +10,11 @@ from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import fold_files
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError, did_you_mean
-from fsm_hpc.study import hydra, keys, variants
+from fsm_hpc.study import keys, variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import RulePaths, StudyPaths
 from fsm_hpc.study.fold_id import PLAIN, FoldId, RuleId
+from fsm_hpc.study.override_syntax import key_of
 from fsm_hpc.study.overrides import Override
 from fsm_hpc.system.settings import FOLDER
 
@@ -221,7 +222,7 @@ def select_with_rules(
 
 
 def _refuse_beside_out(overrides: Sequence[str]) -> None:
-    others = [override for override in overrides if hydra.key_of(override) != "out"]
+    others = [override for override in overrides if key_of(override) != "out"]
     if others:
         raise UserError(f"out=FOLDER names one rule: leave {others[0]} out")
 

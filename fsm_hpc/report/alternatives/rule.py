@@ -20,8 +20,10 @@ from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.report import explain
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.study import fingerprint, hydra
+from fsm_hpc.study import fingerprint
+from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.override_syntax import quoted
 
 OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # what the paper has none of
 
@@ -101,10 +103,10 @@ def _place_of_table(path: Path, model: Model) -> list[str]:
     """Words for the table, as far as the rule itself or its folder tells."""
     table = model.provenance.get("table")
     if table:
-        return [f"dataset.path={hydra.quoted(str(table))}"]
+        return [f"dataset.path={quoted(str(table))}"]
     parents = path.absolute().parts[:-1]
     named = parents[-3:-2] if parents[-1:] == ("model",) else ()
-    known = [name for name in named if name in hydra.names_in("dataset")]
+    known = [name for name in named if name in names_in("dataset")]
     return [f"dataset={name}" for name in known]
 
 
