@@ -74,7 +74,7 @@ class Numbers:
         return not (self.has_points or self.has_powers) and len(self.values) > 0
 
 
-def numbers_of(texts: Any, sign: DecimalSign | None) -> Numbers | None:
+def read_numbers(texts: Any, sign: DecimalSign | None) -> Numbers | None:
     """Those of an Arrow array, unless some text is no number by this convention, or by any."""
     plain = _plain_numbers(texts)
     if plain is not None and (sign is DecimalSign.POINT or not plain.has_points):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data.decimal_sign import DecimalSign, Numbers, numbers_of
+from fsm_hpc.data.decimal_sign import DecimalSign, Numbers, read_numbers
 from fsm_hpc.data.errors import ColumnError
 from fsm_hpc.data.kind_name import KindName
 
@@ -74,7 +74,7 @@ class RawColumn:
         """The different texts as numbers by its sign; None where one of them is none."""
         key = f"numbers by {self.sign}"
         if key not in self.memo:
-            self.memo[key] = numbers_of(self.values, self.sign)
+            self.memo[key] = read_numbers(self.values, self.sign)
         return self.memo[key]  # type: ignore[no-any-return]
 
     def as_text(self) -> RawColumn:

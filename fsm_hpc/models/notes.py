@@ -49,9 +49,7 @@ class NoteKind(Enum):
 
 
 _ROUNDED = "rounded to whole numbers, which moves at most {moved} of all weight: the formula is "
-_TEXTS = {
-    NoteKind.TEXT: "{text}",
-    NoteKind.TABLE: "{text}",
+_TEXTS = {  # of kinds that do not bring a whole sentence
     NoteKind.WEIGHTS_ROUNDED: "the weights of rows were "
     + _ROUNDED
     + "the best found for the rounded weights, and is not proved to be the best for the given ones",
@@ -65,7 +63,6 @@ _TEXTS = {
     "best so far is taken, and is not proved; {continues}",
     NoteKind.FOLDS_TIMED_OUT: "{count} of {folds} reached the time limit, so these figures may be "
     "too low",
-    NoteKind.CONSTRAINTS: "{text}",
     NoteKind.ONE_ANSWER: "it predicts {target} = {answer} on each of its rows: no formula of this "
     "length does better than one answer for all",
     NoteKind.NOT_BETTER_ON_FITTED: "on the fitted rows it does not beat always predicting {answer}",
@@ -78,7 +75,6 @@ _TEXTS = {
     NoteKind.LOW_RECALL: "it finds only {recall} of the rows with {target} = {answer}",
     NoteKind.EXPLAINS: "it explains the answers in {labels}: the figures state agreement with "
     "them; against {target} itself it is right on {own} of the rows, those answers on {theirs}",
-    NoteKind.CHOSEN: "{text}",
     NoteKind.NOT_CHOSEN: "the optimum was kept, not chosen among alternatives: {text}",
 }
 _WARNINGS = {
@@ -133,7 +129,7 @@ class Note:
         """The sentence; shares are written as percentages."""
         words = _WORDS[front_end]
         values = {name: _shown(value, words) for name, value in self.values.items()}
-        sentence = _TEXTS[self.kind].format(**{**words, **values})
+        sentence = _TEXTS.get(self.kind, "{text}").format(**{**words, **values})
         return sentence if self.about is None else f"{self.about}: {sentence}"
 
     def __str__(self) -> str:

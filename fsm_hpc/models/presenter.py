@@ -10,7 +10,7 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.formulas.text import escape_latex
 from fsm_hpc.models.comparison import of_figures
 from fsm_hpc.models.model import Class, Coverage, Model, Rule
-from fsm_hpc.models.notes import FrontEnd, NoteKind
+from fsm_hpc.models.notes import FrontEnd
 from fsm_hpc.search.constraints import named_in_words
 from fsm_hpc.search.proof import VERIFIED, Verification, bounds_in_words
 from fsm_hpc.search.stop_reason import StopReason
@@ -110,7 +110,7 @@ def summarize(model: Model, front_end: FrontEnd = FrontEnd.COMMAND) -> Summary:
         rules=tuple(_rule_facts(model, rule) for rule in model.rules),
         otherwise=f"{model.target} = {model.otherwise}",
         totals=_totals(model) if len(model.rules) > 1 else "",
-        constraints=constraints_in_words(model),
+        constraints=named_in_words(model.constraints),
         notes=tuple((note.text(front_end), note.is_warning) for note in model.notes),
         figures=tuple(_figures(model)),
         majority=percent(model.figures["majority"]) if "majority" in model.figures else "",
@@ -172,11 +172,6 @@ def _kind_of_formula(model: Model, rule: Rule) -> str:
     return f"{kind} that meets the constraints" if model.constraints else kind
 
 
-def constraints_in_words(model: Model) -> str:
-    """`require age; min_support 20`; nothing where there are none."""
-    return named_in_words(model.constraints)
-
-
 def _rule_facts(model: Model, rule: Rule) -> RuleFacts:
     return RuleFacts(
         rule,
@@ -192,8 +187,7 @@ def _rule_facts(model: Model, rule: Rule) -> RuleFacts:
 def _proof(model: Model, rule: Rule) -> str:
     kind = _kind_of_formula(model, rule)
     if not rule.proved:
-        chosen = any(note.kind is NoteKind.CHOSEN for note in model.notes)
-        if chosen:
+        if model.is_chosen:
             return "chosen among formulas about as good"
         known = bounds_in_words(rule.errors, rule.length, rule.lower_bound, rule.proved_length)
         return f"there may be a better formula{known and f' ({known})'}"
@@ -266,7 +260,7 @@ def _provenance(model: Model) -> list[tuple[str, str]]:
     facts = {
         "method": model.method,
         "language": model.language.value,
-        "constraints": constraints_in_words(model),
+        "constraints": named_in_words(model.constraints),
         "objective": None if model.measure == "accuracy" else model.measure,
         "table": origin.get("table"),
         "version": origin.get("version"),

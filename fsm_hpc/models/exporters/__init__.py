@@ -41,10 +41,10 @@ def export(
     if to not in FORMATS:
         known = ", ".join(FORMATS)
         raise UserError(f"export: expected one of {known}, found {to!r}")
-    if dialect is not None and to != Format.SQL.value:
-        raise UserError(f"dialect: expected it with the format sql, found it with {to}")
-    if header is not None and to != Format.EXCEL.value:
-        raise UserError(f"header: expected it with the format excel, found it with {to}")
-    given = {"dialect": dialect, "header": header}
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {}
+    for name, value, of in (("dialect", dialect, Format.SQL), ("header", header, Format.EXCEL)):
+        if value is not None and to != of.value:
+            raise UserError(f"{name}: expected it with the format {of.value}, found it with {to}")
+        if value is not None:
+            options[name] = value
     return import_module(f"{__name__}.{to}").export(model, **options)
