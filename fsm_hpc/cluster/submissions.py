@@ -112,7 +112,7 @@ def read(paths: FoldPaths) -> Submission | None:
     except UserError as error:
         by = found.code.get("version")
         raise UnreadableError(f"{name} has no config of this version ({by}): {error}") from None
-    here = paths.id  # None of a rule
+    here = paths.id  # None of a rule of version 0.2
     if here is not None and fold._replace(variant=here.variant) != here:
         raise UnreadableError(f"{name} is of another fold: {fold}")
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+ALL = -1  # the number of the fold `all`, which trains on all rows and holds none out
+
 
 class FoldKind(Enum):
     """How rows are shared out among folds."""

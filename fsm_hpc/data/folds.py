@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fsm_hpc.data.fold_kind import Folding, FoldKind
+from fsm_hpc.data.fold_kind import ALL, Folding, FoldKind
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
 
@@ -41,7 +41,10 @@ class FoldRows:
 def fold_rows(
     labels: NDArray[np.bool_], groups: NDArray[Any] | None, index: int, folding: Folding
 ) -> FoldRows:
-    """Fold `index` of a shuffled partition of the rows."""
+    """Fold `index` of a shuffled partition of the rows; ALL: every row to fit on, none held out."""
+    if index == ALL:
+        rows = np.arange(len(labels))
+        return FoldRows(index, make_splits(rows, labels, groups, folding), rows[:0])
     refuse_too_few_rows(len(labels), folding.folds)
     rest, test = _partition(labels, groups, folding)[index]
     return FoldRows(index, make_splits(rest, labels, groups, folding), np.sort(test))
@@ -53,12 +56,6 @@ def refuse_too_few_rows(rows: int, folds: int) -> None:
         raise UserError(
             f"expected at least {least} rows for {folds} folds, found {rows}; take fewer folds"
         )
-
-
-def all_rows(labels: NDArray[np.bool_], groups: NDArray[Any] | None, folding: Folding) -> FoldRows:
-    """Every row to fit on, none held out."""
-    rows = np.arange(len(labels))
-    return FoldRows(0, make_splits(rows, labels, groups, folding), rows[:0])
 
 
 def make_splits(

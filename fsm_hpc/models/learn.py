@@ -139,7 +139,8 @@ def described(
     cause = "Ctrl-C" if interrupted else "time limit"
     notes = [*of_rounded_weights(fitted.weight_error, fitted.measure)]
     if timed_out:
-        last = state.lengths[-1].length if state.lengths else 0
+        finished = [row["length"] for row in lengths if row["proved"]]
+        last = state.lengths[-1].length if state.lengths else max(finished, default=0)
         notes.append(Note.of(NoteKind.LENGTH_TIMED_OUT, cause=cause, length=last))
     if final.end is not End.PROVED:
         notes.append(Note.of(NoteKind.NOT_PROVED, cause=cause, length=final.length))

@@ -8,51 +8,45 @@ from urllib.parse import quote
 
 import numpy as np
 
-from fsm_hpc.data.dataset import Dataset, target_values
-from fsm_hpc.data.folds import FoldRows, all_rows, fold_rows
+from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.folds import FoldRows, fold_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.combine import Places
-from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.files import RulePaths, StudyPaths
-from fsm_hpc.study.fold import load_dataset, problem_of
-
-MOST_CLASSES = 20  # more are numbers, or a mistake
-FOLDER = "classes"  # below that of the model: a folder for each class
+from fsm_hpc.study.files import FoldPaths, ModelPaths, StudyPaths
+from fsm_hpc.study.fold import (
+    against_rest,
+    fold_paths,
+    load_dataset,
+    problem_of,
+    several_classes,
+)
+from fsm_hpc.study.fold_id import ALL
 
 
 @dataclass(frozen=True)
 class ClassTask:
-    """One class against the others, with its table and its own folder."""
+    """One class against the others, with its table and its folds."""
 
-    config: Config
+    config: Config  # of the fold `all`
     dataset: Dataset
+    study: StudyPaths  # of its cross-validation
 
     @property
-    def paths(self) -> RulePaths:
-        return rule_paths(self.config)
+    def paths(self) -> FoldPaths:
+        return fold_paths(self.config)
 
     @cached_property
     def fitted(self) -> Problem:
         """The problem on all rows."""
-        return problem_of(self.dataset, self.config, self._rows.fitted)
-
-    @property
-    def splits(self) -> list[Split]:
-        parts = (
-            tuple(problem_of(self.dataset, self.config, part) for part in pair)
-            for pair in self._rows.splits
-        )
-        return [Split(*pair) for pair in parts]
-
-    @cached_property
-    def _rows(self) -> FoldRows:
-        return all_rows(self.dataset.labels, self.dataset.groups, self.config.folding)
+        return problem_of(self.dataset, self.config, self.fold_rows(ALL).fitted)
 
     def fold_config(self, number: int) -> Config:
-        """One of the cross-validation folds, kept beside the rule."""
-        root, folds = self.paths.judging.root, self.config.fit.folds
+        """The fold `all`, or one of the cross-validation."""
+        if number == ALL:
+            return self.config
+        root, folds = self.study.root, self.config.fit.folds
         own = {"results_dir": root.parent, "study": root.name, "folds": folds, "fold": number}
         return replace(self.config, **own)  # type: ignore[arg-type]
 
@@ -69,29 +63,30 @@ class ClassTask:
             raise UserError(f"{error} (fit.folds=NUMBER; 0 skips cross-validation)") from None
 
 
-def rule_paths(config: Config) -> RulePaths:
+def model_paths(config: Config) -> ModelPaths:
     """Where model.json goes: `out`, else beside the folds of the method."""
     if config.out is not None:
-        return RulePaths(config.out)
+        return ModelPaths(config.out)
     study = StudyPaths(config.results_dir / config.study)
-    return study.rule(config.dataset.name, config.method.name.value)
+    return study.model(config.dataset.name, config.method.name.value)
 
 
-def several_classes(config: Config) -> list[str]:
-    """The classes of a target with more than two; none where the settings name two."""
-    spec = config.dataset
-    if spec.positive is not None or spec.negative is not None or spec.labels is not None:
-        return []
-    values = target_values(spec, config.data_dir, config.allow_changed_data)
-    return values if 2 < len(values) <= MOST_CLASSES else []
+def on_all_rows(config: Config) -> Config:
+    """The config of the fold `all`: in its study, or with `out` in a folder of that one."""
+    if config.out is None:
+        return replace(config, fold=ALL)
+    out = config.out.absolute()
+    study = ModelPaths(out).study.root
+    return replace(config, fold=ALL, out=out, results_dir=study.parent, study=study.name)
 
 
 def tasks_of(config: Config) -> list[ClassTask]:
     """What has to be searched for the model of a config."""
-    classes = several_classes(config)
-    configs = [_against_rest(config, one) for one in classes] or [config]
+    config = on_all_rows(config)
+    study = fold_paths(config).cross_validation
+    configs = [_against_rest(config, one, study) for one in several_classes(config)] or [config]
     return [
-        ClassTask(one, load_dataset(one.dataset, one.data_dir, one.allow_changed_data))
+        ClassTask(one, load_dataset(one.dataset, one.data_dir, one.allow_changed_data), study)
         for one in configs
     ]
 
@@ -110,7 +105,9 @@ def labels_of(tasks: list[ClassTask]) -> Places:
     return np.asarray(np.argmax([task.dataset.labels for task in tasks], axis=0), np.int64)
 
 
-def _against_rest(config: Config, one: str) -> Config:
-    folder = rule_paths(config).folder / FOLDER / quote(one, safe=" ")
-    dataset = replace(config.dataset, positive=one, negative="rest")
-    return replace(config, dataset=dataset, out=folder)
+def _against_rest(config: Config, one: str, study: StudyPaths) -> Config:
+    """The fold `all` of one class, beside the folds that judge it."""
+    place = {"results_dir": study.root.parent, "study": study.root.name}
+    variant = f"class={quote(one, safe=' ')}"
+    dataset = against_rest(config.dataset, one)
+    return replace(config, dataset=dataset, variant=variant, **place)  # type: ignore[arg-type]

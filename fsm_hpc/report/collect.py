@@ -18,7 +18,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.proof import ProofLevel, Verification, level
 from fsm_hpc.study import alternatives
 from fsm_hpc.study.files import StudyPaths
-from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.study.measures import METRICS
 from fsm_hpc.study.result import FoldResult, exceeds
 
@@ -211,7 +211,8 @@ def read(
     """These folds; without any, or to fill up, all of each dataset and method that has begun."""
     if not study.root.is_dir():
         raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
-    statuses, _ = fold_states(folds if folds is not None else list(fold_files.on_disk(study.root)))
+    known = fold_files.on_disk(study.root) if folds is None else folds
+    statuses, _ = fold_states([ref for ref in known if ref.id.fold != ALL])
     rows = {one.ref.id: _row(one) for one in statuses}
     if folds is None or fills_up:
         rows |= {f: Row(f, FoldState.MISSING) for f in _expected(rows.values()) if f not in rows}

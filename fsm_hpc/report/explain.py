@@ -26,7 +26,7 @@ from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import names_in
-from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.files import FoldPaths, ModelPaths
 from fsm_hpc.study.override_syntax import key_of, quoted
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.files import UnreadableError
@@ -68,7 +68,8 @@ def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str
     """The table that a rule was fitted on, or the one that the overrides name;
     labels are of its class against the others."""
     negative = str(model.otherwise) if len(model.rules) == 1 else "rest"
-    submission = submissions.load(FoldPaths(path.parent))
+    found = map(submissions.load, ModelPaths(path.parent).folds())
+    submission = next(filter(None, found), None)
     if not overrides and submission is not None:
         config = submission.config_then
         if len(model.rules) > 1:

@@ -84,7 +84,7 @@ def _fold_choices(override: str, jobs: int) -> list[Choice]:
 
 def _with_fold(config: Config, number: Any) -> Config:
     if type(number) is not int or number < 0:
-        raise UserError(f"fold: expected 0 to {config.folds - 1}, found {str(number)!r}")
+        raise UserError(f"fold: expected 0 to {config.folds - 1}, found {number!r}")
     return replace(config, fold=number)
 
 
@@ -220,7 +220,8 @@ def built(values: Values, overrides: Sequence[str] = ()) -> Config:
         values = {**values, "dataset": {**table, "name": name}}
     kept = [_without_interpolation(one, values) for one in overrides if _is_kept(one)]
     stored = [*config_folders.options(), *kept]
-    return by_dataset_and_method(build(Config, {**values, "overrides": stored}))
+    config = by_dataset_and_method(build(Config, {**values, "overrides": stored}))
+    return _with_fold(config, config.fold)  # refuses the number of the fold that `fit` makes
 
 
 def _is_kept(override: str) -> bool:

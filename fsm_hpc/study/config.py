@@ -15,7 +15,7 @@ from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.near_optimal.choices import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import SolverName
-from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.study.group_settings import (
     CutSettings,
     LanguageSettings,
@@ -212,7 +212,7 @@ class Config:
     overrides: tuple[str, ...] = field(default=(), compare=False)  # of the command, fold apart
 
     def __post_init__(self) -> None:
-        if not 0 <= self.fold < self.folds:
+        if self.fold != ALL and not 0 <= self.fold < self.folds:
             raise UserError(f"fold: expected 0 to {self.folds - 1}, found {self.fold}")
         if not 0 < (found := self.validation_fraction) < 1:
             raise UserError(f"validation_fraction: expected between 0 and 1, found {found}")

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
-from fsm_hpc.study.fold_id import FoldId, RuleId
+from fsm_hpc.study.fold_id import ALL, FoldId
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class StudyPaths:
     root: Path
 
     def fold(self, fold: FoldId) -> FoldPaths:
-        return FoldPaths(self.root.joinpath(*fold.place, f"fold-{fold.fold}"))
+        return FoldPaths(self.root.joinpath(*fold.place, f"fold-{fold.part}"))
 
     def folds_on_disk(self) -> Iterator[tuple[FoldId, FoldPaths]]:
         """Every fold folder, in order."""
@@ -40,15 +41,9 @@ class StudyPaths:
         """Held by the command that submits or cancels; of a fold, by who verifies its formula."""
         return self.root / ".lock"
 
-    def rule(self, dataset: str, method: str) -> RulePaths:
-        """The rule that `fit` makes when no other folder is named."""
-        return RulePaths(self.root / dataset / method / "model")
-
-    def rules_on_disk(self) -> Iterator[tuple[RuleId, RulePaths]]:
-        """Every rule that was asked for, in order."""
-        for folder in sorted(self.root.glob("*/*/model")):
-            dataset, method = folder.parts[-3:-1]
-            yield RuleId.of(dataset, method), self.rule(dataset, method)
+    def model(self, dataset: str, method: str) -> ModelPaths:
+        """The model that `fit` makes when no other folder is named."""
+        return ModelPaths(self.root / dataset / method / "model")
 
     @property
     def folds_csv(self) -> Path:
@@ -93,8 +88,10 @@ def _folds_of(dataset: Path) -> Iterator[tuple[FoldId, FoldPaths]]:
 
 def _number(folder: str) -> int | None:
     """The fold that a folder is called after; None where it is none of a fold."""
-    number = re.fullmatch(r"fold-(0|[1-9][0-9]{0,8})", folder)
-    return None if number is None else int(number[1])
+    number = re.fullmatch(r"fold-(all|0|[1-9][0-9]{0,8})", folder)
+    if number is None:
+        return None
+    return ALL if number[1] == "all" else int(number[1])
 
 
 def _folders(above: Path) -> list[Path]:
@@ -178,9 +175,17 @@ class FoldPaths:
         """The finished trials of a baseline."""
         return self.folder / "trials.json"
 
+    @property
+    def cross_validation(self) -> StudyPaths:
+        """Of the fold `all`: the folds that tell what to expect of its model."""
+        return StudyPaths(self.folder / "folds")
 
-class RulePaths(FoldPaths):
-    """The files of one rule; while it is searched they are those of a fold."""
+
+@dataclass(frozen=True, slots=True)
+class ModelPaths:
+    """What `fit` writes for its user."""
+
+    folder: Path
 
     @property
     def model(self) -> Path:
@@ -191,6 +196,16 @@ class RulePaths(FoldPaths):
         return self.folder / "model.html"
 
     @property
-    def judging(self) -> StudyPaths:
-        """The folds that tell what to expect of it."""
+    def study(self) -> StudyPaths:
+        """Where its fold `all` is, unless it is in a study that folds share with it."""
         return StudyPaths(self.folder / "folds")
+
+    def folds(self) -> Iterator[FoldPaths]:
+        """Where its fold `all` may be; version 0.2 had the files of one beside model.json."""
+        yield from map(FoldPaths, self.study.root.glob("*/*/fold-all"))
+        yield FoldPaths(self.folder.parent / "fold-all")
+        yield FoldPaths(self.folder)
+
+    def claim(self, of_class: str) -> Path:
+        """The claim of optimality; `of_class`: the class where there are more than two, or ""."""
+        return self.folder / f"claim{of_class and f'-{quote(of_class, safe=str())}'}.json.gz"

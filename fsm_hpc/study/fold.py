@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.data.columns import Kind
-from fsm_hpc.data.dataset import Dataset, load
+from fsm_hpc.data.dataset import Dataset, load, target_values
 from fsm_hpc.data.folds import FoldRows, Rows, fold_rows
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -20,8 +20,11 @@ from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import files, machine
+
+MOST_CLASSES = 20  # more are numbers, or a mistake
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,32 @@ def prepare(config: Config) -> Fold:
 
 
 def load_asked(config: Config) -> Dataset:
-    """The table, if it has the columns that cuts and constraints name."""
-    dataset = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+    """The table, if it has the columns that cuts and constraints name.
+
+    Of the fold `all` of several classes it is that of the first of them.
+    """
+    classes = several_classes(config) if config.fold == ALL else []
+    spec = against_rest(config.dataset, classes[0]) if classes else config.dataset
+    dataset = load_dataset(spec, config.data_dir, config.allow_changed_data)
     method = config.method.name
     if method.finds_formula:
         config.cuts.of(method).check(c.name for c in dataset.columns if c.kind is Kind.NUMERIC)
         config.rule.check(dataset.columns, method is Method.INTERVAL)
     return dataset
+
+
+def several_classes(config: Config) -> list[str]:
+    """The classes of a target with more than two; none where the settings name two."""
+    spec = config.dataset
+    if spec.positive is not None or spec.negative is not None or spec.labels is not None:
+        return []
+    values = target_values(spec, config.data_dir, config.allow_changed_data)
+    return values if 2 < len(values) <= MOST_CLASSES else []
+
+
+def against_rest(spec: DatasetSpec, one: str) -> DatasetSpec:
+    """The table with one class set against all others."""
+    return replace(spec, positive=one, negative="rest")
 
 
 def refuse_other_table(config: Config, digest: str) -> None:

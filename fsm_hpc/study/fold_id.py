@@ -1,8 +1,12 @@
-"""Which fold of a study: the name that every room knows it by."""
+"""Which fold of a study: the name that every package knows it by."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
+
+from fsm_hpc.data.fold_kind import ALL as ALL
+from fsm_hpc.system.numbers import number_ranges
 
 PLAIN = "plain"  # said of folds that have the settings that the study began with
 
@@ -18,10 +22,10 @@ class FoldId(NamedTuple):
     @property
     def part(self) -> str:
         """What a table calls it beside its dataset and method."""
-        return str(self.fold)
+        return fold_ranges([self.fold])
 
     def __str__(self) -> str:
-        return "/".join((*self.place, f"fold-{self.fold}"))
+        return "/".join((*self.place, f"fold-{self.part}"))
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -34,16 +38,7 @@ class FoldId(NamedTuple):
         return self.dataset, self.method, self.variant, self.fold
 
 
-class RuleId(FoldId):
-    """The rule of a dataset and method, which holds no fold out."""
-
-    @classmethod
-    def of(cls, dataset: str, method: str) -> RuleId:
-        return cls(dataset, method, -1)
-
-    @property
-    def part(self) -> str:
-        return "rule"
-
-    def __str__(self) -> str:
-        return f"{self.dataset}/{self.method}/rule"
+def fold_ranges(folds: Collection[int]) -> str:
+    """`all, 0-3, 7`."""
+    numbers = number_ranges(fold for fold in folds if fold != ALL)
+    return ", ".join(filter(None, ("all" if ALL in folds else "", numbers)))

@@ -13,7 +13,7 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.proof import bounds_in_words
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.study.measures import Confusion, Scores
 from fsm_hpc.study.packed_rows import PackedRows
 from fsm_hpc.study.scan_file import Lengths
@@ -30,8 +30,9 @@ from fsm_hpc.system.value_types import (
 )
 
 FORMAT = 3
-FoldNumber = Annotated[int, Meta(ge=0, le=100_000)]
+FoldNumber = Annotated[int, Meta(ge=ALL, le=100_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+INTERRUPTED = "interrupted"  # the stop reason of a search that was stopped
 DERIVED = ("measures", "seconds.total")  # written for readers of the file
 
 
@@ -105,7 +106,7 @@ class Accuracy:
 
     train: Share  # of the final model on all rows that it was fitted on
     validation: Share  # the best of the scan, or of the trials: what the length was chosen by
-    test: Share  # on the held-out rows
+    test: Share  # on the held-out rows; of the fold `all` on those of its cross-validation
 
 
 @dataclass(frozen=True, slots=True)

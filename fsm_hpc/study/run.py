@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsm_hpc.baselines import OnTrial
-from fsm_hpc.data.dataset import Dataset
-from fsm_hpc.formulas.formula import Formula, Truth, missing_name
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search import rounding
 from fsm_hpc.search.claim import write_if_proved
-from fsm_hpc.search.ladder import Split, describe_length
+from fsm_hpc.search.ladder import Split
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.rounding import within_slack
-from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, is_proved, scan
+from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, Solver
-from fsm_hpc.study import alternatives, checkpoint, fingerprint, result
+from fsm_hpc.study import alternatives, checkpoint, result
 from fsm_hpc.study.checkpoint import CheckpointWriter, MayWrite, OutdatedError, Watch
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.describe import common, formula_result
 from fsm_hpc.study.fold import (
     Fold,
     final_result,
@@ -34,8 +31,8 @@ from fsm_hpc.study.fold import (
     quarantine_other_results,
     threads,
 )
-from fsm_hpc.study.measures import Confusion, Scores, scores_of, smoothed_shares
-from fsm_hpc.study.provenance import provenance
+from fsm_hpc.study.fold_id import ALL
+from fsm_hpc.study.measures import scores_of
 from fsm_hpc.study.result import Accuracy, FoldResult, Seconds
 from fsm_hpc.system import files, machine
 from fsm_hpc.system.files import UnreadableError
@@ -64,12 +61,15 @@ def run_fold(
     say: Say = lambda text: None,
     helpers: Helpers | None = None,
     gives_up: bool = False,
+    keeps_best: bool = False,
 ) -> FoldResult | None:
     """Run one fold to its end; None when `stop` was set, and the next run goes on from there.
 
     `history` tells what the result's provenance says about the jobs that worked on it; `say` hears
     of files that were not understood, and where they are kept; `helpers` are its other nodes;
-    `gives_up`: a length that is not expected to end within the budget ends the scan.
+    `gives_up`: a length that is not expected to end within the budget ends the scan; `keeps_best`:
+    when it is stopped, the best formula so far is returned and not written. Of the fold `all` the
+    result is not written either: `fit` completes it.
     """
     fold = prepare(config)
     done = final_result(fold)
@@ -85,7 +85,7 @@ def run_fold(
     else:
         solver = solver_of(config, helpers)
         limits = limits_of(config, stop, gives_up)
-        made = _run_formula(fold, solver, limits, watch, may_write, say, helpers)
+        made = _run_formula(fold, solver, limits, watch, may_write, say, helpers, keeps_best)
     if made is None or not may_write():
         return None
     helpers_lost = 0 if helpers is None else helpers.lost
@@ -95,7 +95,8 @@ def run_fold(
         helpers_lost=helpers_lost,
         processor_s=round(machine.processor_s() - processor_s, 3),
     )
-    result.save(fold.paths.result, made)
+    if config.fold != ALL:
+        result.save(fold.paths.result, made)
     return made
 
 
@@ -107,14 +108,17 @@ def _run_formula(
     may_write: MayWrite,
     say: Say,
     helpers: Helpers | None,
+    keeps_best: bool,
 ) -> FoldResult | None:
     splits, stop = fold.splits, limits.control.stop
     fitted = fold.problem(fold.rows.fitted)
     alternatives.check(fold, fitted)
     state = search_formula(fold.paths.scan, splits, fitted, solver, limits, watch, may_write, say)
+    if not state.is_finished and keeps_best:
+        return formula_result(fold, _best_so_far(fold.config, fitted, solver, state), splits)
     if not state.is_finished:
         return None
-    done = _describe(fold, state, splits)
+    done = formula_result(fold, state, splits)
     found = alternatives.beside(fold, fitted, done, stop, may_write, say, helpers)
     if found is None and fold.config.scan.alternatives is not None and stop.is_set():
         return None
@@ -122,6 +126,15 @@ def _run_formula(
         formula, bound = parse(done.formula or ""), done.length_bound or 0
         say(write_if_proved(fold.paths.claim, fitted, formula, bound, done.proved))
     return replace(done, alternatives=found)
+
+
+def _best_so_far(config: Config, fitted: Problem, solver: Solver, state: ScanState) -> ScanState:
+    """The state with a final formula, found without further search."""
+    if state.final is not None and state.final.best.formula is not None:
+        return state
+    limits = replace(limits_of(config, threading.Event()), final_budget_s=0.0)
+    with closing(solver):
+        return list(finish(fitted, solver, replace(state, final=None), limits))[-1]
 
 
 def search_formula(
@@ -173,77 +186,6 @@ def _state_on_disk(
     return ScanState()
 
 
-def _describe(fold: Fold, state: ScanState, splits: Sequence[Split]) -> FoldResult:
-    assert state.final is not None
-    assert state.final.best.formula is not None
-    assert state.stop_reason is not None
-    final, found = state.final, state.final.best.formula
-    fitted, test = fold.problem(fold.rows.fitted), fold.problem(fold.rows.test)
-    formula = within_slack(fitted, found)
-    validation = state.best_validation
-    if not state.lengths:
-        validation = splits[0].validation.accuracy(formula)
-    return replace(
-        _common(
-            fold,
-            formula.evaluate(test.table),
-            Seconds(round(state.scan_s, 3), round(final.seconds, 3)),
-        ),
-        accuracy=Accuracy(fitted.share_of_rows(formula), validation, test.share_of_rows(formula)),
-        measure=fitted.measure,
-        weight=None if fitted.weights is None else fitted.weight,
-        weight_error=fitted.weight_error,
-        measured=None
-        if fitted.weights is None
-        else Accuracy(fitted.accuracy(formula), validation, test.accuracy(formula)),
-        stop_reason=state.stop_reason.value,
-        proved=is_proved(fitted, final),
-        final_end=final.end.value if final.end else None,
-        formula=str(formula),
-        latex=formula.latex(),
-        words=_sentence(fold.dataset, formula),
-        size=formula.size,
-        length_bound=final.length,
-        errors=fitted.errors(formula),
-        lower_bound=final.best.lower_bound,
-        proved_length=final.best.proved_length,
-        lengths=length_rows(state, splits),
-        phrases=_phrases(fold.dataset, formula),
-        before_rounding=rounding.before(fitted, found, formula),
-        scores=_scores(fold, formula, fitted, test),
-    )
-
-
-def _scores(fold: Fold, formula: Formula, fitted: Problem, test: Problem) -> Scores:
-    """A row's probability is the share of positive rows among fitted rows with its prediction."""
-    labels = fold.dataset.labels
-    shares = smoothed_shares(formula.evaluate(fitted.table), labels[fold.rows.fitted])
-    probabilities = np.where(formula.evaluate(test.table), shares[1], shares[0])
-    return scores_of(labels[fold.rows.test], probabilities)
-
-
-def length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any]]:
-    """What every length brought, with each split's own formula where there are several."""
-    rows = [checkpoint.length_row(entry) for entry in state.lengths]
-    if len(splits) > 1:
-        for number, row in enumerate(rows):
-            entries = [ladder.lengths[number] for ladder in state.ladders]
-            row["splits"] = [
-                {
-                    "formula": str(entry.formula),
-                    "errors": entry.errors,
-                    "validation_accuracy": entry.validation_accuracy,
-                }
-                for entry in entries
-            ]
-    elif state.under_way is not None and state.under_way.best.formula is not None:
-        best = state.under_way.best.formula
-        errors = splits[0].train.errors(best)
-        entry = describe_length(splits[0], state.under_way, best, errors, False)
-        rows.append(checkpoint.length_row(entry))
-    return rows
-
-
 def _run_baseline(
     fold: Fold, stop: threading.Event, on_trial: OnTrial, say: Say
 ) -> FoldResult | None:
@@ -269,7 +211,7 @@ def _run_baseline(
         return None
     labels = fold.dataset.labels
     return replace(
-        _common(fold, fitted.test, Seconds(round(fitted.scan_s, 3), round(fitted.final_s, 3))),
+        common(fold, fitted.test, Seconds(round(fitted.scan_s, 3), round(fitted.final_s, 3))),
         accuracy=Accuracy(
             float(np.mean(fitted.fitted == labels[fold.rows.fitted])),
             fitted.validation_accuracy,
@@ -279,51 +221,6 @@ def _run_baseline(
         model=fitted.model,
         scores=scores_of(labels[fold.rows.test], fitted.scores),
     )
-
-
-def _common(fold: Fold, predicted: Truth, seconds: Seconds) -> FoldResult:
-    """What every method's result says; the parts of its own are filled in by the caller."""
-    config, dataset, settings = fold.config, fold.dataset, fold.settings
-    labels = dataset.labels[fold.rows.test]
-    return FoldResult(
-        dataset=dataset.name,
-        method=config.method.name.value,
-        fold=config.fold,
-        solver=config.solver.name.value if config.method.name.finds_formula else "optuna",
-        seed=config.seed,
-        accuracy=Accuracy(0.0, 0.0, 0.0),
-        confusion=Confusion(
-            int(np.sum(predicted & labels)),
-            int(np.sum(predicted & ~labels)),
-            int(np.sum(~predicted & ~labels)),
-            int(np.sum(~predicted & labels)),
-        ),
-        rows={part: len(getattr(fold.rows, part)) for part in ("train", "validation", "test")},
-        stop_reason="finished",
-        proved=False,
-        seconds=seconds,
-        fingerprint=fingerprint.fingerprint(settings),
-        settings=settings,
-        provenance=provenance(config, threads(config), memory_mb(config)),
-        target=dataset.target,
-        positive=dataset.positive,
-        negative=dataset.negative,
-        peak_rss_mb=machine.peak_rss_mb(),
-        variant=config.variant,
-    )
-
-
-def _phrases(dataset: Dataset, formula: Formula) -> dict[str, list[str]]:
-    known = dataset.phrases()
-    columns = {p.column for p in formula.propositions()}
-    used = columns | set(map(missing_name, columns))
-    return {column: list(known[column]) for column in sorted(used) if column in known}
-
-
-def _sentence(dataset: Dataset, formula: Formula) -> str:
-    condition = formula.words(dataset.phrases())
-    yes, no = (f"{dataset.target} = {value}" for value in (dataset.positive, dataset.negative))
-    return f"Predict {yes} when {condition}; otherwise {no}."
 
 
 def limits_of(config: Config, stop: threading.Event, gives_up: bool = False) -> Limits:

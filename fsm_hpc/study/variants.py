@@ -20,7 +20,7 @@ from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.duplicates import one_each
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.study.fold_id import FoldId
+from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
@@ -278,6 +278,7 @@ def _with_legacy(settings: Settings) -> Settings:
 
 def save_defaults(configs: Sequence[Config]) -> None:
     """Write down what these folds, which are about to begin, are known by."""
+    configs = [config for config in configs if config.fold != ALL]  # which has its own defaults
     for root, before in load_defaults(configs).items():
         defaults = before.with_folds(config for config in configs if _root(config) == root)
         path = StudyPaths(root).settings
@@ -300,7 +301,8 @@ def _of_results(root: Path) -> StudyDefaults:
     folds: dict[FoldId, Settings] = {}
     for fold, paths in StudyPaths(root).folds_on_disk():
         with suppress(OSError, NewerFormatError):  # the verdict on that fold tells it
-            done = result.load(paths.result, fold) if not fold.variant else None
+            is_plain = not fold.variant and fold.fold != ALL
+            done = result.load(paths.result, fold) if is_plain else None
             if done is not None:
                 folds[fold] = of_result(done)
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)

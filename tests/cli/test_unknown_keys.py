@@ -158,11 +158,11 @@ def test_the_words_of_a_sweep_name_its_folds_to_status(capsys: pytest.CaptureFix
 def test_a_rule_is_not_cancelled_by_the_settings_of_folds(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from fsm_hpc.cluster.watch.selection import select_with_rules
+    from fsm_hpc.cluster.watch.selection import select_without_changes
 
-    Path("results/default/bank/pivot/model").mkdir()
-    assert len(select_with_rules([])[1]) == 1
-    assert select_with_rules(["seed=42"])[1] == []
+    Path("results/default/bank/pivot/fold-all").mkdir()
+    assert "all" in [ref.id.part for ref in select_without_changes([])]
+    assert "all" not in [ref.id.part for ref in select_without_changes(["seed=42"])]
 
 
 def test_a_verb_with_a_slip_is_named_before_its_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,13 +12,17 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.cluster.node import supervise
 from fsm_hpc.errors import UserError
-from fsm_hpc.models.tasks import rule_paths
+from fsm_hpc.models import model
+from fsm_hpc.models.tasks import on_all_rows
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.compose import compose
-from fsm_hpc.study.files import RulePaths, StudyPaths
+from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.command_line import place_of, run_verb
+from tests.support.fake_slurm import FakeSlurm
 from tests.support.made_studies import fold_result, put
 from tests.support.scans import scan_state
 
@@ -37,10 +41,10 @@ def words(study: StudyPaths, *more: str) -> list[str]:
     return [*which, "solver=native", "fit.folds=2", "scan.max_length=3", *place_of(study), *more]
 
 
-def begun(study: StudyPaths, end: AttemptEnd | None, message: str = "") -> RulePaths:
+def begun(study: StudyPaths, end: AttemptEnd | None, message: str = "", *more: str) -> FoldPaths:
     """A rule that this process works on, or has worked on."""
-    config = compose(words(study))
-    paths = rule_paths(config)
+    config = on_all_rows(compose(words(study, *more)))
+    paths = fold_paths(config)
     attempt = attempts.claim(paths, submissions.submit_here(paths, config))
     attempts.save(paths, replace(attempt, end=end, message=message))
     return paths
@@ -53,15 +57,13 @@ def test_a_fitted_rule_is_told_in_words_and_in_json(
     capsys.readouterr()
     assert run_verb("status", "--check", *place_of(study)) == 0
     said = capsys.readouterr().out
-    assert "rule of my pivot done: perfect" in said
+    assert said.splitlines()[1].split()[:4] == ["my", "pivot", "all", "done"]
     assert "Predict label = yes when age is at least 50; otherwise label = no." in said
-    assert "on new rows (balanced" in said
-    assert "folds" not in said
+    assert "1 fold: 1 done" in said
     run_verb("status", "--json", *place_of(study))
     (rule,) = json.loads(capsys.readouterr().out)
-    assert (rule["dataset"], rule["fold"], rule["state"]) == ("my", None, "done")
-    assert rule["formula"] == "age >= 50"
-    assert rule["majority"] < rule["accuracy"]
+    assert (rule["dataset"], rule["fold"], rule["state"]) == ("my", "all", "done")
+    assert rule["majority"] < rule["test_accuracy"] <= 1
 
 
 def test_a_rule_stands_beside_folds_unless_one_fold_is_asked_for(
@@ -71,10 +73,10 @@ def test_a_rule_stands_beside_folds_unless_one_fold_is_asked_for(
     put(study, fold_result("my", "pivot", 0))
     assert run_verb("status", "--check", *place_of(study)) == 2
     said = capsys.readouterr().out
-    assert "rule of my pivot failed: bad input: my.csv: 2 problems\n  one\n  two\n" in said
-    assert "1 fold: 1 done" in said
+    assert "my pivot fold all: bad input: my.csv: 2 problems\n  one\n  two\n" in said
+    assert "2 folds: 1 done, 1 failed" in said
     assert run_verb("status", "--check", "fold=0", *place_of(study)) == 0
-    assert "rule of" not in capsys.readouterr().out
+    assert "1 fold: 1 done" in capsys.readouterr().out
 
 
 def test_a_rule_under_way_says_how_far_it_is(
@@ -82,17 +84,14 @@ def test_a_rule_under_way_says_how_far_it_is(
 ) -> None:
     paths = begun(study, None)
     assert run_verb("status", "--check", *place_of(study)) == 1
-    assert "running" in (said := capsys.readouterr().out)
-    assert "length 1, on all rows" in said
+    assert "running" in capsys.readouterr().out
     state = scan_state(())
     checkpoint.save(paths.scan, state, "f")
     saved = json.loads(paths.scan.read_text()) | {"stop_reason": "plateau"}
     paths.scan.write_text(json.dumps(saved))
+    put(paths.cross_validation, fold_result("my", "pivot", 0))
     run_verb("status", *place_of(study))
-    assert "the final formula, on all rows" in capsys.readouterr().out
-    put(paths.judging, fold_result("my", "pivot", 0))
-    run_verb("status", *place_of(study))
-    assert "fold 2 of 2, to tell what to expect" in capsys.readouterr().out
+    assert "cross-validation fold 2 of 2" in capsys.readouterr().out
 
 
 def test_a_stopped_rule_says_where_it_goes_on(
@@ -101,26 +100,33 @@ def test_a_stopped_rule_says_where_it_goes_on(
     paths = begun(study, AttemptEnd.STOPPED)
     checkpoint.save(paths.scan, scan_state(()), "f")
     run_verb("status", *place_of(study))
-    assert "partial: stopped, resumes at length 1" in capsys.readouterr().out
+    assert "stopped, resumes at length 1\n1 fold: 1 partial" in capsys.readouterr().out
 
 
 def test_a_folder_of_a_rule_means_that_rule_alone(
     study: StudyPaths, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    paths = begun(study, AttemptEnd.STOPPED)
+    out = study.root.parent / "my_rule"
+    paths = begun(study, AttemptEnd.STOPPED, "", f"out={out}")
     paths.log.write_text("began\n")
     put(study, fold_result("my", "pivot", 0))
-    run_verb("status", f"out={paths.folder}")
-    assert "1 fold" not in capsys.readouterr().out
-    run_verb("logs", f"out={paths.folder}")
-    assert capsys.readouterr().out == "==> my/pivot/rule <==\nbegan\n"
-    run_verb("cancel", f"out={paths.folder}")
+    run_verb("status", f"out={out}")
+    assert "1 fold: 1 partial" in capsys.readouterr().out
+    run_verb("logs", f"out={out}")
+    assert capsys.readouterr().out == "==> my/pivot/fold-all <==\nbegan\n"
+    run_verb("cancel", f"out={out}")
     assert capsys.readouterr().out == "nothing is queued or running\n"
 
 
-def test_resume_says_how_a_rule_goes_on(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="the same `fit` command goes on"):
-        run_verb("resume", f"out={tmp_path}")
+def test_resume_finishes_a_rule_that_was_stopped(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = study.root.parent / "my_rule"
+    begun(study, AttemptEnd.STOPPED, "", f"out={out}")
+    assert run_verb("resume", f"out={out}", "cluster=local") == 0
+    assert (out / "model.json").exists()
+    run_verb("status", f"out={out}")
+    assert "1 fold: 1 done" in capsys.readouterr().out
 
 
 def test_a_folder_without_a_rule_is_told(tmp_path: Path) -> None:
@@ -141,3 +147,28 @@ def test_a_long_reason_stands_below_the_table_once(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-2:] for line in lines[1:4]] == [["see", "below"]] * 3
     assert lines[4:7] == ["my pivot fold 0-2: bad input: my.csv: 2 problems", "  one", "  two"]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_rule_is_submitted_once_and_fitted_by_its_job(
+    study: StudyPaths,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    classes: int,
+) -> None:
+    table = study.root.parent.parent / "my.csv"
+    frame = pd.read_csv(table).assign(label=lambda rows: (rows["age"] - 20) // (60 // classes))
+    frame.to_csv(table, index=False)
+    out = table.parent / "my_rule"
+    FakeSlurm(table.parent / "bin", monkeypatch)
+    fit = ["fit", "-m", *words(study, f"out={out}", "cluster=slurm")]
+    assert run_verb(*fit) == 0
+    assert "1 submitted" in (said := capsys.readouterr().out)
+    assert f"status -w out={out}" in said
+    assert run_verb(*fit) == 0
+    assert "0 submitted" in capsys.readouterr().out
+    (output,) = (out / "folds" / "submissions").iterdir()
+    assert supervise.work_in_array(str(output)) == "finished"
+    assert len(model.load(out / "model.json").classes) == classes
+    assert run_verb("status", "--check", f"out={out}") == 0
+    assert "1 fold: 1 done" in capsys.readouterr().out

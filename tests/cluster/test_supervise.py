@@ -116,7 +116,7 @@ def test_more_threads_than_cores_are_warned_of_here_too(
 ) -> None:
     monkeypatch.setattr(machine, "available_cores", lambda: 4)
     words = ["solver.threads=5", "cluster=local", f"results_dir={tmp_path}"]
-    attempt = foreground.Foreground(compose([*LONG, *words]), lambda _: None, lambda *_: None)
+    attempt = foreground.Foreground(compose([*LONG, *words]))
     attempt.config_here()
     expected = "solver.threads=5, but only 4 cores: they share them"
     assert attempt.attempt.warnings == (expected,)
@@ -170,7 +170,7 @@ def test_a_fold_left_at_once_is_stopped_not_lost(
     monkeypatch.setattr("fsm_hpc.study.run.run_fold", leave)
     config = compose([*LONG, f"results_dir={tmp_path}"])
     with pytest.raises(leaving):
-        foreground.run(config, lambda state: None, lambda count, best: None)
+        foreground.Foreground(config).result()
     attempt = attempts.load(fold_paths(config))
     assert attempt is not None
     assert attempt.end is AttemptEnd.STOPPED
@@ -191,7 +191,7 @@ def test_whoever_works_without_slurm_shows_signs_of_life(
             time.sleep(0.01)
 
     monkeypatch.setattr("fsm_hpc.study.run.run_fold", long_work)
-    assert foreground.run(config, lambda state: None, lambda count, best: None) is None
+    assert foreground.Foreground(config).result() is None
 
 
 def test_a_fold_in_the_foreground_outlives_the_shell_that_began_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from fsm_hpc.cli.main import main
 from fsm_hpc.cluster import arrays
-from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system.files import UnreadableError
@@ -75,15 +75,14 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("work", [supervise.work_in_array, fitting.work_in_array])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_a_job_cannot_read_is_an_error(
-    slurm: FakeSlurm, damage: Callable[[Path], None], work: Callable[[str], str]
+    slurm: FakeSlurm, damage: Callable[[Path], None]
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
     damage(output_of_array())
     with pytest.raises(UnreadableError):
-        work(str(output_of_array()))
+        supervise.work_in_array(str(output_of_array()))
 
 
 def test_status_tells_why_a_job_could_not_begin(

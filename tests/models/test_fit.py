@@ -19,6 +19,7 @@ from fsm_hpc.models import fit, model
 from fsm_hpc.models.model import Model
 from fsm_hpc.study import measures
 from fsm_hpc.study.compose import compose
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.run import run_fold
 from tests.support.fakes import LadderSolver
@@ -108,7 +109,7 @@ def test_one_rule_comes_with_what_to_expect_of_it(
 
 def test_the_same_command_again_computes_nothing_and_says_the_same(table: Path) -> None:
     first = _fitted(table)
-    scan = table.parent / "rule" / "scan.json"
+    scan = table.parent / "rule/folds/my/pivot/fold-all/scan.json"
     before = json.loads(scan.read_text())
     assert _fitted(table).formula == first.formula
     assert json.loads(scan.read_text())["lengths"] == before["lengths"]
@@ -167,9 +168,9 @@ def test_a_stopped_fit_goes_on(table: Path) -> None:
     stop = threading.Event()
     stop.set()
     assert fit.fit(config, stop, solver_of=lambda *_: LadderSolver()) is None
-    rule = fit.fit(config, solver_of=lambda *_: LadderSolver())
-    assert rule is not None
-    assert rule.figures["folds"] == 2
+    fitted = fit.fit(config, solver_of=lambda *_: LadderSolver())
+    assert fitted is not None
+    assert fitted.model.figures["folds"] == 2
 
 
 class _StopsAt(LadderSolver):
@@ -190,8 +191,10 @@ def test_a_stopped_fit_can_keep_its_best(table: Path, call: int) -> None:
     config = compose([*_words(table, "fit.folds=2"), "scan.splits=2"])
     stop = threading.Event()
     solver = _StopsAt(stop, call)
-    rule = fit.fit(config, stop, solver_of=lambda *_: solver, keeps_best=True)
-    assert rule is not None
+    fitted = fit.fit(config, stop, solver_of=lambda *_: solver, keeps_best=True)
+    assert fitted is not None
+    assert fitted.result is None
+    rule = fitted.model
     assert rule.errors == rule.rule.errors
     assert rule.figures["folds"] < 2
 
@@ -201,14 +204,16 @@ def test_a_stopped_fit_compares_models_on_the_folds_that_it_has(
 ) -> None:
     config, stop = compose(_words(table, "fit.folds=2")), threading.Event()
 
-    def stopped_after_one(*arguments: Any, **options: Any) -> Any:
-        done = None if stop.is_set() else run_fold(*arguments, **options)
-        stop.set()
+    def stopped_after_one(config: Config, *arguments: Any, **options: Any) -> Any:
+        done = None if stop.is_set() else run_fold(config, *arguments, **options)
+        if config.fold == 0:
+            stop.set()
         return done
 
     monkeypatch.setattr(fit, "run_fold", stopped_after_one)
-    rule = fit.fit(config, stop, solver_of=lambda *_: LadderSolver(), keeps_best=True)
-    assert rule is not None
+    fitted = fit.fit(config, stop, solver_of=lambda *_: LadderSolver(), keeps_best=True)
+    assert fitted is not None
+    rule = fitted.model
     assert rule.figures["folds"] == 1
     compared = rule.figures["comparison"]
     assert compared["rule"] == pytest.approx(rule.figures["accuracy"]["value"])

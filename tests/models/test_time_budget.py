@@ -173,8 +173,8 @@ def test_a_starved_fit_is_as_good_as_the_best_literal_and_says_what_was_cut(
 ) -> None:
     made = fit.fit(config_of(tmp_path, "fit.budget_h=1e-7"))
     assert made is not None
-    assert str(made.formula) == "not flag"
-    assert any("fit.budget_h continues" in note for note in map(str, made.notes))
+    assert str(made.model.formula) == "not flag"
+    assert any("fit.budget_h continues" in note for note in map(str, made.model.notes))
 
 
 def test_reading_and_preparation_are_in_the_budget_of_fit(
@@ -261,4 +261,4 @@ def test_fit_suggests_the_balanced_objective_for_a_rare_class(tmp_path: Path) ->
     frame.assign(y=(np.arange(60) < 4).astype(int)).to_csv(path, index=False)
     made = fit.fit(replace(config, fit=replace(config.fit, folds=0)))
     assert made is not None
-    assert any("objective=balanced" in note for note in map(str, made.notes))
+    assert any("objective=balanced" in note for note in map(str, made.model.notes))

@@ -14,8 +14,6 @@ import pytest
 from fsm_hpc.baselines import trials
 from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
-from fsm_hpc.cluster.watch import rules
-from fsm_hpc.models import model
 from fsm_hpc.search.frontier import UnitRange
 from fsm_hpc.search.near_optimal.enumeration import Progress
 from fsm_hpc.search.near_optimal.kept import Checkpoint
@@ -97,10 +95,6 @@ def test_a_file_states_its_format_and_the_version_that_wrote_it(
     assert saved["format"] == FORMATS[name].number
     places = (saved, saved.get("provenance", {}))
     assert any(re.fullmatch(r"\d+\.\d+\.\d+", place.get("version", "")) for place in places)
-
-
-def test_both_kinds_of_rules_have_one_number() -> None:
-    assert model.FORMAT == rules.FORMAT
 
 
 def test_every_file_that_a_later_command_reads_is_written_with_a_number() -> None:

@@ -218,7 +218,8 @@ def test_a_rule_that_is_fitted_again_keeps_the_former_one(
     words = ["fit", *FOLD, "method=median", "fit.folds=2", "scan.splits=1", "out=rule"]
     words.remove("fold=0")
     assert main(words) == 0
-    found = ("model.json", "scan.json", "folds/t/median/fold-0/result.json")
+    work = "folds/t/median/fold-all"
+    found = ("model.json", f"{work}/scan.json", f"{work}/folds/t/median/fold-0/result.json")
     before = {name: Path("rule", name).read_text() for name in found}
     add_row(table)
     capsys.readouterr()

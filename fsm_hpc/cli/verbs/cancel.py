@@ -13,10 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.cluster.submit.cancel import cancel
-    from fsm_hpc.cluster.watch.selection import select_with_rules
+    from fsm_hpc.cluster.watch.selection import select_without_changes
 
-    folds, rules = select_with_rules(overrides, is_strict=True)
-    return cancel([*folds, *rules], flags.yes)
+    return cancel(select_without_changes(overrides, is_strict=True), flags.yes)
 
 
 VERB = Verb(

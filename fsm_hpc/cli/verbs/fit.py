@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fsm_hpc.models.model import Model
     from fsm_hpc.study.config import Config
-    from fsm_hpc.study.files import RulePaths
+    from fsm_hpc.study.files import ModelPaths
 
 
 # One rule is worth more care than one of many folds: a mean over splits does not fall for one lucky
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Fit the rule here, or submit it as a job."""
     from fsm_hpc.cluster import schedulers
-    from fsm_hpc.cluster.node import fitting
+    from fsm_hpc.models.tasks import on_all_rows
     from fsm_hpc.study.compose import compose
     from fsm_hpc.system import clock, terminal
 
@@ -44,17 +44,12 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     if not config.method.name.finds_formula:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
-    console = terminal.console()
+    config = on_all_rows(config)
     if flags.multirun and not schedulers.of(config).ends_with_command:
-        from fsm_hpc.cluster import study_lock
-        from fsm_hpc.cluster.submit.transaction import send_fit
+        from fsm_hpc.cluster.submit import launch
 
-        with study_lock.held([config.results_dir / config.study]):
-            job_id, out = send_fit(config)
-        told = f"job {job_id} fits the rule; it will be in {out}"
-        console.print(f"{told}; `status out={out}` tells how far it is", soft_wrap=True)
-        return 0
-    return _fit_here(config, console, fitting.Here, started)
+        return launch.launch([config], launch.Options(), stays=True)
+    return _fit_here(config, terminal.console(), started)
 
 
 def as_settings(arguments: list[str], target: str | None) -> list[str]:
@@ -84,8 +79,8 @@ def _labels(override: str) -> str:
     return f"dataset.{override}" if override.startswith("labels=") else override
 
 
-def _fit_here(config: Config, console: Console, here: type, started: float) -> int:
-    from fsm_hpc.cluster.node import cores
+def _fit_here(config: Config, console: Console, started: float) -> int:
+    from fsm_hpc.cluster.node.foreground import Foreground
     from fsm_hpc.models import tasks
     from fsm_hpc.models.fit import SHARE_OF_RULE
     from fsm_hpc.models.progress import FoldProgress
@@ -93,7 +88,7 @@ def _fit_here(config: Config, console: Console, here: type, started: float) -> i
 
     parts = tasks.tasks_of(config)
     dataset = parts[0].dataset
-    for note in (*dataset.notes, *filter(None, [cores.too_many_threads(config)])):
+    for note in dataset.notes:
         console.print(note, soft_wrap=True)
     if len(parts) > 1:
         classes = ", ".join(tasks.classes_of(parts))
@@ -107,16 +102,17 @@ def _fit_here(config: Config, console: Console, here: type, started: float) -> i
         soft_wrap=True,
     )
     with FoldProgress(console, str(config.id.dataset)) as shown:
-        model = here(config, shown, started).result()
-    paths = tasks.rule_paths(config)
-    if model is None:
+        attempt = Foreground(config, shown, started)
+        attempt.result()
+    paths = tasks.model_paths(config)
+    if attempt.model is None:
         console.print(f"stopped; the same command continues from {paths.folder}", soft_wrap=True)
         return 130
-    _show(console, model, paths)
+    _show(console, attempt.model, paths)
     return 0
 
 
-def _show(console: Console, model: Model, paths: RulePaths) -> None:
+def _show(console: Console, model: Model, paths: ModelPaths) -> None:
     """The rules, what to expect of them, and where they are."""
     from fsm_hpc.models.notes import NoteKind
     from fsm_hpc.models.presenter import summarize

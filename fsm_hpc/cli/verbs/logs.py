@@ -13,10 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.cluster.watch.logs import logs
-    from fsm_hpc.cluster.watch.selection import select_with_rules
+    from fsm_hpc.cluster.watch.selection import select_without_changes
 
-    folds, rules = select_with_rules(overrides)
-    return logs([*folds, *rules], flags.follow)
+    return logs(select_without_changes(overrides), flags.follow)
 
 
 VERB = Verb(

@@ -78,7 +78,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
 def _run_here(config: Config) -> int:
     """One fold in this process, with live progress; Ctrl-C keeps what is done."""
     from fsm_hpc.cluster import study_lock
-    from fsm_hpc.cluster.node import cores, foreground
+    from fsm_hpc.cluster.node import foreground
     from fsm_hpc.cluster.submit import plan
     from fsm_hpc.models import progress
     from fsm_hpc.study import fold, variants
@@ -97,8 +97,6 @@ def _run_here(config: Config) -> int:
         console.print(told, soft_wrap=True)
     else:
         fold.tell_change(prepared, console.print)
-        if few := cores.too_many_threads(config):
-            console.print(few, style="yellow", soft_wrap=True)
         shown = progress.FoldProgress(console, str(config.id))
         with study_lock.held([study]):
             (config,) = variants.assign_variants(
@@ -107,7 +105,7 @@ def _run_here(config: Config) -> int:
             plan.ensure_free(config)
             study_lock.ensure_held(StudyPaths(study))
             variants.save_defaults([config])
-            attempt = foreground.Foreground(config, shown.watch, shown.on_trial, shown.say)
+            attempt = foreground.Foreground(config, shown)
         with shown:
             done = attempt.result()
     if done is None:

@@ -101,6 +101,7 @@ def _folds(overrides: list[str]) -> list[FoldPaths]:
     """The finished folds that the overrides mean, of methods that find a formula."""
     from fsm_hpc.cluster.watch import selection
     from fsm_hpc.search.method import Method
+    from fsm_hpc.study.fold_id import ALL
 
     chosen = selection.sort(overrides)
     chosen.refuse_rule("verify")
@@ -108,7 +109,8 @@ def _folds(overrides: list[str]) -> list[FoldPaths]:
     folds = selection.select(overrides)
     if not folds:
         raise UserError(f"{chosen.study} has no folds; run a study first, or name one: study=NAME")
-    return [fold.paths for fold in folds if Method(fold.id.method).finds_formula]
+    formulas = (fold for fold in folds if Method(fold.id.method).finds_formula)
+    return [fold.paths for fold in formulas if fold.id.fold != ALL]
 
 
 VERB = Verb(

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from fsm_hpc.baselines import OnTrial
 from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node import cores
 from fsm_hpc.cluster.node.joblog import Log
 from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.errors import UserError
+from fsm_hpc.models.progress import FoldProgress
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study import fold, result
-from fsm_hpc.study.checkpoint import Watch
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.result import FoldResult
-
-
-def run(config: Config, watch: Watch, on_trial: OnTrial) -> FoldResult | None:
-    """The result; None when it was stopped, and the next run goes on from there."""
-    return Foreground(config, watch, on_trial).result()
 
 
 class Foreground(Supervisor):
     """Watches over an attempt that a person watches too."""
 
     follows_parent = False
+    keeps_best = True
 
     def __init__(
-        self,
-        config: Config,
-        watch: Watch,
-        on_trial: OnTrial,
-        say: Callable[[str], None] = lambda text: None,
+        self, config: Config, shown: FoldProgress | None = None, started: float | None = None
     ) -> None:
         paths = fold.fold_paths(config)
         super().__init__(submissions.submit_here(paths, config), paths)
         self.log = Log(paths.log, self.attempt, is_told=False)
-        self.shown, self.shown_trial, self.say = watch, on_trial, say
+        self.shown, self.started = shown, started
 
     def result(self) -> FoldResult | None:
         """Run to the end; None when it was stopped."""
@@ -58,12 +48,20 @@ class Foreground(Supervisor):
 
     def warn(self, text: str) -> None:
         super().warn(text)
-        self.say(text)
+        if self.shown is not None:
+            self.shown.say(text)
+
+    def begin(self, part: str) -> None:
+        super().begin(part)
+        if self.shown is not None:
+            self.shown.begin(part)
 
     def watch(self, state: ScanState) -> None:
         super().watch(state)
-        self.shown(state)
+        if self.shown is not None:
+            self.shown.watch(state)
 
     def watch_trial(self, count: int, best: float) -> None:
         super().watch_trial(count, best)
-        self.shown_trial(count, best)
+        if self.shown is not None:
+            self.shown.on_trial(count, best)

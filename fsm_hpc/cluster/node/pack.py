@@ -18,9 +18,9 @@ from types import FrameType
 
 from fsm_hpc.cluster import attempts, schedulers
 from fsm_hpc.cluster.attempts import AttemptEnd
-from fsm_hpc.cluster.node import cores, supervisor
+from fsm_hpc.cluster.node import cores, job
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.node.supervisor import SIGNALS, Supervisor, begin_attempt
+from fsm_hpc.cluster.node.supervisor import SIGNALS, Supervisor
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.names import SolverName
@@ -119,10 +119,10 @@ class Pack:
         if self._signal is None or all(_state(*member) is _OVER for member in self._members):
             return AttemptEnd.FINISHED
         if self._signal is signal.SIGUSR2 and self._job is not None:
-            supervisor.requeue_job(self._scheduler, self._job.job_id, self._config, print)
+            job.requeue_job(self._scheduler, self._job.job_id, self._config, print)
             return AttemptEnd.TIMEOUT
         if not self._scheduler.ends_with_command:
-            supervisor.wait_for_the_end(600)
+            job.wait_for_the_end(600)
         return AttemptEnd.STOPPED
 
 
@@ -248,7 +248,7 @@ def _run_fold(paths: FoldPaths, submission: Submission, began: float) -> bool:
         with open_to_append(paths.log) as log:
             os.dup2(log.fileno(), sys.stderr.fileno())
 
-        begin_attempt(partial(PackedSupervisor, began=began), submission, paths)
+        job.begin_attempt(partial(PackedSupervisor, began=began), submission, paths)
     except UserError:
         return True  # told by the fold
     except BaseException as error:

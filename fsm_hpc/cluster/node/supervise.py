@@ -6,8 +6,9 @@ from pathlib import Path
 
 from fsm_hpc.cluster import arrays, attempts
 from fsm_hpc.cluster.attempts import AttemptEnd
+from fsm_hpc.cluster.node.job import begin_attempt
 from fsm_hpc.cluster.node.pack import Pack
-from fsm_hpc.cluster.node.supervisor import Supervisor, begin_attempt
+from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study.files import FoldPaths
 

@@ -7,18 +7,17 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.cluster import attempts, schedulers, submissions
-from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
+from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node import cores, nodes
+from fsm_hpc.cluster.node.job import requeue_job, wait_for_the_end
 from fsm_hpc.cluster.node.joblog import Log
-from fsm_hpc.cluster.schedulers.base import Scheduler
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.scan import ScanState
@@ -26,7 +25,8 @@ from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study import scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.study.fold import load_dataset
+from fsm_hpc.study.fold import load_asked
+from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import clock, heartbeat
 from fsm_hpc.system.background import run_in_background
@@ -34,6 +34,7 @@ from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
+    from fsm_hpc.models.model import Model
     from fsm_hpc.search.solvers.nodes.team import Team
 
 # how soon an attempt notices that the fold is no longer its own, and shows that it lives
@@ -41,44 +42,13 @@ FENCE_S = 2.0
 SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
 
-def begin_attempt(
-    supervisor: Callable[[Submission, FoldPaths], Supervisor],
-    submission: Submission,
-    paths: FoldPaths,
-) -> AttemptEnd:
-    """Run what was submitted, unless it was taken over or cancelled before it began."""
-    latest = submissions.load(paths)
-    if latest is not None and latest.token != submission.token:
-        if latest.generation >= submission.generation:
-            print(f"superseded by job {latest.job_id}: nothing to do")
-            return AttemptEnd.SUPERSEDED
-        latest = None
-    if latest is None:  # the command that submits has not come to this fold yet, or never will
-        here = schedulers.named(submission.kind).environment()
-        job_id = here.job_id if here else submission.job_id
-        submissions.save(paths, replace(submission, job_id=job_id))
-    if latest is not None and latest.cancelled_at is not None:
-        print("cancelled before it began: nothing to do")
-        return AttemptEnd.STOPPED
-    config, folder = submission.config_then, Path(submission.output)
-    has_helpers = config.nodes > 1 and not schedulers.named(submission.kind).ends_with_command
-    if has_helpers and nodes.is_helper():
-        nodes.help_job(folder, config)
-        return AttemptEnd.FINISHED
-    try:
-        return supervisor(submission, paths).run()
-    except SupersededError as error:
-        print(error)
-        return AttemptEnd.SUPERSEDED
-    finally:
-        if has_helpers:
-            nodes.signal_done(folder)
-
-
 class Supervisor:
     """Watches over one attempt at one fold."""
 
     follows_parent = True  # where jobs end with the command: when the parent process is gone
+    keeps_best = False  # a stopped `fit` gives its best model, besides the rest being left to do
+    started: float | None = None  # when the command began, where it read the table itself
+    model: Model | None = None  # that `fit` has made
 
     def __init__(self, submission: Submission, paths: FoldPaths) -> None:
         self.submission, self.paths = submission, paths
@@ -162,8 +132,7 @@ class Supervisor:
         then = self.submission.table
         if then is None:  # of an older version, or read in this very process
             return
-        spec = config.dataset
-        now = load_dataset(spec, config.data_dir, config.allow_changed_data).digest
+        spec, now = config.dataset, load_asked(config).digest
         if now != then:
             raise UserError(
                 f"the table {spec.own_path or spec.name} is not the one that was submitted: its "
@@ -172,9 +141,11 @@ class Supervisor:
             )
 
     def fold(self, config: Config, helpers: Team | None) -> FoldResult | None:
+        self.log(f"starts: {config.id}, {self.size(config)}")
+        if config.fold == ALL:
+            return self.fit(config, helpers)
         from fsm_hpc.study.run import run_fold
 
-        self.log(f"starts: {config.id}, {self.size(config)}")
         return run_fold(
             config,
             self.stop,
@@ -185,6 +156,26 @@ class Supervisor:
             say=self.warn,
             helpers=helpers,
         )
+
+    def fit(self, config: Config, helpers: Team | None) -> FoldResult | None:
+        """The fold `all`, with its model."""
+        from fsm_hpc.models import fit
+
+        fitted = fit.fit(
+            config,
+            self.stop,
+            fit.Steps(self.begin, self.watch, self.warn),
+            self.may_write,
+            self.history,
+            helpers=helpers,
+            started=self.started,
+            keeps_best=self.keeps_best,
+        )
+        if fitted is None or not self.may_write():
+            return None
+        fit.save(config, fitted, self.warn)
+        self.model = fitted.model
+        return fitted.result
 
     def size(self, config: Config) -> str:
         """What the solver has, for the log."""
@@ -284,6 +275,11 @@ class Supervisor:
                 f"{last.validation_accuracy:.4f}, {last.seconds:.1f} s: {last.formula}"
             )
 
+    def begin(self, part: str) -> None:
+        """A part of a `fit` begins."""
+        self.lengths_told = 0
+        self.log(part)
+
     def watch_trial(self, count: int, best: float) -> None:
         if count % 10 == 0:
             self.log(f"trial {count}: best validation {best:.4f}")
@@ -324,25 +320,3 @@ class Supervisor:
                 return
             if self.scheduler.ends_with_command:  # others know by themselves who lives
                 heartbeat.touch(self.paths.attempt)
-
-
-def requeue_job(
-    scheduler: Scheduler, job_id: str, config: Config, log: Callable[[str], None]
-) -> None:
-    """Put the job of this process back into the queue, however often that has to be tried."""
-    patience_s = time.monotonic() + config.cluster.signal_delay_s + 600  # the job is ended before
-    while time.monotonic() < patience_s:
-        if scheduler.requeue(job_id):
-            log("requeued")
-            if not scheduler.ends_with_command:
-                wait_for_the_end(60)
-            return
-        log(f"{scheduler.title} did not requeue it, trying again")
-        time.sleep(5)
-
-
-def wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-    """The scheduler is about to kill this process."""
-    deadline = clock() + limit_s
-    while clock() < deadline:
-        time.sleep(1)

@@ -58,20 +58,7 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
 
 def studies_of(folds: Sequence[FoldRef]) -> set[StudyPaths]:
     """The studies whose job arrays are looked at when these folds are cancelled."""
-    return {study for ref in folds if (study := _study(ref)) is not None}
-
-
-def _study(ref: FoldRef) -> StudyPaths | None:
-    """The study that a fold is in; of a rule the one that its job was sent from."""
-    if ref.paths.id is not None:
-        return ref.paths.study
-    try:
-        submission = submissions.load(ref.paths)
-    except NewerFormatError:  # not this version's to cancel
-        return None
-    output = Path(submission.output) if submission and submission.output else None
-    is_ours = output is not None and output.parent.name == StudyPaths(Path()).submissions.name
-    return StudyPaths(output.parent.parent) if output is not None and is_ours else None
+    return {ref.paths.study for ref in folds}
 
 
 def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:

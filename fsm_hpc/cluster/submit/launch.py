@@ -23,6 +23,7 @@ from fsm_hpc.cluster.watch.states import check_code, fold_states
 from fsm_hpc.study import variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.system import terminal
 from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
@@ -68,7 +69,9 @@ def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> 
         return _run_here(console, decisions, scheduler, options.afterwards)
     if not options.wait:
         if any(decision.is_submitted for decision in decisions):
-            console.print("see them: python -m fsm_hpc status -w  (with the same overrides)")
+            out = configs[0].out if configs[0].fold == ALL else None
+            which = f"out={out}" if out else "(with the same overrides)"
+            console.print(f"see them: python -m fsm_hpc status -w {which}", soft_wrap=True)
         return 0
     return stay(console, [decision.ref for decision in decisions], scheduler)
 

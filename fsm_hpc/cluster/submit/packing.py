@@ -14,6 +14,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import load_asked
+from fsm_hpc.study.fold_id import ALL
 
 if TYPE_CHECKING:
     from fsm_hpc.cluster.submit.plan import Decision
@@ -61,7 +62,7 @@ def may_share(decision: Decision, seconds: float | None) -> bool:
     config = decision.config
     asked, solver = config.cluster.folds_per_job, config.solver
     is_formula = config.method.name.finds_formula
-    if asked == "1" or config.nodes > 1 or decision.found.state in _SUSPECTS:
+    if asked == "1" or config.nodes > 1 or config.fold == ALL or decision.found.state in _SUSPECTS:
         return False
     if is_formula and solver.name is SolverName.CLINGO_DL:
         return False

@@ -12,7 +12,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import variants
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.fold import load_dataset
+from fsm_hpc.study.fold import load_asked
 from fsm_hpc.study.recompose import Recomposer
 from fsm_hpc.system.serialization import NewerFormatError
 
@@ -30,8 +30,6 @@ class Resumable:
 def configs(overrides: Sequence[str]) -> Resumable:
     """The configs of the folds on disk that the overrides choose, with the others applied."""
     asked = selection.sort(overrides)
-    if asked.out is not None:
-        raise UserError(f"resume: folds expected; the same `fit` command goes on in {asked.out}")
     all_ = _begun(asked, overrides)
     choosing = [override for override in asked.settings if _differ(all_, override.key)]
     folds = selection.of_settings(all_, choosing)
@@ -46,7 +44,7 @@ def configs(overrides: Sequence[str]) -> Resumable:
             continue
         try:
             config = _in_its_folder(ref, saved, recomposer.config(saved))
-            load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
+            load_asked(config)
         except UserError as error:
             found.broken.append(f"{ref.id}: {error}")
             continue

@@ -13,16 +13,14 @@ from pathlib import Path
 
 from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
 from fsm_hpc.cluster.arrays import ArrayState, JobArray, Member
-from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.schedulers.base import Batch, JobRecord, Scheduler, UnclearError
 from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
-from fsm_hpc.models.tasks import rule_paths
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.study.fold import load_dataset
 from fsm_hpc.system import files
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
@@ -59,19 +57,6 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
         )
         job_ids.append(_send(array, members, batch))
         yield Submitted(part, tuple(array.job_ids(job_ids[-1])), after)
-
-
-def send_fit(config: Config) -> tuple[str, Path]:
-    """Submit a rule to be fitted as one job; its id, and where the rule will be."""
-    data = load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
-    paths = rule_paths(config)
-    out = paths.folder
-    task = [(paths, replace(config, out=out.absolute()), data.digest)]
-    study = StudyPaths(config.results_dir / config.study)
-    array, members = _written_down(study, [task], is_array=False)
-    arguments = (str(array.output),)
-    batch = Batch(config, array.output, array.name, fitting.work_in_array, arguments)
-    return _send(array, members, batch), out
 
 
 def _written_down(

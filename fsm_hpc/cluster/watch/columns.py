@@ -11,7 +11,7 @@ from rich.text import Text
 
 from fsm_hpc.cluster.watch import states
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
-from fsm_hpc.study.fold_id import PLAIN
+from fsm_hpc.study.fold_id import ALL, PLAIN
 from fsm_hpc.system.numbers import clock, percent
 from fsm_hpc.system.terminal import styled
 
@@ -50,7 +50,7 @@ COLUMNS = (
     StatusColumn("dataset", lambda one: one.ref.id.dataset, "dataset"),
     StatusColumn("method", lambda one: one.ref.id.method, "method"),
     StatusColumn("variant", lambda one: one.ref.id.variant, "variant"),
-    StatusColumn("fold", lambda one: one.ref.id.fold, "fold"),
+    StatusColumn("fold", lambda one: _fold(one), "fold"),
     StatusColumn(
         "state", lambda one: one.state.value, "state", lambda text: coloured(FoldState(text))
     ),
@@ -59,9 +59,7 @@ COLUMNS = (
     StatusColumn("length", lambda one: _length(one), "length"),
     StatusColumn("best_validation", lambda one: _validation(one), "validation", percent),
     StatusColumn("measure", lambda one: one.result.measure if one.result else None),
-    StatusColumn(
-        "test_accuracy", lambda one: one.final and one.final.accuracy.test, "test", percent
-    ),
+    StatusColumn("test_accuracy", lambda one: _test(one), "test", percent),
     StatusColumn(
         "balanced_accuracy",
         lambda one: one.final and one.final.confusion.balanced_accuracy,
@@ -86,6 +84,15 @@ COLUMNS = (
     StatusColumn("warnings", lambda one: list(one.warnings)),
     StatusColumn("folder", lambda one: str(one.ref.paths.folder)),
 )
+
+
+def _fold(one: FoldStatus) -> int | str:
+    return one.ref.id.part if one.ref.id.fold == ALL else one.ref.id.fold
+
+
+def _test(one: FoldStatus) -> float | None:
+    """None also of a `fit` without cross-validation."""
+    return one.final.accuracy.test if one.final and one.final.rows.get("test") != 0 else None
 
 
 def _length(one: FoldStatus) -> int | None:

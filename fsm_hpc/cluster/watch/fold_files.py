@@ -52,7 +52,7 @@ class FoldFiles:
     damage: tuple[str, ...] = ()  # why some of its files are not understood
     newer: str = ""  # which of them a newer version wrote
     trouble: str = ""  # why its files could not be read
-    under_way: str = ""  # the fold of a rule that is found already
+    under_way: str = ""  # the fold that judges a rule which is found already
     outdated: int = 0  # files of other rows or settings that are kept beside
     verification: Verification | None = None  # of the result, by the independent checker
 
@@ -127,12 +127,6 @@ def on_disk(study: Path) -> Iterator[FoldRef]:
         yield FoldRef(fold, paths)
 
 
-def rules_on_disk(study: Path) -> Iterator[FoldRef]:
-    """The rules that a study was asked for."""
-    for rule, paths in StudyPaths(study).rules_on_disk():
-        yield FoldRef(rule, paths)
-
-
 def read_all(refs: Sequence[FoldRef]) -> list[FoldFiles]:
     """Of many folds; what the indexes of their studies have is not read again."""
     studies = {ref.paths.study.root: ref.paths.study for ref in refs}
@@ -178,18 +172,32 @@ def _with_other_files(
     ref: FoldRef, done: FoldResult | None, damage: list[UnreadableError]
 ) -> FoldFiles:
     paths = ref.paths
+    submission = _understood(lambda: submissions.read(paths), damage)
+    attempt = _understood(lambda: attempts.read(paths), damage)
+    scan = scan_file.facts(_understood(lambda: scan_file.read(paths.scan), damage))
     return FoldFiles(
         ref,
         done,
-        _understood(lambda: submissions.read(paths), damage),
-        _understood(lambda: attempts.read(paths), damage),
-        scan_file.facts(_understood(lambda: scan_file.read(paths.scan), damage)),
+        submission,
+        attempt,
+        scan,
         is_tuning=paths.trials.exists(),
         damage=tuple(map(str, damage)),
         newer="; ".join(str(error) for error in damage if error.is_newer),
         outdated=len(files.outdated_names(paths.folder)),
         verification=None if done is None else verification.read(paths, done),
+        under_way=_cross_validation(paths, submission) if scan.in_final else "",
     )
+
+
+def _cross_validation(paths: FoldPaths, submission: Submission | None) -> str:
+    """`fold 3 of 10`, once the fold `all` has its formula and its folds have begun."""
+    folds = list(paths.cross_validation.folds_on_disk()) if submission else []
+    if submission is None or not folds:
+        return ""
+    wanted = submission.config.get("fit", {}).get("folds", len(folds))
+    done = sum(own.result.exists() for _, own in folds)
+    return f"cross-validation fold {min(done + 1, wanted)} of {wanted}"
 
 
 def newer_files(ref: FoldRef) -> str:

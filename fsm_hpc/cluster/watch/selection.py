@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fsm_hpc.cluster import submissions
 from fsm_hpc.cluster.watch import fold_files
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study import keys, variants
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.files import RulePaths, StudyPaths
-from fsm_hpc.study.fold_id import PLAIN, FoldId, RuleId
-from fsm_hpc.study.override_syntax import key_of
+from fsm_hpc.study.files import ModelPaths, StudyPaths
+from fsm_hpc.study.fold_id import ALL, PLAIN, FoldId
 from fsm_hpc.study.overrides import Override
 from fsm_hpc.system.settings import FOLDER
 
@@ -32,6 +30,8 @@ class SortedOverrides:
 
     @property
     def study(self) -> Path:
+        if self.out is not None:
+            return ModelPaths(self.out).study.root
         name = self._place("study")
         FOLDER.check("study", name)
         return Path(self._place("results_dir")) / name
@@ -69,8 +69,9 @@ class SortedOverrides:
     @property
     def name_a_sweep(self) -> bool:
         """Enough to know every fold, also those that have left nothing on disk."""
-        if "variant" in self.filters:  # it is on disk that variants have names
-            return False
+        fold = self.filters.get("fold")
+        if "variant" in self.filters or self.out is not None or (fold and fold.names("all")):
+            return False  # variants have names, and `fit` its fold, on disk only
         has_experiment = any(override.key == "experiment" for override in self.others)
         return has_experiment or {"dataset", "method"} <= self.filters.keys()
 
@@ -107,15 +108,40 @@ def _refuse_signs(overrides: Sequence[Override]) -> None:
             )
 
 
+def select_without_changes(overrides: Sequence[str], is_strict: bool = False) -> list[FoldRef]:
+    """Like `select`, for a command that changes no settings.
+
+    A sweep may be named as it was submitted; `is_strict`: by what chooses folds only.
+    """
+    sorted_overrides = sort(overrides)
+    beside_out = [text for text in overrides if not text.startswith("out=")]
+    if sorted_overrides.out is not None and beside_out:
+        raise UserError(f"out=FOLDER names one rule: leave {beside_out[0]} out")
+    if is_strict or not sorted_overrides.name_a_sweep:
+        sorted_overrides.refuse_without_effect()
+    return select(overrides)
+
+
 def select(overrides: Sequence[str]) -> list[FoldRef]:
     """The folds of the sweep that the overrides name, else those on disk that they fit."""
     sorted_overrides = sort(overrides)
-    if sorted_overrides.name_a_sweep:
-        from fsm_hpc.study.compose import expand  # Hydra takes a while; folds on disk do without
+    if not sorted_overrides.name_a_sweep:
+        return of_settings(on_disk(sorted_overrides), sorted_overrides.settings)
+    from fsm_hpc.study.compose import expand  # Hydra takes a while; folds on disk do without
 
-        telling = {override.key for override in sorted_overrides.settings}
-        return _of_sweep(expand(list(overrides)), telling, "fold" in sorted_overrides.filters)
-    return of_settings(on_disk(sorted_overrides), sorted_overrides.settings)
+    telling = {override.key for override in sorted_overrides.settings}
+    names_folds = "fold" in sorted_overrides.filters
+    folds = _of_sweep(expand(list(overrides)), telling, names_folds)
+    return folds if names_folds or telling else _with_fitted(folds)
+
+
+def _with_fitted(folds: Sequence[FoldRef]) -> list[FoldRef]:
+    """The folds of a sweep with the fold `all` of each dataset and method; only the latter where
+    no other has begun."""
+    places = {ref.paths.study.fold(ref.id._replace(fold=ALL, variant="")): None for ref in folds}
+    fitted = [FoldRef(paths.id, paths) for paths in places if paths.id and paths.folder.is_dir()]
+    has_begun = not fitted or any(ref.paths.folder.is_dir() for ref in folds)
+    return [*fitted, *(folds if has_begun else ())]
 
 
 def _of_sweep(configs: Sequence[Config], keys: set[str], names_folds: bool) -> list[FoldRef]:
@@ -142,7 +168,8 @@ class _Begun:
     def __init__(self, root: Path) -> None:
         self.memory = variants.read(root)
         self.places: dict[tuple[str, str], dict[str, None]] = {}
-        for fold, _ in StudyPaths(root).folds_on_disk():
+        numbered = (fold for fold, _ in StudyPaths(root).folds_on_disk() if fold.fold != ALL)
+        for fold in numbered:
             self.places.setdefault(fold[:2], {})[fold.variant] = None
 
     def like(self, config: Config, keys: set[str], names_folds: bool) -> list[FoldId]:
@@ -163,7 +190,9 @@ def of_settings(folds: Sequence[FoldRef], overrides: Sequence[Override]) -> list
     """The folds that have the settings which the overrides name."""
     if not overrides or not folds:
         return list(folds)
-    memory = variants.read(folds[0].paths.study.root)
+    root = folds[0].paths.study.root
+    folds = [ref for ref in folds if ref.id.fold != ALL]  # whose settings are no variant's
+    memory = variants.read(root)
     settings = [memory.texts_of(ref.id) for ref in folds]
     found = [ref for ref, its in zip(folds, settings, strict=True) if _has(its, overrides)]
     unmatched = [
@@ -174,7 +203,7 @@ def of_settings(folds: Sequence[FoldRef], overrides: Sequence[Override]) -> list
     ]
     if unmatched or not found:
         which = " ".join(unmatched or [override.text for override in overrides])
-        raise UserError(f"no fold in {folds[0].paths.study.root} has {which}; `status` shows them")
+        raise UserError(f"no fold in {root} has {which}; `status` shows them")
     return found
 
 
@@ -195,57 +224,8 @@ def _written(value: str) -> set[str]:
     return {value, "null"} if value == "None" else {value}
 
 
-def select_with_rules(
-    overrides: Sequence[str], is_strict: bool = False
-) -> tuple[list[FoldRef], list[FoldRef]]:
-    """The folds that the overrides mean, and the rules; of `out=FOLDER` its rule, and no fold.
-
-    A sweep may be named as it was submitted; `is_strict`: by what chooses folds only.
-    """
-    sorted_overrides = sort(overrides)
-    if is_strict or not sorted_overrides.name_a_sweep:
-        sorted_overrides.refuse_without_effect()
-    if sorted_overrides.out is not None:
-        _refuse_beside_out(overrides)
-        return [], [_rule_in(sorted_overrides.out)]
-    of_folds_only = "fold" in sorted_overrides.filters or sorted_overrides.settings
-    rules = [] if of_folds_only else _rules_on_disk(sorted_overrides)
-    if not rules:
-        return select(overrides), []
-    if sorted_overrides.name_a_sweep:
-        folds = select(overrides)
-    else:
-        _refuse_unmatched(sorted_overrides)
-        folds = of_settings(_folds_on_disk(sorted_overrides), sorted_overrides.settings)
-    has_begun = any(ref.paths.folder.is_dir() for ref in folds)
-    return folds if has_begun else [], rules
-
-
-def _refuse_beside_out(overrides: Sequence[str]) -> None:
-    others = [override for override in overrides if key_of(override) != "out"]
-    if others:
-        raise UserError(f"out=FOLDER names one rule: leave {others[0]} out")
-
-
-def _rules_on_disk(overrides: SortedOverrides) -> list[FoldRef]:
-    return [
-        ref for ref in fold_files.rules_on_disk(overrides.study) if _fits(ref.id, overrides.filters)
-    ]
-
-
 def _folds_on_disk(overrides: SortedOverrides) -> list[FoldRef]:
     return [ref for ref in fold_files.on_disk(overrides.study) if _fits(ref.id, overrides.filters)]
-
-
-def _rule_in(folder: Path) -> FoldRef:
-    paths = RulePaths(folder)
-    if not (paths.submission.exists() or paths.model.exists()):
-        raise UserError(f"no rule in {folder}; expected the out=FOLDER that `fit` was given")
-    submission = submissions.load(paths)
-    if submission is None:
-        return FoldRef(RuleId.of(folder.name, ""), paths)
-    config = submission.config_then
-    return FoldRef(RuleId.of(config.dataset.name, config.method.name.value), paths)
 
 
 def on_disk(overrides: SortedOverrides) -> list[FoldRef]:
@@ -253,6 +233,9 @@ def on_disk(overrides: SortedOverrides) -> list[FoldRef]:
     _refuse_unmatched(overrides)
     found = _folds_on_disk(overrides)
     is_beginning = StudyPaths(overrides.study).lock.exists()  # its first fold is on its way
+    if not found and overrides.out is not None:
+        out = overrides.out
+        raise UserError(f"no rule in {out}; expected the out=FOLDER that `fit` was given")
     if not found and not is_beginning:
         which = " ".join(override.text for override in overrides.filters.values())
         raise UserError(
@@ -290,10 +273,10 @@ def _names_on_disk(study: Path, key: str) -> list[str]:
         return sorted({parts[FILTERS.index(key)] for parts in there})
     folds = [fold for fold, _ in StudyPaths(study).folds_on_disk()]
     if key == "fold":
-        return [str(number) for number in sorted({fold.fold for fold in folds})]
+        return list(dict.fromkeys(fold.part for fold in folds))
     return sorted({fold.variant for fold in folds if fold.variant} | {PLAIN})
 
 
 def _fits(fold: FoldId, filters: dict[str, Override]) -> bool:
-    said = fold._replace(variant=fold.variant or PLAIN)._asdict()
+    said = fold._asdict() | {"fold": fold.part, "variant": fold.variant or PLAIN}
     return all(override.names(str(said[key])) for key, override in filters.items())

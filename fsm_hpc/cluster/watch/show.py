@@ -13,11 +13,10 @@ from rich.text import Text
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.watch.columns import coloured, fold_rows, is_long, table
 from fsm_hpc.cluster.watch.fold_files import FoldRef
-from fsm_hpc.cluster.watch.rules import RuleStatus
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.search.proof import ProofLevel
-from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.system.numbers import counted, number_ranges, percent
+from fsm_hpc.study.fold_id import ALL, FoldId, fold_ranges
+from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.terminal import styled
 
 if TYPE_CHECKING:  # plan loads numpy, which `status` does without
@@ -36,7 +35,7 @@ def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
         groups.setdefault(key, []).append(one.ref.id.fold)
     words = {True: styled((verb, "green")), False: styled(("skipped", "dim"))}
     rows = [
-        (*_place(fold), number_ranges(folds), words[is_submitted], reason)
+        (*_place(fold), fold_ranges(folds), words[is_submitted], reason)
         for (fold, is_submitted, reason), folds in groups.items()
     ]
     console.print(table((*_PLACE, "folds", "", "reason"), rows))
@@ -108,48 +107,14 @@ def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
     console.print(sums(statuses))
 
 
-def rules(console: Console, statuses: Sequence[RuleStatus]) -> None:
-    """Each rule in words, with what to expect of it, or why there is none."""
-    for one in statuses:
-        for line in _rule_lines(one):
-            console.print(line, soft_wrap=True)
-
-
-def _rule_lines(one: RuleStatus) -> Iterator[Text]:
-    of = " ".join(part for part in (one.ref.id.dataset, one.ref.id.method) if part)
-    job = f", job {one.job_id}" if one.job_id and one.is_live else ""
-    reason = f": {one.reason}" if one.reason else ""
-    yield styled(f"rule of {of} ") + coloured(one.state) + styled(f"{job}{reason}")
-    if one.words:
-        before = "before: " if one.is_live else ""
-        yield styled(f"  {before}", (one.words, "bold"))
-        yield styled(f"  {_expected(one)}")
-    for warning in one.warnings:
-        yield styled((f"  {warning}", "yellow"))
-    yield styled(f"  in {one.ref.paths.folder}")
-
-
-def _expected(one: RuleStatus) -> str:
-    accuracy, balanced, majority = map(one.expected, ("accuracy", "balanced_accuracy", "majority"))
-    beside = f"the more frequent answer alone: {_percent(majority)}"
-    if accuracy is None:
-        return f"no folds tell what to expect of it; {beside}"
-    also = f"balanced {_percent(balanced)}, " if balanced is not None else ""
-    return f"expect {_percent(accuracy)} on new rows ({also}{beside})"
-
-
-def overview(rules_: Sequence[RuleStatus], statuses: Sequence[FoldStatus], height: int) -> Group:
-    """As much as a terminal holds: rules, then folds one by one, or in groups, and the sums."""
-    told = [line for one in rules_ for line in _rule_lines(one)]
-    if rules_ and not statuses:
-        return Group(*told)
-    height -= len(told)
+def overview(statuses: Sequence[FoldStatus], height: int) -> Group:
+    """As much as a terminal holds: folds one by one, or in groups, and the sums."""
     rows = fold_table(statuses) if len(statuses) + 3 < height else group_table(statuses)
-    return Group(*told, rows, sums(statuses))
+    return Group(rows, sums(statuses))
 
 
 def fold_table(statuses: Sequence[FoldStatus]) -> Group:
-    """One row per fold, and below it warnings, and reasons that are too long for a column."""
+    """One row per fold; below it rules on all rows, warnings, and reasons that are too long."""
     notes: dict[tuple[str, str], dict[tuple[str, ...], list[int]]] = {}
     for one in statuses:
         reasons = [(one.reason, "")] if is_long(one.reason) else []
@@ -159,12 +124,19 @@ def fold_table(statuses: Sequence[FoldStatus]) -> Group:
     lines = (
         styled((f"{_folds_of(places)}: {text}", style)) for (text, style), places in notes.items()
     )
-    return Group(fold_rows(statuses), *lines)
+    return Group(fold_rows(statuses), *_rules(statuses), *lines)
+
+
+def _rules(statuses: Sequence[FoldStatus]) -> Iterator[Text]:
+    """In words what `fit` has found."""
+    for one in statuses:
+        if one.ref.id.fold == ALL and one.result is not None:
+            yield styled(f"{one.ref.id}: ", (one.result.words or "", "bold"))
 
 
 def _folds_of(places: dict[tuple[str, ...], list[int]]) -> str:
     """`bank pivot fold 1, 2`."""
-    named = (f"{' '.join(place)} fold {number_ranges(folds)}" for place, folds in places.items())
+    named = (f"{' '.join(place)} fold {fold_ranges(folds)}" for place, folds in places.items())
     return "; ".join(named)
 
 
@@ -174,7 +146,7 @@ def group_table(statuses: Sequence[FoldStatus]) -> Table:
     for one in statuses:
         groups.setdefault((_any_fold(one.ref), one.state), []).append(one.ref.id.fold)
     rows = [
-        (*_place(fold), coloured(state), str(len(folds)), number_ranges(folds))
+        (*_place(fold), coloured(state), str(len(folds)), fold_ranges(folds))
         for (fold, state), folds in groups.items()
     ]
     return table((*_PLACE, "state", "count", "folds"), rows)
@@ -210,7 +182,3 @@ def silence(console: Console, reports: Iterable[JobReport]) -> None:
         found = dict.fromkeys(name for some in names for name in some)
         if found:
             console.print(f"{' and '.join(found)} {text}", style="magenta")
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else percent(share)

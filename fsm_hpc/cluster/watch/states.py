@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -19,6 +18,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.proof import ProofLevel, level
 from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study import fingerprint
+from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.study.scan_file import ScanFacts
 from fsm_hpc.system.machine import gc_paused
@@ -60,28 +60,8 @@ STUCK = frozenset(
 StateAndReason = tuple[FoldState, str]
 
 
-class Status(ABC):
-    """What the state of a fold, or of a rule, means for whoever waits for it."""
-
-    __slots__ = ()
-    state: FoldState
-
-    @property
-    @abstractmethod
-    def is_done(self) -> bool: ...
-
-    @property
-    def is_live(self) -> bool:
-        return self.state in LIVE
-
-    @property
-    def is_failed(self) -> bool:
-        """It will not come to an end by itself."""
-        return self.state in STUCK and not self.is_done
-
-
 @dataclass(frozen=True, slots=True)
-class FoldStatus(Status):
+class FoldStatus:
     """A fold's state with its reason, and the files that it follows from."""
 
     files: FoldFiles
@@ -100,6 +80,15 @@ class FoldStatus(Status):
     def final(self) -> FoldResult | None:
         """The result, unless somebody is improving it."""
         return None if self.is_live else self.files.result
+
+    @property
+    def is_live(self) -> bool:
+        return self.state in LIVE
+
+    @property
+    def is_failed(self) -> bool:
+        """It will not come to an end by itself."""
+        return self.state in STUCK and not self.is_done
 
     @property
     def is_done(self) -> bool:
@@ -303,7 +292,10 @@ def _pace(found: FoldFiles) -> str:
         parts.append(f"unchanged since length {since}")
     settings = found.submission.config if found.submission else {}
     budget_h = settings.get("scan", {}).get("budget_h")
-    if budget_h is not None and scan.exists and not scan.in_final:
+    if found.under_way:
+        parts.append(found.under_way)
+    is_fit = found.ref.id.fold == ALL  # whose time is a share of fit.budget_h
+    if budget_h is not None and scan.exists and not scan.in_final and not is_fit:
         left_s = max(0.0, float(budget_h) * 3600 - scan.scan_s)
         parts.append(f"{duration(left_s)} of its budget left")
     return ", ".join(parts)
@@ -331,7 +323,7 @@ def _at_limit(found: FoldFiles, state: FoldState) -> str:
     )
 
 
-def check_code(statuses: Sequence[Status]) -> int:
+def check_code(statuses: Sequence[FoldStatus]) -> int:
     """0 when all are done, 2 when some failed, 1 while some are not done."""
     if all(one.is_done for one in statuses):
         return 0

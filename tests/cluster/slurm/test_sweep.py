@@ -36,7 +36,7 @@ def test_ten_folds_run_detached_and_equal_a_local_run(site: Site, tmp_path: Path
 
 def test_a_rule_is_fitted_as_one_job(site: Site) -> None:
     words = ("dataset=hepatitis", "method=median", "scan.max_length=2", "fit.folds=2", *SMALL)
-    assert "fits the rule; it will be in rule" in site.fsm("fit", *words, "out=rule", "-m")
+    assert "status -w out=" in site.fsm("fit", *words, "out=rule", "-m")
     model = site.folder / "rule" / "model.json"
     deadline = time.monotonic() + 180
     while not model.exists():

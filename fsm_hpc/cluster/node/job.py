@@ -1,0 +1,79 @@
+"""What a job does around its attempts: begin one, requeue itself, wait for its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from fsm_hpc.cluster import schedulers, submissions
+from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
+from fsm_hpc.cluster.node import nodes
+from fsm_hpc.cluster.schedulers.base import Scheduler
+from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import FoldPaths
+
+
+class Supervised(Protocol):
+    """One attempt at a fold."""
+
+    def run(self) -> AttemptEnd: ...
+
+
+def begin_attempt(
+    supervisor: Callable[[Submission, FoldPaths], Supervised],
+    submission: Submission,
+    paths: FoldPaths,
+) -> AttemptEnd:
+    """Run what was submitted, unless it was taken over or cancelled before it began."""
+    latest = submissions.load(paths)
+    if latest is not None and latest.token != submission.token:
+        if latest.generation >= submission.generation:
+            print(f"superseded by job {latest.job_id}: nothing to do")
+            return AttemptEnd.SUPERSEDED
+        latest = None
+    if latest is None:  # the command that submits has not come to this fold yet, or never will
+        here = schedulers.named(submission.kind).environment()
+        job_id = here.job_id if here else submission.job_id
+        submissions.save(paths, replace(submission, job_id=job_id))
+    if latest is not None and latest.cancelled_at is not None:
+        print("cancelled before it began: nothing to do")
+        return AttemptEnd.STOPPED
+    config, folder = submission.config_then, Path(submission.output)
+    has_helpers = config.nodes > 1 and not schedulers.named(submission.kind).ends_with_command
+    if has_helpers and nodes.is_helper():
+        nodes.help_job(folder, config)
+        return AttemptEnd.FINISHED
+    try:
+        return supervisor(submission, paths).run()
+    except SupersededError as error:
+        print(error)
+        return AttemptEnd.SUPERSEDED
+    finally:
+        if has_helpers:
+            nodes.signal_done(folder)
+
+
+def requeue_job(
+    scheduler: Scheduler, job_id: str, config: Config, log: Callable[[str], None]
+) -> None:
+    """Put the job of this process back into the queue, however often that has to be tried."""
+    patience_s = time.monotonic() + config.cluster.signal_delay_s + 600  # the job is ended before
+    while time.monotonic() < patience_s:
+        if scheduler.requeue(job_id):
+            log("requeued")
+            if not scheduler.ends_with_command:
+                wait_for_the_end(60)
+            return
+        log(f"{scheduler.title} did not requeue it, trying again")
+        time.sleep(5)
+
+
+def wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    """The scheduler is about to kill this process."""
+    deadline = clock() + limit_s
+    while clock() < deadline:
+        time.sleep(1)
