@@ -93,8 +93,8 @@ PYTHON = (
         "last_unit_skipped",
         "engines.py",
         "the last unit of each plan is skipped",
-        "units = len(families.column) ** plan.boxed * blocks.number",
-        "units = len(families.column) ** plan.boxed * blocks.number - 1",
+        "units = plan.choices(len(families.column)) * blocks.number",
+        "units = plan.choices(len(families.column)) * blocks.number - 1",
     ),
     Mutant(
         "last_function_skipped",

@@ -33,14 +33,17 @@ from fsm_hpc.search.solvers.native import (
 )
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.cell_engine import CellEngine
+from fsm_hpc.search.solvers.native.engines import Blocks, units_of_plans
 from fsm_hpc.search.solvers.native.kernels import boxes, columns, intervals
 from fsm_hpc.search.solvers.native.kernels import pairs as pair_kernels
+from fsm_hpc.search.solvers.native.kernels.boxes import choose_families
 from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel
 from fsm_hpc.search.solvers.native.kernels.ranking import PAUSED
 from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, PairQuery, Scratch, View
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets, packed
+from fsm_hpc.search.solvers.native.table import KernelTable
 from tests.support.brute_force import fewest_errors
 from tests.support.random_tables import FORMULA_METHODS, _columns, random_problem
 
@@ -654,3 +657,31 @@ def test_a_bound_out_of_reach_is_not_claimed() -> None:
     assert outcome.end is End.TIMEOUT
     assert outcome.proved_length < 12
     assert outcome.errors == problem.errors(outcome.formula)
+
+
+@pytest.mark.parametrize("size", [5, 7, 8])
+def test_units_number_every_choice_of_columns_once_and_in_order(size: int) -> None:
+    """Interchangeable variables take their columns in order, no numeric column is taken twice."""
+    table = KernelTable(random_problem(np.random.default_rng(1), Method.PIVOT, 40, 3, 3, 6))
+    count = len(table.families.column)
+    for units in units_of_plans(table, size, lambda plan: Blocks(1, 1)):
+        boxed, after = units.plan.boxed, units.plan.after
+        chosen = np.zeros(boxed, np.int32)
+        numbered = [
+            tuple(chosen.tolist())
+            for index in range(units.units)
+            if choose_families(index, units.families, units.arrays, chosen)
+        ]
+        assert numbered == [
+            choice
+            for choice in itertools.product(range(count), repeat=boxed)
+            if all(before < 0 or choice[before] < choice[i] for i, before in enumerate(after))
+            and is_choice(table, choice)
+        ]
+        assert units.units == units.plan.choices(count)
+
+
+def is_choice(table: KernelTable, choice: tuple[int, ...]) -> bool:
+    families = table.families
+    numeric = [families.column[one] for one in choice if families.numeric[one]]
+    return len(set(choice)) == len(choice) and len(set(numeric)) == len(numeric)

@@ -13,7 +13,7 @@ from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.near_optimal.contexts import SizedFunction
 from fsm_hpc.search.near_optimal.literals import LiteralTable
 from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
-from fsm_hpc.search.solvers.native.cell_engine import MOST_UNITS, LiteralSets
+from fsm_hpc.search.solvers.native.cell_engine import LiteralSets
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import Listed, placed, tree_of
 from fsm_hpc.search.solvers.native.kernels.cells import search_sets
@@ -26,7 +26,7 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     Lane,
     SharedBest,
 )
-from fsm_hpc.search.solvers.native.table import Array
+from fsm_hpc.search.solvers.native.table import MOST_UNITS, Array
 
 BUFFER = 1 << 10  # formulas that a kernel finds before it comes back
 CUT, ENDS = (1, 1), (1, 1, 1, 1)  # of a column with one literal

@@ -10,7 +10,6 @@ import numpy as np
 from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import (
-    MOST_BOXED,
     Blocks,
     PlanUnits,
     Worker,
@@ -23,7 +22,7 @@ from fsm_hpc.search.solvers.native.kernels.pairs import FIELD, FIELDS, MAX_BINS
 from fsm_hpc.search.solvers.native.kernels.ranking import BEGUN, STACKED, UNITS
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.row_sets import WORD
-from fsm_hpc.search.solvers.native.table import KernelTable
+from fsm_hpc.search.solvers.native.table import MOST_BOXED, KernelTable
 
 CELLS = 1 << 16  # of a pair's table, beyond which pivots are swept
 MOST_HOLES = 1 << 14  # of a unit

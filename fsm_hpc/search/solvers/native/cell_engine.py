@@ -33,13 +33,12 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
 )
 from fsm_hpc.search.solvers.native.literal_list import FREE, ListedLiteral, list_literals
 from fsm_hpc.search.solvers.native.plans import plans
-from fsm_hpc.search.solvers.native.table import Array, KernelTable
+from fsm_hpc.search.solvers.native.table import MOST_UNITS, Array, KernelTable, binomials
 
 WORD = 64
 MOST_SUMS = 1 << 24  # of conjunctions that are kept
 MOST_REMEMBERED = 1 << 22  # units whose bound is kept from one size to the next
 MOST_VARIABLES = 16  # a set of more literals has too many cells
-MOST_UNITS = 1 << 60
 FILLINGS = 8  # functions of a hole
 NO_ROW = -1  # fills up a word
 
@@ -64,7 +63,7 @@ class LiteralSets:
         self._bits = _packed(np.pad(holds, ((0, 0), (0, 1)))[:, layout])
         self._sections, self._next_free = sections, next_free.astype(np.int64)
         self._constraints = constraints
-        self._binomials = _binomials(self.count, MOST_VARIABLES + 2)
+        self._binomials = binomials(self.count, MOST_VARIABLES + 2)
         self._sums = np.zeros(0, np.int32)
         self._starts = np.full(MOST_VARIABLES + 2, -1, np.int64)
         self._bounds: dict[int, Array] = {}
@@ -273,14 +272,3 @@ def _sections(weights: Array) -> tuple[Array, Array]:
 
 def _packed(truths: Array) -> Array:
     return np.ascontiguousarray(np.packbits(truths, axis=1, bitorder="little")).view(np.uint64)
-
-
-def _binomials(most: int, size: int) -> Array:
-    """[n, k]: the ways to choose k of n; what exceeds all that can be searched is cut off."""
-    found = np.zeros((most + 1, size + 1), np.int64)
-    found[:, 0] = 1
-    for k in range(1, size + 1):
-        exact = np.concatenate(([0], np.cumsum(found[:-1, k - 1])))
-        rough = np.concatenate(([0.0], np.cumsum(found[:-1, k - 1].astype(float))))
-        found[:, k] = np.where(rough > MOST_UNITS, MOST_UNITS, exact)
-    return found

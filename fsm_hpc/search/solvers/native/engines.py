@@ -22,9 +22,8 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     SharedBest,
 )
 from fsm_hpc.search.solvers.native.plans import Plan, plans
-from fsm_hpc.search.solvers.native.table import Array, KernelTable
+from fsm_hpc.search.solvers.native.table import MOST_BOXED, Array, KernelTable
 
-MOST_BOXED = 32  # variables
 _NO_DIRECTIONS = np.zeros(8, np.int64)  # where no constraint asks for them
 
 
@@ -115,7 +114,7 @@ def units_of_plans(
     is_directed = bool(table.bounds.is_any)
     for plan, arrays in _prepared(size, table.has_wide_pairs, table.language, is_directed):
         blocks = blocks_of(plan)
-        units = len(families.column) ** plan.boxed * blocks.number
+        units = plan.choices(len(families.column)) * blocks.number
         yield PlanUnits(first, units, plan, arrays, families, blocks)
         first += units
 
@@ -135,6 +134,7 @@ def _arrays(plan: Plan, is_directed: bool) -> PlanArrays:
         negative,
         np.array(plan.states, np.int8),
         np.array(plan.after, np.int32),
+        np.array(plan.later, np.int32),
         np.array([plan.cross.get(f, -1) for f in range(8)], np.int32),
         rises,
         falls,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -48,6 +49,20 @@ class Plan:
     cross: dict[int, int]
     after: tuple[int, ...]
     partner: int = -1
+
+    @property
+    def later(self) -> tuple[int, ...]:
+        """Of each context variable how many interchangeable ones come after it."""
+        found = [0] * self.boxed
+        for variable in range(self.boxed - 1, -1, -1):
+            if self.after[variable] >= 0:
+                found[self.after[variable]] = found[variable] + 1
+        return tuple(found)
+
+    def choices(self, count: int) -> int:
+        """The ways to choose one of so many for each variable, interchangeable ones in order."""
+        firsts = (more for more, before in zip(self.later, self.after, strict=True) if before < 0)
+        return math.prod(math.comb(count, more + 1) for more in firsts)
 
     def to_list(self) -> list[Any]:
         states = "".join(map(str, self.states))

@@ -22,6 +22,8 @@ from fsm_hpc.search.solvers.simple import missing_constants
 
 Array = NDArray[Any]
 MANY_VALUES = 1 << 12
+MOST_BOXED = 32  # variables of a context
+MOST_UNITS = 1 << 60  # that are counted
 WIDE_PAIR = 1 << 22  # cells of two interval columns beyond which one of them is boxed instead
 
 
@@ -238,7 +240,8 @@ class KernelTable:
             ends += choices
         column_of = np.array(columns, np.int32)
         bounds = np.array(ends, np.int32).reshape(-1, 4)
-        return Families(column_of, bounds, self.kinds[column_of] != POINT)
+        ways = binomials(len(columns), MOST_BOXED + 1)
+        return Families(column_of, bounds, self.kinds[column_of] != POINT, ways)
 
     @cached_property
     def largest_table(self) -> int:
@@ -322,3 +325,14 @@ def _joined(group: list[int], truths: Array) -> list[tuple[list[int], Array]]:
     if holding.max(initial=0) > 1:
         return [([member], truths[member].astype(np.int32)) for member in group]
     return [(group, ((block.argmax(axis=0) + 1) * holding).astype(np.int32))]
+
+
+def binomials(most: int, size: int) -> Array:
+    """[n, k]: the ways to choose k of n; what exceeds all that can be searched is cut off."""
+    found = np.zeros((most + 1, size + 1), np.int64)
+    found[:, 0] = 1
+    for k in range(1, size + 1):
+        exact = np.concatenate(([0], np.cumsum(found[:-1, k - 1])))
+        rough = np.concatenate(([0.0], np.cumsum(found[:-1, k - 1].astype(float))))
+        found[:, k] = np.where(rough > MOST_UNITS, MOST_UNITS, exact)
+    return found

@@ -111,20 +111,37 @@ def bound_unit(bounds, plan, items, unit):
 
 @kernel
 def choose_families(index, families, plan, chosen):
-    """The index-th choice of a literal family for each boxed variable; False if it is no choice."""
+    """The index-th choice of a literal family for each boxed variable; False if it is no choice.
+
+    Choices are numbered in lexicographic order, those of interchangeable variables in rising order
+    only: `ways` of all choices begin with what is chosen so far.
+    """
     boxed = len(plan.after)
     count = len(families.column)
-    for i in range(boxed - 1, -1, -1):
-        chosen[i] = index % count
-        index //= count
+    ways = 1
     for i in range(boxed):
-        if plan.after[i] >= 0 and chosen[plan.after[i]] >= chosen[i]:
-            return False
+        if plan.after[i] < 0:
+            ways *= families.binomials[count, plan.later[i] + 1]
+    for i in range(boxed):
+        size = plan.later[i] + 1  # of this and its interchangeable variables after it
+        low = 0 if plan.after[i] < 0 else chosen[plan.after[i]] + 1
+        own = families.binomials[count - low, size]
+        others = ways // own
+        last = count - size
+        while low < last:
+            middle = (low + last + 1) // 2
+            if (own - families.binomials[count - middle, size]) * others <= index:
+                low = middle
+            else:
+                last = middle - 1
+        chosen[i] = low
+        index -= (own - families.binomials[count - low, size]) * others
+        ways = others * families.binomials[count - 1 - low, size - 1]
         for k in range(i):
-            if chosen[i] == chosen[k]:
+            if low == chosen[k]:
                 return False
-            same = families.column[chosen[i]] == families.column[chosen[k]]
-            if same and families.numeric[chosen[i]]:
+            same = families.column[low] == families.column[chosen[k]]
+            if same and families.numeric[low]:
                 return False
     return True
 

@@ -62,6 +62,7 @@ class Families(NamedTuple):
     column: Array
     ends: Array  # least and greatest low end, least and greatest high end
     numeric: Array
+    binomials: Array  # [n, k]: the ways to choose k of n
 
 
 class PlanArrays(NamedTuple):
@@ -71,6 +72,7 @@ class PlanArrays(NamedTuple):
     negative: Array
     states: Array  # the same once everything is known
     after: Array
+    later: Array  # by variable how many interchangeable ones come after it
     cross: Array
     rises: Array  # by function, variables (bits) with which it may only become true
     falls: Array  # only false
