@@ -191,11 +191,6 @@ def _is_newer(current: Attempt, attempt: Attempt, submission: Submission | None)
     return submission is None and current.generation >= attempt.generation
 
 
-def retries(attempt: Attempt) -> int:
-    """Earlier attempts of the same submission that brought nothing."""
-    return lost(attempt) + stuck(attempt)
-
-
 def lost(attempt: Attempt) -> int:
     """Earlier attempts of the same submission that came to no end of their own: lost with their
     node, preempted, or stopped."""

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import fsm_hpc.search
 from fsm_hpc.search.solvers.native.compiling import Say, Stage, ensure, ensure_compiled
 
-STAGES_IN = "compiling"  # a room of the search with kernels of its own has a module of this name
+STAGES_IN = "compiling"  # a package of the search with kernels of its own has a module of this name
 
 
 def stages() -> Iterator[Stage]:
-    """Of every room of the search, in the order of its folders; a new room is found by itself."""
-    rooms = pkgutil.walk_packages(fsm_hpc.search.__path__, f"{fsm_hpc.search.__name__}.")
-    for module in rooms:
+    """Of every package of the search, in the order of its folders; a new one is found by itself."""
+    packages = pkgutil.walk_packages(fsm_hpc.search.__path__, f"{fsm_hpc.search.__name__}.")
+    for module in packages:
         if module.name.rpartition(".")[2] == STAGES_IN:
             yield importlib.import_module(module.name).STAGE
 

@@ -116,7 +116,7 @@ def fold_paths(config: Config) -> FoldPaths:
     return study.fold(config.id)
 
 
-def unfinished_business(config: Config, done: FoldResult) -> str | None:
+def reason_to_continue(config: Config, done: FoldResult) -> str | None:
     """What a run with this config would add to a result; None when it is final."""
     out_of_memory = StopReason.OUT_OF_MEMORY.value
     if out_of_memory in (done.stop_reason, done.final_end):
@@ -136,7 +136,7 @@ def final_result(fold: Fold) -> FoldResult | None:
     done = result.load(fold.paths.result, fold.config.id)
     if done is None or done.fingerprint != fingerprint.fingerprint(fold.settings):
         return None
-    return None if unfinished_business(fold.config, done) else done
+    return None if reason_to_continue(fold.config, done) else done
 
 
 def quarantine_other_results(fold: Fold, say: Callable[[str], None]) -> None:
@@ -160,7 +160,7 @@ def tell_change(fold: Fold, say: Callable[[str], None]) -> None:
     if done is None:
         return
     changed = fingerprint.differences(done.settings, fold.settings)
-    more = unfinished_business(fold.config, done)
+    more = reason_to_continue(fold.config, done)
     if changed:
         say(f"computing again: {', '.join(changed)}")
     elif more:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -150,13 +150,6 @@ def smoothed_shares(predicted: NDArray[np.bool_], labels: NDArray[np.bool_]) -> 
     parts = labels[~predicted], labels[predicted]
     negative, positive = ((int(part.sum()) + 1) / (len(part) + 2) for part in parts)
     return negative, positive
-
-
-def total(matrices: Iterable[Confusion]) -> Confusion:
-    """The matrix of all rows together."""
-    names = tuple(Confusion.__dataclass_fields__)
-    listed = list(matrices)
-    return Confusion(*(sum(getattr(one, name) for one in listed) for name in names))
 
 
 def intervals(matrix: Confusion) -> dict[str, tuple[float, float] | None]:

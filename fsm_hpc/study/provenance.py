@@ -23,7 +23,7 @@ PACKAGES = (
     "pandas",
     "scikit-learn",
 )
-DECIDING = ("formulas", "data", "search", "baselines", "study")  # rooms whose code makes results
+DECIDING = ("formulas", "data", "search", "baselines", "study")  # packages whose code makes results
 
 
 def provenance(config: Config, threads: int, memory_mb: float | None) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def code_commit() -> str | None:
 @cache
 def code_digest() -> str:
     """A digest of the code that decides results; how they are shown is not in it."""
-    modules = [module for room in DECIDING for module in (files.PACKAGE / room).rglob("*.py")]
+    modules = [module for package in DECIDING for module in (files.PACKAGE / package).rglob("*.py")]
     digest = hashlib.sha256()
     for path in [*sorted(modules), *sorted(files.encodings_dir().rglob("*.lp"))]:
         digest.update(path.read_bytes())

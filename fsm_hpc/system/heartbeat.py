@@ -8,20 +8,12 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
 
 
 def touch(path: Path) -> None:
     """Show that this process lives; the time is the file server's, not this machine's."""
     with suppress(OSError):
         os.utime(path, follow_symlinks=False)
-
-
-def keep(paths: Iterable[Path], over: Event, beat_s: float) -> None:
-    """Touch the files until the event is set."""
-    while not over.wait(beat_s):
-        for path in paths:
-            touch(path)
 
 
 def written_at(path: Path) -> int | None:

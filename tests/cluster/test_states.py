@@ -212,12 +212,15 @@ def test_lost_attempts_are_counted_and_ordinary_time_outs_are_not() -> None:
     def entry(end: AttemptEnd | None, progress_s: float, token: str = "t") -> dict[str, Any]:
         return {"token": token, "end": end.value if end else None, "progress_s": progress_s}
 
+    def retries(found: Attempt) -> int:
+        return attempts.lost(found) + attempts.stuck(found)
+
     worked = (entry(AttemptEnd.TIMEOUT, 60.0), entry(AttemptEnd.TIMEOUT, 120.0))
-    assert attempts.retries(attempt(earlier=worked)) == 0
-    assert attempts.retries(attempt(earlier=(*worked, entry(None, 0.0)))) == 1
-    assert attempts.retries(attempt(earlier=(*worked, entry(AttemptEnd.PREEMPTED, 130.0)))) == 1
-    assert attempts.retries(attempt(earlier=(*worked, entry(AttemptEnd.TIMEOUT, 120.0)))) == 1
-    assert attempts.retries(attempt(earlier=(entry(None, 0.0, token="older"),))) == 0
+    assert retries(attempt(earlier=worked)) == 0
+    assert retries(attempt(earlier=(*worked, entry(None, 0.0)))) == 1
+    assert retries(attempt(earlier=(*worked, entry(AttemptEnd.PREEMPTED, 130.0)))) == 1
+    assert retries(attempt(earlier=(*worked, entry(AttemptEnd.TIMEOUT, 120.0)))) == 1
+    assert retries(attempt(earlier=(entry(None, 0.0, token="older"),))) == 0
 
 
 def test_a_fold_that_runs_tells_how_far_it_is() -> None:

@@ -170,7 +170,7 @@ def test_a_final_solve_that_ran_out_of_time_is_marked_and_goes_on_with_more(
     late = run_fold(config)
     assert late is not None
     assert not late.proved
-    assert fold.unfinished_business(config, late) is not None
+    assert fold.reason_to_continue(config, late) is not None
     assert run_fold(config).proved  # type: ignore[union-attr]
 
 
@@ -240,8 +240,8 @@ def test_a_final_solve_out_of_memory_is_final_until_more_is_given(
     done = run_fold(small)
     assert done is not None
     assert done.final_end == "out_of_memory"
-    assert fold.unfinished_business(small, done) is None
-    assert fold.unfinished_business(config, done) == "ran out of memory; more is given now"
+    assert fold.reason_to_continue(small, done) is None
+    assert fold.reason_to_continue(config, done) == "ran out of memory; more is given now"
 
 
 def test_without_a_finished_length_the_validation_accuracy_is_that_of_the_formula(

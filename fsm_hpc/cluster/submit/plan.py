@@ -123,7 +123,7 @@ def _by_state(config: Config, found: FoldStatus) -> Decision:
         return Decision(config, found, True, told)
     if found.state is FoldState.DONE:
         return Decision(config, found, False, told)
-    more = fold.unfinished_business(config, found.result)
+    more = fold.reason_to_continue(config, found.result)
     if more is not None:
         return Decision(config, found, True, f"{word}: {more}")
     return Decision(config, found, False, f"{told}; {_advice(found)}")
