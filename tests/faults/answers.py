@@ -39,6 +39,13 @@ def families(study: Path) -> Answer:
     return {"all.csv": (study.parents[1] / "all.csv").read_text()}
 
 
+def outcomes(study: Path) -> Answer:
+    """What the checker found out about each formula."""
+    kept, found = ("claim", "outcome", "formula", "bound"), sorted(study.rglob("verification.json"))
+    saved = {str(path.relative_to(study)): json.loads(path.read_text()) for path in found}
+    return {name: [one[key] for key in kept] for name, one in saved.items()}
+
+
 def lasting(folder: Path) -> Answer:
     """Every file under a folder, byte for byte."""
     found = [path for path in folder.rglob("*") if path.is_file()]

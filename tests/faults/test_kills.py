@@ -15,12 +15,13 @@ from random import Random
 import pytest
 
 from tests.faults import ledger, said, victims
-from tests.faults.answers import Answer, families, proofs, tables, whole
+from tests.faults.answers import Answer, families, outcomes, proofs, tables, whole
 from tests.faults.ledger import EscapedError, LostError, WrongError
 from tests.faults.victims import Blow, Instant, Victim
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGUSR2)
 STOPPED = (0, 130, *(-number for number in SIGNALS))  # how a command may end that was struck
+PAPER = Path(__file__).parents[2] / "results" / "paper"
 HITS = ledger.pick(1, 8)  # that a case wants; a command that was quicker begins anew
 TRIES = ledger.pick(3, 24)
 
@@ -53,6 +54,9 @@ COMMANDS = {
     "collect": Command(
         ("collect", "study=default"), (*victims.OF_FILES, *victims.OF_REPORTS), tables
     ),
+    "verify": Command(
+        ("verify", "study=default"), (*victims.OF_FILES, *victims.OF_CLAIMS), outcomes
+    ),
 }
 IN_SHORT = ("native", "clingo_dl", "fit", "collect")
 
@@ -76,6 +80,11 @@ class Undisturbed:
         if name == "collect":
             written = Path(__file__).parents[1] / "version_0_1" / "old"
             shutil.copytree(written, folder / "results" / "default")
+        if name == "verify":
+            place = Path("heart_disease", "median")
+            for fold in ("fold-0", "fold-1"):
+                source, target = PAPER / place / fold, folder / "results" / "default" / place / fold
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("verification.json"))
         if name == "alternatives":
             shutil.copytree(self._rule(), folder / "rule")
 
@@ -115,8 +124,9 @@ def some_blow(command: Command, random: Random, seconds: float) -> Blow:
 
 
 def kept(study: Path) -> dict[str, int]:
-    """What must never become less: lengths, trials, results."""
-    found = {str(p): 1 for p in [*study.rglob("result.json"), *study.rglob("model.json")]}
+    """What must never become less: lengths, trials, results, outcomes."""
+    names = ("result.json", "model.json", "verification.json")
+    found = {str(path): 1 for name in names for path in study.rglob(name)}
     found |= {str(path.with_name("scan.json")): 10**6 for path in study.rglob("result.json")}
     for path in study.rglob("scan.json"):
         scan = json.loads(path.read_text())

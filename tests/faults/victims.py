@@ -86,6 +86,12 @@ OF_REPORTS = (
     Instant("collect", "fsm_hpc.report.collect:read"),
     Instant("rows", "fsm_hpc.report.rows_csv:_write"),
 )
+OF_CLAIMS = (
+    Instant("claim taken", "fsm_hpc.report.verification:verify_one"),
+    Instant("claim written", "fsm_hpc.search.claim:write_claim", is_after=True),
+    Instant("claim checked", "fsm_hpc.report.verification:verify_one", is_after=True),
+    Instant("lock given back", "os:unlink", is_after=True),
+)
 
 
 @dataclass(frozen=True)
