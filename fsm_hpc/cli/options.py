@@ -136,5 +136,5 @@ def read_study(overrides: Sequence[str]) -> tuple[StudyPaths, Study]:
     named.refuse_without_effect()
     paths = StudyPaths(named.study)
     is_part = named.filters or named.settings
-    found = selection.of_settings(selection.on_disk(named), named.settings) if is_part else None
+    found = selection.on_disk(named) if is_part else None
     return paths, collect.read(paths, found, fills_up="fold" not in named.filters)

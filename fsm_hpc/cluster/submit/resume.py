@@ -32,7 +32,7 @@ def configs(overrides: Sequence[str]) -> Resumable:
     asked = selection.sort(overrides)
     all_ = _begun(asked, overrides)
     choosing = [override for override in asked.settings if _differ(all_, override.key)]
-    folds = selection.of_settings(all_, choosing)
+    folds = selection.matching(all_, choosing)
     changes = [w.text for w in asked.others if w.key != "experiment" and w not in choosing]
     if changes:
         compose_any(changes)  # a mistake in them is told once, and not for every fold

@@ -12,6 +12,7 @@ from rich.text import Text
 from fsm_hpc.cluster.watch import states
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.study.fold_id import ALL, PLAIN
+from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import clock, percent
 from fsm_hpc.system.terminal import styled
 
@@ -50,27 +51,27 @@ COLUMNS = (
     StatusColumn("dataset", lambda one: one.ref.id.dataset, "dataset"),
     StatusColumn("method", lambda one: one.ref.id.method, "method"),
     StatusColumn("variant", lambda one: one.ref.id.variant, "variant"),
-    StatusColumn("fold", lambda one: _fold(one), "fold"),
+    StatusColumn("fold", lambda one: _fold(one), ">fold"),
     StatusColumn(
         "state", lambda one: one.state.value, "state", lambda text: coloured(FoldState(text))
     ),
     StatusColumn("done", lambda one: one.is_done),
     StatusColumn("failed", lambda one: one.is_failed),
-    StatusColumn("length", lambda one: _length(one), "length"),
-    StatusColumn("best_validation", lambda one: _validation(one), "validation", percent),
+    StatusColumn("length", lambda one: _length(one), ">length"),
+    StatusColumn("best_validation", lambda one: _validation(one), ">validation", percent),
     StatusColumn("measure", lambda one: one.result.measure if one.result else None),
-    StatusColumn("test_accuracy", lambda one: _test(one), "test", percent),
+    StatusColumn("test_accuracy", lambda one: _test(one), ">test", percent),
     StatusColumn(
         "balanced_accuracy",
         lambda one: one.final and one.final.confusion.balanced_accuracy,
-        "balanced",
+        ">balanced",
         percent,
     ),
     StatusColumn(
-        "majority", lambda one: one.final and one.final.confusion.majority, "majority", percent
+        "majority", lambda one: one.final and one.final.confusion.majority, ">majority", percent
     ),
     StatusColumn("proof", lambda one: one.proof and one.proof.value, "proof"),
-    StatusColumn("elapsed_s", lambda one: one.elapsed_s, "elapsed", clock),
+    StatusColumn("elapsed_s", lambda one: one.elapsed_s, ">elapsed", clock),
     StatusColumn("progress", lambda one: None if one.final else one.files.scan.progress),
     StatusColumn("left_s", lambda one: None if one.final else one.files.scan.left_s),
     StatusColumn("unchanged_since", lambda one: states.unchanged_since(one.files.scan)),
@@ -112,27 +113,18 @@ def fold_rows(statuses: Iterable[FoldStatus]) -> Table:
     """One row per fold."""
     shown = [column for column in COLUMNS if column.heading]
     rows = [[_cell(column, column.value(one)) for column in shown] for one in statuses]
-    return table([column.heading for column in shown], rows)
+    return table([column.heading for column in shown[len(PLACE) :]], rows)
 
 
 def _cell(column: StatusColumn, value: Any) -> str | Text:
     return "" if value is None else column.cell(value)
 
 
-_NUMBERS = frozenset(["fold", "length", "validation", "test", "balanced", "majority", "elapsed"])
-_NUMBERS |= {"jobs", "folds", "cores", "count", "found", "proved", "verified"}
+PLACE = ("dataset", "method", "variant")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
-    """A table of the columns in which there is anything."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    columns = {n: h for n, h in enumerate(headings) if any(row[n] for row in rows)}
-    for heading in columns.values():
-        made.add_column(
-            heading,
-            justify="right" if heading in _NUMBERS else "left",
-            overflow="fold" if heading == "reason" else "ellipsis",
-        )
-    for row in rows:
-        made.add_row(*(row[n] or (PLAIN if h == "variant" else "") for n, h in columns.items()))
-    return made
+    """A table that begins with PLACE; folds without a variant are `plain` where others have one."""
+    if any(row[2] for row in rows):
+        rows = [(*row[:2], row[2] or PLAIN, *row[3:]) for row in rows]
+    return terminal.table((*PLACE, *headings), rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,9 +37,8 @@ class SortedOverrides:
         return Path(self._place("results_dir")) / name
 
     def _place(self, key: str) -> str:
-        return (
-            self.places[key].only_value if key in self.places else str(keys.SETTINGS[key].default)
-        )
+        given = self.places.get(key)
+        return given.only_value if given else str(keys.SETTINGS[key].default)
 
     @property
     def out(self) -> Path | None:
@@ -53,17 +52,12 @@ class SortedOverrides:
 
     def refuse_without_effect(self) -> None:
         """Refuse settings that choose no fold."""
-        for override in self.others:
-            names_table = override.key.startswith("dataset.") and self.name_a_sweep
-            if (
-                override not in self.settings
-                and override.key != keys.EXPERIMENT
-                and not names_table
-            ):
+        for given in self.others:
+            names_table = given.key.startswith("dataset.") and self.name_a_sweep
+            if given not in self.settings and given.key != keys.EXPERIMENT and not names_table:
                 raise UserError(
-                    f"{override.key} does not choose folds: leave {override.text} out; "
-                    f"folds are chosen by {', '.join(FILTERS)} and by settings that make a "
-                    "variant, as seed=2"
+                    f"{given.key} does not choose folds: leave {given.text} out; folds are chosen "
+                    f"by {', '.join(FILTERS)} and by settings that make a variant, as seed=2"
                 )
 
     @property
@@ -126,7 +120,7 @@ def select(overrides: Sequence[str]) -> list[FoldRef]:
     """The folds of the sweep that the overrides name, else those on disk that they fit."""
     sorted_overrides = sort(overrides)
     if not sorted_overrides.name_a_sweep:
-        return of_settings(on_disk(sorted_overrides), sorted_overrides.settings)
+        return on_disk(sorted_overrides)
     from fsm_hpc.study.compose import expand  # Hydra takes a while; folds on disk do without
 
     telling = {override.key for override in sorted_overrides.settings}
@@ -186,64 +180,20 @@ class _Begun:
         return found
 
 
-def of_settings(folds: Sequence[FoldRef], overrides: Sequence[Override]) -> list[FoldRef]:
-    """The folds that have the settings which the overrides name."""
-    if not overrides or not folds:
-        return list(folds)
-    root = folds[0].paths.study.root
-    folds = [ref for ref in folds if ref.id.fold != ALL]  # whose settings are no variant's
-    memory = variants.read(root)
-    settings = [memory.texts_of(ref.id) for ref in folds]
-    found = [ref for ref, its in zip(folds, settings, strict=True) if _has(its, overrides)]
-    unmatched = [
-        f"{override.key}={value}"
-        for override in overrides
-        for value in override.listed
-        if not any(its.get(override.key) in _written(value) for its in settings)
-    ]
-    if unmatched or not found:
-        which = " ".join(unmatched or [override.text for override in overrides])
-        raise UserError(f"no fold in {root} has {which}; `status` shows them")
-    return found
-
-
-def _has(settings: dict[str, str], overrides: Sequence[Override]) -> bool:
-    return all(_is_named(settings.get(override.key), override) for override in overrides)
-
-
-def _is_named(value: str | None, override: Override) -> bool:
-    """A setting that is off is null in a name, and None to Hydra; one that a fold does not have
-    is not the one that the override names."""
-    if value is None:
-        return False
-    return override.names(value) or (value == "null" and override.names("None"))
-
-
-def _written(value: str) -> set[str]:
-    """How a value that an override names stands among the settings of a fold."""
-    return {value, "null"} if value == "None" else {value}
-
-
-def _folds_on_disk(overrides: SortedOverrides) -> list[FoldRef]:
-    return [ref for ref in fold_files.on_disk(overrides.study) if _fits(ref.id, overrides.filters)]
-
-
-def on_disk(overrides: SortedOverrides) -> list[FoldRef]:
-    """The folds of a study that have left something on disk and fit the filters."""
-    _refuse_unmatched(overrides)
-    found = _folds_on_disk(overrides)
-    is_beginning = StudyPaths(overrides.study).lock.exists()  # its first fold is on its way
-    if not found and overrides.out is not None:
-        out = overrides.out
-        raise UserError(f"no rule in {out}; expected the out=FOLDER that `fit` was given")
-    if not found and not is_beginning:
-        which = " ".join(override.text for override in overrides.filters.values())
-        raise UserError(
-            f"nothing in {overrides.study}{' for ' + which if which else ''}"
-            f"{_near(overrides.study)}; expected study=NAME and results_dir=FOLDER of a sweep, "
-            "or dataset=NAME method=NAME"
-        )
-    return found
+def on_disk(asked: SortedOverrides) -> list[FoldRef]:
+    """The folds of a study that have left something on disk, and that the overrides name."""
+    study, folds = asked.study, list(fold_files.on_disk(asked.study))
+    choosing = [*asked.filters.values(), *asked.settings]
+    if StudyPaths(study).lock.exists():  # whose first fold may be on its way
+        return [ref for ref, facts in _facts(folds, choosing) if _fits(facts, choosing)]
+    if folds:
+        return matching(folds, choosing)
+    if asked.out is not None:
+        raise UserError(f"no rule in {asked.out}; expected the out=FOLDER that `fit` was given")
+    raise UserError(
+        f"nothing in {study}{_near(study)}; expected study=NAME and results_dir=FOLDER of a sweep, "
+        "or dataset=NAME method=NAME"
+    )
 
 
 def _near(study: Path) -> str:
@@ -252,31 +202,46 @@ def _near(study: Path) -> str:
     return "" if study.name in names else did_you_mean(study.name, names)
 
 
-def _refuse_unmatched(overrides: SortedOverrides) -> None:
-    """Each value that is named has to be there, also where others of a list are."""
-    study = overrides.study
-    if not study.is_dir() or StudyPaths(study).lock.exists():  # whose first fold is on its way
-        return
-    for key in FILTERS:
-        values = overrides.filters[key].listed if key in overrides.filters else ()
-        names = _names_on_disk(study, key) if values else []
-        for value in values:
-            if value not in names:
-                near = did_you_mean(value, names)
-                raise UserError(f"nothing in {study} for {key}={value}{near}")
+def matching(folds: Sequence[FoldRef], overrides: Sequence[Override]) -> list[FoldRef]:
+    """The folds that the overrides name; each value has to be there, also where others of a list
+    are."""
+    facts = _facts(folds, overrides)
+    found = [ref for ref, its in facts if _fits(its, overrides)]
+    unmatched = []
+    for one in overrides:
+        known = {text for _, its in facts for text in _spellings(its.get(one.key))}
+        missing = (value for value in one.listed if value not in known)
+        unmatched += [f"{one.key}={value}{did_you_mean(value, sorted(known))}" for value in missing]
+    if folds and (unmatched or not found):
+        which = "; ".join(unmatched) or " ".join(one.text for one in overrides)
+        raise UserError(f"nothing in {folds[0].paths.study.root} for {which}")
+    return found
 
 
-def _names_on_disk(study: Path, key: str) -> list[str]:
-    """The datasets, methods, folds or variants that a study has."""
-    if key in ("dataset", "method"):
-        there = [path.relative_to(study).parts for path in study.glob("*/*") if path.is_dir()]
-        return sorted({parts[FILTERS.index(key)] for parts in there})
-    folds = [fold for fold, _ in StudyPaths(study).folds_on_disk()]
-    if key == "fold":
-        return list(dict.fromkeys(fold.part for fold in folds))
-    return sorted({fold.variant for fold in folds if fold.variant} | {PLAIN})
+Facts = Mapping[str, str]  # what an override may name of a fold
 
 
-def _fits(fold: FoldId, filters: dict[str, Override]) -> bool:
-    said = fold._asdict() | {"fold": fold.part, "variant": fold.variant or PLAIN}
-    return all(override.names(str(said[key])) for key, override in filters.items())
+def _facts(folds: Sequence[FoldRef], overrides: Sequence[Override]) -> list[tuple[FoldRef, Facts]]:
+    """Dataset, method, fold and variant of each fold; its settings where they are asked for."""
+    if not folds or not overrides:
+        return [(ref, {}) for ref in folds]
+    if all(one.key in FILTERS for one in overrides):
+        return [(ref, _names(ref.id)) for ref in folds]
+    memory = variants.read(folds[0].paths.study.root)
+    numbered = [ref for ref in folds if ref.id.fold != ALL]  # the others have no variant's settings
+    return [(ref, {**memory.texts_of(ref.id), **_names(ref.id)}) for ref in numbered]
+
+
+def _names(fold: FoldId) -> dict[str, str]:
+    return fold._asdict() | {"fold": fold.part, "variant": fold.variant or PLAIN}
+
+
+def _fits(facts: Facts, overrides: Sequence[Override]) -> bool:
+    return all(any(map(one.names, _spellings(facts.get(one.key)))) for one in overrides)
+
+
+def _spellings(value: str | None) -> tuple[str, ...]:
+    """A setting that is off is null in a name, and None to Hydra."""
+    if value is None:
+        return ()
+    return ("null", "None") if value == "null" else (value,)

@@ -16,6 +16,7 @@ from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.search.proof import ProofLevel
 from fsm_hpc.study.fold_id import ALL, FoldId, fold_ranges
+from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.terminal import styled
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:  # plan loads numpy, which `status` does without
     from fsm_hpc.cluster.watch.cost import Expected
 
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
-_PLACE = ("dataset", "method", "variant")
 
 
 def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
@@ -38,7 +38,7 @@ def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
         (*_place(fold), fold_ranges(folds), words[is_submitted], reason)
         for (fold, is_submitted, reason), folds in groups.items()
     ]
-    console.print(table((*_PLACE, "folds", "", "reason"), rows))
+    console.print(table((">folds", "", "reason"), rows))
 
 
 def _place(fold: FoldId) -> tuple[str, str, str]:
@@ -52,7 +52,7 @@ def _any_fold(ref: FoldRef) -> FoldId:
 
 def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
     """The arrays of a plan, with what they may cost at most, and what is to be expected."""
-    headings = ("array", "jobs", "folds", "at a time", "nodes", "cores", "memory", "time limit")
+    headings = ("array", ">jobs", ">folds", "at a time", "nodes", ">cores", "memory", "time limit")
     rows = [
         (
             str(number),
@@ -67,7 +67,7 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
         )
         for number, array in enumerate(arrays, 1)
     ]
-    console.print(table((*headings, "core-hours"), rows))
+    console.print(terminal.table((*headings, ">core-hours"), rows))
     total = sum(array.core_hours for array in arrays)
     console.print(f"requested: {total:,.0f} core-hours, if every job runs to its time limit")
     if likely.folds:
@@ -149,7 +149,7 @@ def group_table(statuses: Sequence[FoldStatus]) -> Table:
         (*_place(fold), coloured(state), str(len(folds)), fold_ranges(folds))
         for (fold, state), folds in groups.items()
     ]
-    return table((*_PLACE, "state", "count", "folds"), rows)
+    return table(("state", ">count", ">folds"), rows)
 
 
 def proof_table(statuses: Sequence[FoldStatus]) -> Table | None:
@@ -158,9 +158,9 @@ def proof_table(statuses: Sequence[FoldStatus]) -> Table | None:
     for one in statuses:
         if (proof := one.proof) is not None:
             counts.setdefault(one.ref.id[:2], Counter())[proof] += 1
-    levels = [level.value for level in ProofLevel]
+    levels = [f">{level.value}" for level in ProofLevel]
     rows = [(*key, *(str(found[level]) for level in ProofLevel)) for key, found in counts.items()]
-    return table(("dataset", "method", *levels), rows) if rows else None
+    return terminal.table(("dataset", "method", *levels), rows) if rows else None
 
 
 def sums(statuses: Sequence[FoldStatus]) -> Text:
