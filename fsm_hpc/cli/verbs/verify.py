@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import Group, Verb
 from fsm_hpc.errors import UserError
 
@@ -40,10 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """0 when everything is verified, 1 when a claim is refuted, 3 when some are not checked."""
-    named = [argument for argument in arguments if "=" not in argument or Path(argument).exists()]
-    settings = [argument for argument in arguments if argument not in named]
-    if len(named) > 1:
-        raise UserError(f"expected one model.json, result.json or fold, found {', '.join(named)}")
+    expected = "one model.json, result.json or fold"
+    named, settings = options.files_and_overrides(arguments, expected, is_required=False)
     if named:
         return _one(flags, Path(named[0]), settings)
     return _study(flags, settings)
