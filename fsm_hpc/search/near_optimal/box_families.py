@@ -58,6 +58,11 @@ class VariedTable(KernelTable):
         return super().bounds._replace(is_any=False)
 
     @cached_property
+    def has_windows(self) -> bool:
+        """Intervals may hold nowhere, or everywhere: such families are found to have no member."""
+        return False
+
+    @cached_property
     def families(self) -> Families:
         found = super().families
         return found._replace(numeric=np.ones_like(found.numeric))
