@@ -157,12 +157,15 @@ def finish(
 
 
 def _final_length(problem: Problem, state: ScanState, rule: StoppingRule) -> int:
-    """The chosen length; where time ended the choice, one with room for the best simple formula."""
+    """The chosen length; where time ended the scan before the length of the best simple formula,
+    one with room for it."""
     chosen = max(state.chosen_length, shortest_length(problem))
     if state.stop_reason not in (None, *_FORCED.values()):
         return chosen
     simple = best_simple(problem, rule.max_length or SIMPLE_SIZE, worth_of(problem))
     least = LITERAL_SIZE if simple is None else max(LITERAL_SIZE, simple.size)
+    if state.lengths and state.lengths[-1].length >= least:
+        return chosen
     return max(chosen, min(least, rule.max_length or least))
 
 

@@ -191,6 +191,14 @@ def test_the_final_formula_is_fitted_for_the_chosen_length() -> None:
     assert [length for length, _ in solver.calls] == [2]
 
 
+def test_a_spent_budget_falls_back_to_the_best_validation_length() -> None:
+    train, _ = _problems()
+    solver = LadderSolver()
+    state = scan_state(lengths=_lengths(0.9, 0.8, 0.9, 0.8), stop_reason=StopReason.TIMEOUT)
+    list(finish(train, solver, state, Limits()))
+    assert [length for length, _ in solver.calls] == [1]
+
+
 def test_a_final_solve_that_was_stopped_goes_on_and_one_that_timed_out_needs_more_budget() -> None:
     train, _ = _problems()
     state = scan_state(lengths=_lengths(0.9), stop_reason=StopReason.MAX_LENGTH)

@@ -88,7 +88,7 @@ def test_a_job_signalled_while_slurmctld_is_away_requeues_when_it_is_back(
     daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGTERM, 20)
     try:
         daemons.end([pid], signal.SIGUSR2, 0)
-        _wait_for_log(site, "scontrol requeue failed, trying again", 90)
+        _wait_for_log(site, "SLURM did not requeue it, trying again", 90)
         assert site.state()["state"] in MAYBE
     finally:
         daemons.start_slurmctld(site.settings)
