@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.data import dataset as dataset_module
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.dataset import Dataset
@@ -64,12 +65,17 @@ def table_of(path: Path, done: FoldResult, overrides: Sequence[str]) -> Dataset:
     return dataset
 
 
+def submission_of_model(path: Path) -> Submission | None:
+    """What a model.json was fitted with; None where only the file itself is there."""
+    found = map(submissions.load, ModelPaths(path.parent).folds())
+    return next(filter(None, found), None)
+
+
 def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str]) -> Dataset:
     """The table that a rule was fitted on, or the one that the overrides name;
     labels are of its class against the others."""
     negative = str(model.otherwise) if len(model.rules) == 1 else "rest"
-    found = map(submissions.load, ModelPaths(path.parent).folds())
-    submission = next(filter(None, found), None)
+    submission = submission_of_model(path)
     if not overrides and submission is not None:
         config = submission.config_then
         if len(model.rules) > 1:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from fsm_hpc.cluster import submissions
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.folds import fold_rows
@@ -22,7 +21,6 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.study import fingerprint
 from fsm_hpc.study.config_folders import names_in
-from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.override_syntax import quoted
 
 OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # what the paper has none of
@@ -74,7 +72,7 @@ def _of_model(path: Path, overrides: Sequence[str], label: str | None) -> Fitted
     model = model_file.load(path)
     rule = rule_of(path, model, label)
     _refuse_own_settings(path, {**model.settings, **model.constraints})
-    if not overrides and submissions.load(FoldPaths(path.parent)) is None:
+    if not overrides and explain.submission_of_model(path) is None:
         overrides = _place_of_table(path, model)
     dataset = explain.table_of_model(path, model, rule, overrides)
     if rule.data and dataset.digest != rule.data:
