@@ -140,8 +140,8 @@ def _line(paths: FoldPaths, submission: Submission, first: Submission) -> bytes:
     """One fold, of which a job reads nothing but its own."""
     folder = os.path.relpath(paths.folder.absolute(), Path(first.output).absolute())
     config = {k: v for k, v in submission.config.items() if v != first.config[k]}
-    row = _FoldLine(folder, config, submission.table, submission.folds_in_job)
-    text = json.dumps(serialization.plain(row), ensure_ascii=False)
+    row = {"folder": folder, "config": config, "table": submission.table}
+    text = json.dumps(row | {"folds_in_job": submission.folds_in_job}, ensure_ascii=False)
     return text.encode(errors="backslashreplace")
 
 

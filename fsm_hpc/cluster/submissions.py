@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from dataclasses import dataclass, replace
@@ -98,7 +99,22 @@ def absolute(config: Config) -> Config:
 
 def save(paths: FoldPaths, submission: Submission) -> None:
     files.quarantine_if_invalid(paths.submission, lambda _: read(paths))
-    serialization.write(paths.submission, FORMAT, submission)
+    write(paths, submission)
+
+
+def write(paths: FoldPaths, submission: Submission) -> None:
+    """Replace what is there, which the caller has read."""
+    values = {name: getattr(submission, name) for name in Submission.__dataclass_fields__}
+    text = json.dumps(serialization.header(FORMAT) | values, ensure_ascii=False)  # in C: no indent
+    files.write_atomically(paths.submission, text + "\n")
+
+
+_sections: dict[str, dict[str, Any]] = {}
+
+
+def _shared(value: Any) -> Any:
+    """One object for all equal sections of configs: a study has thousands of folds."""
+    return _sections.setdefault(repr(value), value) if type(value) is dict else value
 
 
 def read(paths: FoldPaths) -> Submission | None:
@@ -115,7 +131,7 @@ def read(paths: FoldPaths) -> Submission | None:
     here = paths.id  # None of a rule of version 0.2
     if here is not None and fold._replace(variant=here.variant) != here:
         raise UnreadableError(f"{name} is of another fold: {fold}")
-    return found
+    return replace(found, config={key: _shared(value) for key, value in found.config.items()})
 
 
 def load(paths: FoldPaths) -> Submission | None:

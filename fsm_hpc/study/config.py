@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import json
+
 from fsm_hpc.baselines.compare import Compare
 from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
@@ -242,4 +244,7 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `build(Config, ...)` turns back into an equal Config."""
-        return typing.cast(dict[str, Any], serialization.plain(self))
+        try:
+            return typing.cast(dict[str, Any], json.decode(json.encode(self, enc_hook=str)))
+        except UnicodeEncodeError:  # bytes of a path that are no text
+            return typing.cast(dict[str, Any], serialization.plain(self))

@@ -236,6 +236,8 @@ def _annotations(kind: Any) -> list[tuple[str, Valid | OpenSchema]]:
 
 def _unknown(saved: Any, known: Any, place: str = "") -> Iterator[str]:
     """The places in a file of fields that its type does not have."""
+    if saved == known:
+        return  # compared in C
     if type(saved) is dict and type(known) is dict:
         for name, item in saved.items():
             if name not in known:

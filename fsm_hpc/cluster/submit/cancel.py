@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from rich.console import Console
+
 from fsm_hpc.cluster import arrays, attempts, schedulers, study_lock, submissions
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
@@ -25,26 +27,17 @@ from fsm_hpc.system.serialization import NewerFormatError
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
     """Show what would be cancelled; do it with `yes`."""
     console = terminal.console()
-    statuses, reports = fold_states(folds)
-    show.silence(console, reports)
-    for one in statuses:
-        if one.files.newer:
-            console.print(f"left alone: {one.ref.id}: {one.files.newer}", soft_wrap=True)
     studies = sorted(studies_of(folds), key=str)
-    for message in arrays.unreadable(studies):
-        console.print(message, soft_wrap=True)
-    live = [one for one in statuses if one.is_live]
-    if not live:
-        console.print("nothing is queued or running")
-        return 0
-    console.print(show.fold_table(live) if len(live) <= show.MOST_ROWS else show.group_table(live))
-    if not yes:
-        console.print(f"{counted(len(live), 'fold')} would be cancelled; -y does it")
-        return 0
-    with study_lock.held(study.root for study in studies):
-        for message in transaction.recover(studies):
+    with study_lock.held([study.root for study in studies if yes]):
+        for message in transaction.recover(studies) if yes else arrays.unreadable(studies):
             console.print(message, soft_wrap=True)
-        live = [one for one in fold_states(folds)[0] if one.is_live]
+        live = _shown(console, folds)
+        if not live:
+            console.print("nothing is queued or running")
+            return 0
+        if not yes:
+            console.print(f"{counted(len(live), 'fold')} would be cancelled; -y does it")
+            return 0
         for study in studies:
             study_lock.ensure_held(study)
         not_cancelled = _cancel_all(live)
@@ -54,6 +47,20 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
         which = [name for name, text in not_cancelled.items() if text == reason]
         console.print(f"{len(which)} not: {', '.join(which[:10])}: {reason}", soft_wrap=True)
     return 1 if not_cancelled else 0
+
+
+def _shown(console: Console, folds: Sequence[FoldRef]) -> list[FoldStatus]:
+    """The folds that are queued or running."""
+    statuses, reports = fold_states(folds)
+    show.silence(console, reports)
+    for one in statuses:
+        if one.files.newer:
+            console.print(f"left alone: {one.ref.id}: {one.files.newer}", soft_wrap=True)
+    live = [one for one in statuses if one.is_live]
+    if live:
+        is_short = len(live) <= show.MOST_ROWS
+        console.print(show.fold_table(live) if is_short else show.group_table(live))
+    return live
 
 
 def studies_of(folds: Sequence[FoldRef]) -> set[StudyPaths]:
@@ -111,7 +118,7 @@ def _mark(one: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[s
         failed[str(ref.id)] = "nothing says which job it is"
         return
     try:
-        submissions.save(ref.paths, replace(submission, cancelled_at=time.time()))
+        submissions.write(ref.paths, replace(submission, cancelled_at=time.time()))
     except OSError as error:
         failed[str(ref.id)] = f"the wish to cancel cannot be kept: {error}"
     if job is not None:

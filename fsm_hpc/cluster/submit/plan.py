@@ -107,7 +107,10 @@ def _with_data(ref: FoldRef) -> FoldRef:
 def _decide(config: Config, found: FoldStatus) -> Decision:
     """Whether a fold is submitted; never one with files that a newer version wrote."""
     decision = _by_state(config, found)
-    newer = fold_files.newer_files(found.ref) if decision.is_submitted else ""
+    if not decision.is_submitted:
+        return decision
+    # of a fold with a result the other files may not have been read
+    newer = fold_files.newer_files(found.ref) if found.result else found.files.newer
     return replace(decision, is_submitted=False, reason=newer) if newer else decision
 
 

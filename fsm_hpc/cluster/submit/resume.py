@@ -14,7 +14,6 @@ from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import load_asked
 from fsm_hpc.study.recompose import Recomposer
-from fsm_hpc.system.serialization import NewerFormatError
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +35,16 @@ def configs(overrides: Sequence[str]) -> Resumable:
     changes = [w.text for w in asked.others if w.key != "experiment" and w not in choosing]
     if changes:
         compose_any(changes)  # a mistake in them is told once, and not for every fold
-    begun, broken = _all_begun_with(folds)
-    recomposer = Recomposer(changes)
-    found = Resumable([], [ref for ref, saved in begun if saved is None], broken, folds)
-    for ref, saved in begun:
-        if saved is None:
-            continue
+    found = Resumable([], [], [], folds)
+    resumed = _Resumed(Recomposer(changes))
+    for ref in folds:
         try:
-            config = _in_its_folder(ref, saved, recomposer.config(saved))
-            load_asked(config)
-        except UserError as error:
+            if (saved := _begun_with(ref)) is None:
+                found.unknown.append(ref)
+            else:
+                found.configs.append(resumed.config(ref, saved))
+        except UserError as error:  # also of files that a newer version wrote
             found.broken.append(f"{ref.id}: {error}")
-            continue
-        found.configs.append(config)
     return found
 
 
@@ -70,27 +66,32 @@ def _differ(folds: Sequence[FoldRef], key: str) -> bool:
     return len({memory.texts_of(ref.id).get(key) for ref in folds}) > 1
 
 
-def _in_its_folder(ref: FoldRef, before: Config, after: Config) -> Config:
-    """A fold that has no result yet goes on with what it has; else other settings are another."""
-    settings = variants.of_config(after)
-    then = variants.of_config(before)
-    changed = {key for key in {**then, **settings} if then.get(key) != settings.get(key)}
-    if not changed or (changed <= variants.GO_ON and not ref.paths.result.exists()):
-        return replace(after, variant=ref.id.variant)
-    return variants.assign_variants([after])[0]
+@dataclass(slots=True)
+class _Resumed:
+    """Composes folds anew; those that differ in their number only are composed once."""
 
+    recomposer: Recomposer
+    _before: Config | None = None  # of the fold before, without its number
+    _after: Config | None = None
+    _changed: frozenset[str] = frozenset()
 
-def _all_begun_with(
-    folds: Sequence[FoldRef],
-) -> tuple[list[tuple[FoldRef, Config | None]], list[str]]:
-    """The config of each fold, and why those of a newer version have none that can be used."""
-    begun, broken = [], []
-    for ref in folds:
-        try:
-            begun.append((ref, _begun_with(ref)))
-        except NewerFormatError as error:
-            broken.append(f"{ref.id}: {error}")
-    return begun, broken
+    def config(self, ref: FoldRef, saved: Config) -> Config:
+        """A fold without a result goes on with what it has; else other settings are another."""
+        before = replace(saved, fold=0)
+        if before != self._before or self._after is None:
+            self._compose(before)
+        assert self._after is not None
+        after = replace(self._after, fold=saved.fold, variant=ref.id.variant)
+        goes_on = self._changed <= variants.GO_ON and not ref.paths.result.exists()
+        return after if not self._changed or goes_on else variants.assign_variants([after])[0]
+
+    def _compose(self, before: Config) -> None:
+        self._before, self._after = before, None
+        after = self.recomposer.config(before)
+        load_asked(after)
+        then, now = variants.of_config(before), variants.of_config(after)
+        self._after = after
+        self._changed = frozenset(k for k in {**then, **now} if then.get(k) != now.get(k))
 
 
 def _begun_with(ref: FoldRef) -> Config | None:

@@ -22,6 +22,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files
+from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
 
@@ -160,14 +161,17 @@ def _confirm(array: JobArray, members: Sequence[Member], job_id: str) -> None:
 
 def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]) -> None:
     try:
-        latest = submissions.load(paths)
+        latest = submissions.read(paths)
     except NewerFormatError:
         return  # a newer version has submitted it anew
+    except UnreadableError:
+        files.quarantine(paths.submission)
+        latest = None
     is_other = latest is not None and latest.token != submission.token
     if latest is not None and is_other and latest.generation >= submission.generation:
         return  # somebody has submitted it anew
     mark = latest.cancelled_at if latest and latest.token == submission.token else None
-    submissions.save(paths, replace(submission, cancelled_at=mark))
+    submissions.write(paths, replace(submission, cancelled_at=mark))
     if mark is not None and submission.job_id is not None:
         cancelled.append(submission.job_id)
 

@@ -133,8 +133,9 @@ def job_reports(found: Iterable[FoldFiles]) -> dict[str, JobReport]:
     """What every scheduler, by its name, says about the jobs that are left open."""
     jobs: dict[str, list[JobRecord]] = {}
     for one in found:
-        if one.submission is not None and one.is_unsettled and one.job is not None:
-            jobs.setdefault(one.submission.kind, []).append(one.job)
+        job = one.job if one.is_unsettled else None
+        if one.submission is not None and job is not None:
+            jobs.setdefault(one.submission.kind, []).append(job)
     return {kind: _report(kind, records) for kind, records in jobs.items()}
 
 
