@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from xml.etree import ElementTree  # nosec B405 - it writes, and parses nothing
+from xml.etree.ElementTree import Element  # nosec B405
 
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.errors import UserError
