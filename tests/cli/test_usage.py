@@ -139,7 +139,8 @@ def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> No
 
 def _understand_selection(name: str, words: Sequence[str]) -> None:
     asked = selection.sort(words)
-    assert asked.study.parts[0] == "results"
+    chosen = dict(word.split("=", 1) for word in words)
+    assert asked.study.parts[0] == chosen.get("out", "results")
     for word in (word for key, word in asked.filters.items() if key in ("dataset", "method")):
         assert any(word.names(choice) for choice in names_in(word.key)), word.text
     changes = [word.text for word in asked.others]
