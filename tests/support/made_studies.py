@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from fsm_hpc.formulas.parser import parse
+from fsm_hpc.search.method import Method
 from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
@@ -31,7 +32,7 @@ def fold_result(
         "method": method,
     }
     settings |= changes.pop("settings", {})
-    finds_formula = method not in ("random_forest", "xgboost")
+    finds_formula = Method(method).finds_formula
     common = FoldResult(
         dataset=dataset,
         method=method,
