@@ -230,6 +230,7 @@ def draw(study: Study, path: Path) -> None:
     points = [
         (_symbols(study, method), 100 * (_metric(study, method, "accuracy") or 0), method)
         for method in study.methods
+        if len(_groups(study, method)) == len(study.datasets)  # or its mean is of other tables
     ]
     for symbols, accuracy, method in points:
         is_formula = finds_formula(method)
@@ -237,6 +238,8 @@ def draw(study: Study, path: Path) -> None:
         axes.scatter(symbols, accuracy, s=38, color=colour, marker=marker)
     _name_points(axes, points)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("{x:g}")
     axes.set_xlabel("symbols of the model (geometric mean over the tables, logarithmic)")
     axes.set_ylabel("test accuracy (%), mean over the tables")
     axes.grid(alpha=0.3)
