@@ -30,6 +30,10 @@ from fsm_hpc.system import files, machine
 from fsm_hpc.system.files import UnreadableError
 
 OUTCOMES = (VERIFIED, *checker.OUTCOMES)  # by exit code of the checker
+LIMIT = (
+    "verify makes claims of the paper's problem only: compute it with scan.claim=true, of `fit` "
+    "fit.claim=true, and run checker.py on the claim.json.gz that this writes"
+)
 PATIENCE_S = 20.0  # for a claim that another process holds: longer than its death takes to notice
 # one thread, so that processor seconds are comparable and claims can be checked side by side
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -63,13 +67,13 @@ def verify_one(
     path: Path, overrides: list[str], budget_s: float, label: str | None = None
 ) -> Verification:
     """Verify the formula of a fold, or of one class of a model."""
-    rule = read_rule(path, overrides, label)
+    rule = read_rule(path, overrides, label, LIMIT)
     claim = claim_of(rule.problem, rule.formula, rule.bound)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "claim.json.gz"
         write_claim(file, claim)
         outcome, reason, seconds = _run_checker(file, budget_s)
-    about = (str(rule.formula), rule.bound)
+    about = (str(rule.formula), rule.bound, rule.fingerprint)
     return Verification(digest_of(claim), outcome, reason, checker.VERSION, seconds, *about)
 
 

@@ -29,10 +29,12 @@ class Verification:
     processor_s: NonNegative
     formula: str = ""  # that the claim is about, and the largest size it was compared with
     bound: Count = 0
+    fingerprint: str = ""  # of the table and settings of a fold; "": of an older version
 
-    def is_about(self, formula: str | None, bound: int | None) -> bool:
-        """Whether it still applies: a fold or model may have been computed again."""
-        return (self.formula, self.bound) == (formula, bound)
+    def is_about(self, formula: str | None, bound: int | None, fingerprint: str) -> bool:
+        """Whether it still applies: a fold may have been computed again."""
+        is_same = (self.formula, self.bound) == (formula, bound)
+        return is_same and self.fingerprint in ("", fingerprint)
 
 
 def level(proved: bool, verification: Verification | None) -> ProofLevel:

@@ -17,8 +17,8 @@ def read(paths: FoldPaths, done: FoldResult) -> Verification | None:
         known = _load(paths)
     except UnreadableError:  # the formula can be checked again
         return None
-    is_current = known is not None and known.is_about(done.formula, done.length_bound)
-    return known if is_current else None
+    about = (done.formula, done.length_bound, done.fingerprint)
+    return known if known is not None and known.is_about(*about) else None
 
 
 def write(paths: FoldPaths, outcome: Verification) -> None:

@@ -83,6 +83,14 @@ def test_a_formula_that_was_computed_again_is_not_verified(study: Path) -> None:
     assert column(study, "proof") == ["proved", "proved"]
 
 
+def test_the_same_formula_of_another_table_is_not_verified(study: Path) -> None:
+    result = study / "heart_disease" / "median" / "fold-0" / "result.json"
+    saved = json.loads(result.read_text())
+    result.write_text(json.dumps(saved | {"fingerprint": "0" * len(saved["fingerprint"])}))
+    main(["collect", *words(study)])
+    assert column(study, "proof") == ["proved", "proved"]
+
+
 def test_a_study_without_checks_has_no_table_of_proofs(study: Path) -> None:
     (study / "heart_disease" / "median" / "fold-0" / "verification.json").unlink()
     main(["collect", *words(study)])

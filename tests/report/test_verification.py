@@ -146,6 +146,19 @@ def test_one_fold_is_verified_by_its_folder(
     assert capsys.readouterr().out.startswith("verified in")
 
 
+def test_verify_says_what_to_do_with_a_fold_of_other_settings(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = study / "heart_disease" / "median" / "fold-0" / "result.json"
+    saved = json.loads(result.read_text())
+    saved["settings"]["objective"] = "balanced"
+    result.write_text(json.dumps(saved))
+    assert main(["verify", str(result)]) == 2
+    told = capsys.readouterr().err
+    assert "was fitted with objective=balanced; verify makes claims" in told
+    assert "scan.claim=true" in told
+
+
 def test_a_claim_can_be_written_to_be_checked_elsewhere(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,7 +59,7 @@ def _one(flags: argparse.Namespace, path: Path, settings: list[str]) -> int:
     if flags.multirun:
         raise UserError(f"-m verifies a study as jobs: leave it out to verify {path} here")
     if flags.claim is not None:
-        rule = read_rule(path, settings)
+        rule = read_rule(path, settings, limit=verification.LIMIT)
         write_claim(flags.claim, claim_of(rule.problem, rule.formula, rule.bound))
         print(f"wrote {flags.claim}, which contains the table")
         return 0

@@ -24,6 +24,7 @@ from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.override_syntax import quoted
 
 OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # what the paper has none of
+COUNTED = "alternatives are counted for the paper's problem only: fit it again without that"
 
 
 @dataclass(frozen=True)
@@ -42,19 +43,23 @@ class FittedRule:
     target: str
     classes: tuple[object, object]
     label: str | None = None  # the class that was named, of more than two
+    fingerprint: str = ""  # of the table and settings of a fold
 
 
-def read_rule(named: Path, overrides: Sequence[str], label: str | None = None) -> FittedRule:
+def read_rule(
+    named: Path, overrides: Sequence[str], label: str | None = None, limit: str = COUNTED
+) -> FittedRule:
     """From model.json or result.json; its table as the overrides say, or as it is known.
 
-    `label` is the class whose rule is meant, of more than two.
+    `label` is the class whose rule is meant, of more than two; `limit` is said of other settings
+    than the paper's.
     """
     path = explain.result_path(named)
     if model_file.is_model(path):
-        return _of_model(path, overrides, label)
+        return _of_model(path, overrides, label, limit)
     if label is not None:
         raise UserError(f"class={label}: expected a model.json with it, found {path}")
-    return _of_fold(path, overrides)
+    return _of_fold(path, overrides, limit)
 
 
 def rule_of(path: Path, model: Model, label: str | None) -> Rule:
@@ -68,10 +73,10 @@ def rule_of(path: Path, model: Model, label: str | None) -> Rule:
     return rules[label]
 
 
-def _of_model(path: Path, overrides: Sequence[str], label: str | None) -> FittedRule:
+def _of_model(path: Path, overrides: Sequence[str], label: str | None, limit: str) -> FittedRule:
     model = model_file.load(path)
     rule = rule_of(path, model, label)
-    _refuse_own_settings(path, {**model.settings, **model.constraints})
+    _refuse_own_settings(path, {**model.settings, **model.constraints}, limit)
     if not overrides and explain.submission_of_model(path) is None:
         overrides = _place_of_table(path, model)
     dataset = explain.table_of_model(path, model, rule, overrides)
@@ -108,9 +113,9 @@ def _place_of_table(path: Path, model: Model) -> list[str]:
     return [f"dataset={name}" for name in known]
 
 
-def _of_fold(path: Path, overrides: Sequence[str]) -> FittedRule:
+def _of_fold(path: Path, overrides: Sequence[str], limit: str) -> FittedRule:
     done = explain.load(path)
-    _refuse_own_settings(path, done.settings)
+    _refuse_own_settings(path, done.settings, limit)
     dataset = explain.table_of(path, done, overrides)
     chosen = done.settings
     kind = FoldKind(chosen.get("fold_kind", "kfold"))
@@ -131,16 +136,14 @@ def _of_fold(path: Path, overrides: Sequence[str]) -> FittedRule:
         whole.on(np.sort(rows.test)),
         done.target,
         (done.negative, done.positive),
+        fingerprint=done.fingerprint,
     )
 
 
-def _refuse_own_settings(path: Path, settings: dict[str, object]) -> None:
-    """A rule that was fitted for something else has another set, which is not counted."""
+def _refuse_own_settings(path: Path, settings: dict[str, object], limit: str) -> None:
+    """The problem of a rule that was fitted for something else is another one."""
     keys = {name: key for name, key in fingerprint.KEYS.items() if key.startswith(OWN)}
     for name, key in keys.items():
         plain = fingerprint.LEGACY_DEFAULTS[key]
         if settings.get(name, plain) != plain:
-            raise UserError(
-                f"{path} was fitted with {name}={settings[name]}; alternatives are counted for the "
-                "paper's problem only: fit it again without that"
-            )
+            raise UserError(f"{path} was fitted with {name}={settings[name]}; {limit}")
