@@ -139,8 +139,7 @@ def described(
     cause = "Ctrl-C" if interrupted else "time limit"
     notes = [*of_rounded_weights(fitted.weight_error, fitted.measure)]
     if timed_out:
-        finished = [row["length"] for row in lengths if row["proved"]]
-        last = state.lengths[-1].length if state.lengths else max(finished, default=0)
+        last = state.lengths[-1].length if state.lengths else _last_finished(lengths)
         notes.append(Note.of(NoteKind.LENGTH_TIMED_OUT, cause=cause, length=last))
     if final.end is not End.PROVED:
         notes.append(Note.of(NoteKind.NOT_PROVED, cause=cause, length=final.length))
@@ -160,6 +159,13 @@ def described(
         **figures_of(fitted, formula),
     )
     return SearchResult(rule, tuple(notes), interrupted)
+
+
+def _last_finished(rows: Sequence[dict[str, Any]]) -> int:
+    """Of result.json, where the last row may be of a length under way; of several splits, none."""
+    is_under_way = bool(rows) and not rows[-1]["proved"] and "splits" not in rows[-1]
+    finished = rows[:-1] if is_under_way else rows
+    return int(finished[-1]["length"]) if finished else 0
 
 
 def length_row(entry: Length) -> dict[str, Any]:

@@ -20,13 +20,16 @@ import pytest
 from fsm_hpc import FormulaClassifier
 from fsm_hpc.formulas.formula import Atom, Formula, Not
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.models import fit
+from fsm_hpc.models import fit, learn
 from fsm_hpc.models.frames import schemas_of
 from fsm_hpc.models.notes import FrontEnd
+from fsm_hpc.search.ladder import LengthAttempt
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, solver
+from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.system import clock
@@ -175,6 +178,23 @@ def test_a_starved_fit_is_as_good_as_the_best_literal_and_says_what_was_cut(
     assert made is not None
     assert str(made.model.formula) == "not flag"
     assert any("fit.budget_h continues" in note for note in map(str, made.model.notes))
+
+
+@pytest.mark.parametrize(
+    ("is_proved", "more", "finished"),
+    [(True, {}, 3), (False, {}, 2), (False, {"splits": []}, 3)],
+    ids=["proved", "one split, the last row under way", "several splits"],
+)
+def test_a_timed_out_scan_names_the_last_length_that_it_finished(
+    is_proved: bool, more: dict[str, Any], finished: int
+) -> None:
+    """Nothing is proved of rounded weights, also not of a length that is finished."""
+    (problem,) = starved(solver="native")._result.problems.values()
+    best = Incumbent(next(literals(problem)), 1)
+    state = ScanState(stop_reason=StopReason.TIMEOUT, final=LengthAttempt(1, best))
+    rows = tuple({"length": length, "proved": is_proved} | more for length in (1, 2, 3))
+    told = " ".join(map(str, learn.described(problem, True, state, rows).notes))
+    assert f"after length {finished};" in told
 
 
 def test_reading_and_preparation_are_in_the_budget_of_fit(
