@@ -70,7 +70,7 @@ def result_of(
         confusion=Confusion(**model.figures.get("confusion", dict.fromkeys(_CONFUSION, 0))),
         rows=done.rows | {"test": model.figures.get("rows", 0)},
         words=model.words,
-        provenance=model.provenance,
+        provenance=model.provenance | {"budgets_h": config.budgets_h},
         variant="",
     )
     if len(searched) == 1:

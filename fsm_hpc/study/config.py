@@ -237,6 +237,12 @@ class Config:
         return self.cluster.nodes if self.method.name.finds_formula else 1
 
     @property
+    def budgets_h(self) -> dict[str, float]:
+        """What limits the time of a `fit`, by key."""
+        hours = (self.fit.budget_h, self.scan.budget_h, self.final.budget_h)
+        return dict(zip(("fit.budget_h", "scan.budget_h", "final.budget_h"), hours, strict=True))
+
+    @property
     def folding(self) -> Folding:
         return Folding(
             self.fold_kind, self.folds, self.seed, self.validation_fraction, self.scan.splits

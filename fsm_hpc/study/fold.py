@@ -122,11 +122,17 @@ def reason_to_continue(config: Config, done: FoldResult) -> str | None:
     if out_of_memory in (done.stop_reason, done.final_end):
         has_more = memory_mb(config) > 1.01 * (done.provenance.get("memory_mb") or 0)
         return "ran out of memory; more is given now" if has_more else None
-    scan_h, final_h = done.seconds.scan / 3600, done.seconds.final / 3600
-    if done.stop_reason == StopReason.TIMEOUT.value and scan_h < config.scan.budget_h:
+    timed_out = done.stop_reason == StopReason.TIMEOUT.value
+    can_be_proved = done.weight_error == 0.0 and done.formula  # weights that were rounded stay so
+    is_unproved = not done.proved and can_be_proved
+    if config.fold == ALL:  # which has a share of fit.budget_h, and gives up before that is spent
+        then = done.provenance.get("budgets_h", {})
+        larger = [key for key, hours in config.budgets_h.items() if hours > then.get(key, 0.0)]
+        is_cut = timed_out or is_unproved
+        return f"a larger {larger[0]} lets it go on" if is_cut and larger else None
+    if timed_out and done.seconds.scan / 3600 < config.scan.budget_h:
         return f"timed out in the scan; {config.scan.budget_h:g} h budget lets it go on"
-    can_be_proved = done.weight_error == 0.0  # weights that were rounded stay so
-    if not done.proved and can_be_proved and done.formula and final_h < config.final.budget_h:
+    if is_unproved and done.seconds.final / 3600 < config.final.budget_h:
         return f"not proved; {config.final.budget_h:g} h budget lets it go on"
     return None
 
@@ -149,7 +155,7 @@ def quarantine_other_results(fold: Fold, say: Callable[[str], None]) -> None:
     if done is None or done.fingerprint == fingerprint.fingerprint(fold.settings):
         return
     changed = ", ".join(fingerprint.differences(done.settings, fold.settings)) or "its fingerprint"
-    for path in (paths.result, paths.alternatives):
+    for path in (paths.result, paths.alternatives, paths.verification):
         if path.exists() and (kept := files.rename_outdated(path)):
             say(f"{path.name} is of other rows or settings ({changed}); kept as {kept}")
 

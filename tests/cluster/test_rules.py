@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +15,9 @@ import pytest
 
 from fsm_hpc.cluster import attempts, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
-from fsm_hpc.cluster.node import supervise
+from fsm_hpc.cluster.node import fitting, supervise
+from fsm_hpc.cluster.node.foreground import Foreground
+from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.errors import UserError
 from fsm_hpc.models import model
 from fsm_hpc.models.tasks import on_all_rows
@@ -172,3 +177,131 @@ def test_a_rule_is_submitted_once_and_fitted_by_its_job(
     assert len(model.load(out / "model.json").classes) == classes
     assert run_verb("status", "--check", f"out={out}") == 0
     assert "1 fold: 1 done" in capsys.readouterr().out
+
+
+def fitted_as_job(study: StudyPaths, monkeypatch: pytest.MonkeyPatch, *more: str) -> list[str]:
+    """The command that fitted a rule as a job."""
+    FakeSlurm(study.root.parent.parent / "bin", monkeypatch)
+    fit = ["fit", "-m", *words(study, f"out={study.root.parent / 'my_rule'}", *more)]
+    assert run_verb(*fit, "cluster=slurm") == 0
+    run_newest_job(study)
+    return [*fit, "cluster=slurm"]
+
+
+def run_newest_job(study: StudyPaths) -> None:
+    there = (study.root.parent / "my_rule" / "folds" / "submissions").iterdir()
+    output = max(there, key=lambda folder: folder.stat().st_mtime_ns)
+    assert supervise.work_in_array(str(output)) == "finished"
+
+
+def test_a_rule_that_timed_out_is_resumed_with_a_larger_budget_only(
+    study: StudyPaths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit = fitted_as_job(study, monkeypatch, "fit.budget_h=1e-7")
+    out = f"out={study.root.parent / 'my_rule'}"
+    capsys.readouterr()
+    assert run_verb(*fit) == 0
+    said = capsys.readouterr().out
+    assert "0 submitted" in said
+    assert "a larger fit.budget_h goes on" in " ".join(said.split())
+    assert run_verb("resume", "--dry-run", out) == 0
+    assert "nothing to submit" in capsys.readouterr().out
+    assert run_verb("resume", "--dry-run", out, "fit.budget_h=0.1") == 0
+    assert "a larger fit.budget_h lets it go on" in " ".join(capsys.readouterr().out.split())
+
+
+def test_fit_as_a_job_writes_a_model_that_was_removed(
+    study: StudyPaths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit = fitted_as_job(study, monkeypatch)
+    path = study.root.parent / "my_rule" / "model.json"
+    before = model.load(path)
+    path.unlink()
+    capsys.readouterr()
+    assert run_verb(*fit) == 0
+    assert "1 submitted" in (said := capsys.readouterr().out)
+    assert "is missing" in " ".join(said.split())
+    run_newest_job(study)
+    assert str(model.load(path).formula) == str(before.formula)
+
+
+def test_a_rule_in_a_folder_that_was_moved_is_resumed_there(
+    study: StudyPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(study, AttemptEnd.STOPPED, "", f"out={study.root.parent / 'my_rule'}")
+    moved = (study.root.parent / "my_rule").rename(study.root.parent / "moved")
+    assert run_verb("resume", f"out={moved}", "cluster=local") == 0
+    assert (moved / "model.json").exists()
+    assert not (study.root.parent / "my_rule").exists()
+
+
+def test_the_fold_all_can_be_asked_for(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun(study, AttemptEnd.BAD_INPUT, "no rows")
+    put(study, fold_result("my", "pivot", 0))
+    assert run_verb("status", "--check", "fold=all", *place_of(study)) == 2
+    assert "1 fold: 1 failed" in capsys.readouterr().out
+    assert run_verb("status", "--check", "fold=0,all", *place_of(study)) == 2
+    assert "2 folds: 1 done, 1 failed" in capsys.readouterr().out
+
+
+def test_a_rule_that_was_interrupted_is_partial_and_has_its_best_model(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: Supervisor, part: str) -> None:
+        if "cross-validation" in part:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    out = study.root.parent / "my_rule"
+    monkeypatch.setattr(Foreground, "begin", interrupt)
+    run_verb("fit", *words(study, f"out={out}"))
+    assert (out / "model.json").exists()
+    capsys.readouterr()
+    assert run_verb("status", "--check", f"out={out}") == 1
+    assert "1 fold: 1 partial" in capsys.readouterr().out
+
+
+def test_a_rule_queued_by_another_version_is_planned_and_resumed(
+    study: StudyPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = study.root.parent / "my_rule"
+    begun(study, AttemptEnd.NEEDS_RESUME, "queued by another version", f"out={out}")
+    run_verb("status", f"out={out}")
+    assert "1 fold: 1 needs resume" in capsys.readouterr().out
+    run_verb("resume", "--dry-run", f"out={out}", "cluster=local")
+    assert "needs resume: queued by another version" in " ".join(capsys.readouterr().out.split())
+    assert run_verb("resume", f"out={out}", "cluster=local") == 0
+    assert (out / "model.json").exists()
+
+
+@pytest.fixture
+def older(study: StudyPaths) -> Path:
+    """A rule in the files of version 0.2: all of them in one folder, and no fold `all`."""
+    out = study.root.parent / "my_rule"
+    assert run_verb("fit", *words(study, f"out={out}")) == 0
+    (fold,) = (out / "folds").glob("*/*/fold-all")
+    for name in ("submission.json", "attempt.json", "log.txt"):
+        (fold / name).rename(out / name)
+    folds = (fold / "folds").rename(out / "older")
+    shutil.rmtree(out / "folds")
+    folds.rename(out / "folds")
+    return out
+
+
+@pytest.mark.parametrize("verb", ["status", "logs", "cancel", "resume"])
+def test_a_rule_of_version_0_2_is_told_with_what_to_do(older: Path, verb: str) -> None:
+    with pytest.raises(UserError, match=r"version 0.2 .* as before; run `fit` again"):
+        run_verb(verb, f"out={older}")
+
+
+@pytest.mark.parametrize("verb", ["explain", "export", "alternatives", "verify", "predict"])
+def test_a_model_of_version_0_2_can_be_used(older: Path, verb: str) -> None:
+    table = [str(older.parent.parent / "my.csv")] if verb == "predict" else []
+    to = ["--to", "sql"] if verb == "export" else []
+    assert run_verb(verb, str(older / "model.json"), *table, *to) == 0
+
+
+def test_a_fit_that_version_0_2_queued_says_to_run_it_again(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"cannot begin.*older version.*run `fit` again"):
+        fitting.work_in_array(str(tmp_path))

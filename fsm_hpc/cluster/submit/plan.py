@@ -16,9 +16,11 @@ from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
 from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
+from fsm_hpc.models.tasks import model_paths
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import duplicates, fingerprint, fold, resources
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import gc_paused
 
@@ -124,6 +126,8 @@ def _by_state(config: Config, found: FoldStatus) -> Decision:
         told = f"{told}; the result is kept as result.{OUTDATED}-*.json"
     if found.result is None or not found.is_done:
         return Decision(config, found, True, told)
+    if config.fold == ALL and not (model := model_paths(config).model).exists():
+        return Decision(config, found, True, f"{word}, but {model} is missing")
     if found.state is FoldState.DONE:
         return Decision(config, found, False, told)
     more = fold.reason_to_continue(config, found.result)
@@ -135,6 +139,8 @@ def _by_state(config: Config, found: FoldStatus) -> Decision:
 def _advice(found: FoldStatus) -> str:
     if found.state is FoldState.OUT_OF_MEMORY:
         return "more cluster.mem_gb goes on"
+    if found.ref.id.fold == ALL:
+        return "a larger fit.budget_h goes on"
     return "a larger scan.budget_h or final.budget_h goes on"
 
 

@@ -98,6 +98,7 @@ def _begun_with(ref: FoldRef) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
     submission = submissions.load(ref.paths)
     if submission is not None:
-        study = ref.paths.study.root
-        return replace(submission.config_then, results_dir=study.parent, study=study.name)
+        study, config = ref.paths.study.root, submission.config_then
+        out = config.out and study.parent  # of the fold `all`
+        return replace(config, results_dir=study.parent, study=study.name, out=out)
     return ref.config

@@ -11,7 +11,7 @@ from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study import keys, variants
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.files import ModelPaths, StudyPaths
+from fsm_hpc.study.files import FoldPaths, ModelPaths, StudyPaths
 from fsm_hpc.study.fold_id import ALL, PLAIN, FoldId
 from fsm_hpc.study.overrides import Override
 from fsm_hpc.system.settings import FOLDER
@@ -182,17 +182,28 @@ class _Begun:
 
 def on_disk(asked: SortedOverrides) -> list[FoldRef]:
     """The folds of a study that have left something on disk, and that the overrides name."""
-    study, folds = asked.study, list(fold_files.on_disk(asked.study))
+    study = asked.study
+    folds = [ref for ref in fold_files.on_disk(study) if asked.out is None or ref.id.fold == ALL]
     choosing = [*asked.filters.values(), *asked.settings]
     if StudyPaths(study).lock.exists():  # whose first fold may be on its way
         return [ref for ref, facts in _facts(folds, choosing) if _fits(facts, choosing)]
     if folds:
         return matching(folds, choosing)
     if asked.out is not None:
-        raise UserError(f"no rule in {asked.out}; expected the out=FOLDER that `fit` was given")
+        raise UserError(_no_rule(ModelPaths(asked.out)))
     raise UserError(
         f"nothing in {study}{_near(study)}; expected study=NAME and results_dir=FOLDER of a sweep, "
         "or dataset=NAME method=NAME"
+    )
+
+
+def _no_rule(paths: ModelPaths) -> str:
+    if not (paths.model.exists() or FoldPaths(paths.folder).submission.exists()):
+        return f"no rule in {paths.folder}; expected the out=FOLDER that `fit` was given"
+    usable = f"; {paths.model} can be used as before" if paths.model.exists() else ""
+    return (
+        f"{paths.folder} has no fold `all`: version 0.2 fitted its rule{usable}; "
+        f"run `fit` again with out={paths.folder} to compute or continue it"
     )
 
 
