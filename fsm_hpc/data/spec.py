@@ -65,7 +65,7 @@ class DatasetSpec:
         legacy=None,
     )
     true_values: tuple[str, ...] = ()  # of Boolean columns; (): true, yes, 1 and their like
-    max_categories: int = 100  # of one column
+    max_categories: int = setting(100, "categories of one column", least=0)
     # what is left out
     missing: str = "drop"  # rows with missing values: drop, error, keep
     missing_values: tuple[str, ...] = ()  # cells that say "missing", besides empty ones

@@ -97,9 +97,16 @@ def _number(folder: str) -> int | None:
 def _folders(above: Path) -> list[Path]:
     """The folders in a folder; none where it is not there, or cannot be read."""
     try:
-        return [above / entry.name for entry in os.scandir(above) if entry.is_dir()]
+        return [above / entry.name for entry in os.scandir(above) if _is_folder(entry)]
     except OSError:
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 @dataclass(frozen=True, slots=True, order=True)

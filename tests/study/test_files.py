@@ -74,3 +74,10 @@ def test_a_fold_knows_its_study(tmp_path: Path) -> None:
 def test_conf_and_encodings_are_found_from_a_checkout() -> None:
     assert (files.conf_dir() / "config.yaml").is_file()
     assert any(files.encodings_dir().rglob("*.lp"))
+
+
+def test_a_link_to_itself_hides_no_fold(tmp_path: Path) -> None:
+    study = StudyPaths(tmp_path)
+    study.fold(FoldId("hepatitis", "pivot", 3)).folder.mkdir(parents=True)
+    study.settings.symlink_to(study.settings.name)
+    assert [fold for fold, _ in study.folds_on_disk()] == [FoldId("hepatitis", "pivot", 3)]
