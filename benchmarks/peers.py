@@ -16,7 +16,14 @@ from statistics import fmean, geometric_mean
 
 from benchmarks.study_tables import NOTHING, digits, is_cut, read, row, signed
 from fsm_hpc.report import significance
-from fsm_hpc.report.collect import FoldGroup, Row, Study, finds_formula, label
+from fsm_hpc.report.collect import (
+    FoldGroup,
+    Row,
+    Study,
+    finds_formula,
+    label,
+    mean_of_defined,
+)
 
 FORMULAS = "pivot"  # the formula method that peers are compared with
 ADDITIVE = "logistic_regression"  # the simplest additive model: what `fit` compares a rule with
@@ -28,14 +35,9 @@ def _groups(study: Study, method: str) -> list[FoldGroup]:
     return [group for group in study.groups.values() if group.method == method and group.results]
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    defined = [value for value in values if value is not None]
-    return fmean(defined) if defined else None
-
-
 def _metric(study: Study, method: str, metric: str) -> float | None:
     """The mean over the tables of the mean over the folds."""
-    return _mean(_mean(group.shares(metric).values()) for group in _groups(study, method))
+    return mean_of_defined(group.mean(metric) for group in _groups(study, method))
 
 
 def _symbols(study: Study, method: str) -> float:
@@ -102,7 +104,7 @@ def accuracies(study: Study) -> list[str]:
 
 def _accuracies(study: Study, dataset: str) -> str:
     groups = [study.groups.get((dataset, method)) for method in study.methods]
-    shares = [_mean(group.shares("accuracy").values()) if group else None for group in groups]
+    shares = [group.mean("accuracy") if group else None for group in groups]
     shown = [None if share is None else f"{100 * share:.1f}" for share in shares]
     best = max((text for text in shown if text), key=float)
     majority = next(group.majority for group in groups if group and group.majority is not None)

@@ -137,15 +137,19 @@ class FoldGroup:
         gain = METRICS[measure].gain
         return [gain(a, b) for a, b in pairs if a is not None and b is not None]
 
+    def mean(self, measure: str) -> float | None:
+        """A measure on average over the folds in which it is defined."""
+        return mean_of_defined(self.shares(measure).values())
+
     @cached_property
     def majority(self) -> float | None:
         """What always saying the more frequent class gets right, on average over the folds."""
-        return _mean(self.shares("majority").values())
+        return self.mean("majority")
 
     @cached_property
     def beats_majority(self) -> bool | None:
         """Whether the folds are right more often than that; None where there is nothing to tell."""
-        accuracy = _mean(self.shares("accuracy").values())
+        accuracy = self.mean("accuracy")
         if accuracy is None or self.majority is None:
             return None
         return exceeds(accuracy, self.majority)
@@ -229,8 +233,9 @@ def _row(found: FoldStatus) -> Row:
     return Row(found.ref.id, found.state, reason, done, found.lengths, without, outdated, checked)
 
 
-def _mean(shares: Iterable[float | None]) -> float | None:
-    defined = [share for share in shares if share is not None]
+def mean_of_defined(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are not None; None where there are none."""
+    defined = [value for value in values if value is not None]
     return fmean(defined) if defined else None
 
 

@@ -181,9 +181,8 @@ def _means(study: Study, place: DatasetVariant, metric: str) -> list[float] | No
     means = []
     for method in study.methods:
         group = study.group(place, method)
-        shares = group.shares(metric).values() if group else ()
-        defined = [share for share in shares if share is not None]
-        if not defined:
+        mean = group.mean(metric) if group else None
+        if mean is None:
             return None
-        means.append(METRICS[metric].gain(round(fmean(defined), 9), 0.0))
+        means.append(METRICS[metric].gain(round(mean, 9), 0.0))
     return means
