@@ -86,8 +86,8 @@ def measure_submitted(folder: Path, count: int, profile: bool) -> None:
 def measure_finished(folder: Path, count: int, profile: bool) -> None:
     """Look at that many finished folds, and collect them."""
     write_finished(StudyPaths(folder / "results" / "default"), count)
-    for name, verb in (("status", "status"), ("status again", "status"), ("collect", "collect")):
-        _report(folder, count, f"{name} (finished)", cost_of(folder, [verb], profile))
+    for name, command in (("status", "status"), ("status again", "status"), ("collect", "collect")):
+        _report(folder, count, f"{name} (finished)", cost_of(folder, [command], profile))
 
 
 def _report(folder: Path, count: int, name: str, cost: Cost) -> None:

@@ -5,7 +5,7 @@ do. A length that one has proved is proved for the other, and a baseline has no 
 the scan.json of another study's fold where it came further than this one's, which has no result or
 was cut by its budget, and the result.json of a baseline that this study lacks. The study's own
 command, or `resume`, then goes on from there, and takes nothing that is of other rows or settings.
-A fold with a file that cannot be read, here or there, is left to the verbs, which tell of it. No
+A fold with a file that cannot be read, here or there, is left to the commands, which tell of it. No
 job of the study may run meanwhile.
 """
 

@@ -114,7 +114,7 @@ def _keep_logs(settings: Settings) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m slurm.trial", description=__doc__)
-    parser.add_argument("verb", choices=["up", "down", "env", "install", "guard"])
+    parser.add_argument("command", choices=["up", "down", "env", "install", "guard"])
     parser.add_argument("--folder", type=Path, help=f"default: {default_folder()}")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--cpus", type=int, default=16, help="per node, real or not")
@@ -130,18 +130,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.verb == "install":
+    if options.command == "install":
         install()
         print("all packages of the one-machine SLURM are installed")
         return 0
-    if options.verb == "guard":
+    if options.command == "guard":
         guard(options.folder, options.owner)
         return 0
-    if options.verb == "down":
+    if options.command == "down":
         found = down(options.folder)
         print("the trial cluster is down" if found else "no trial cluster was running")
         return 0
-    if options.verb == "env":
+    if options.command == "env":
         settings = load(options.folder)
         if settings is None:
             raise RuntimeError("no trial cluster is running; start one with: make cluster-up")

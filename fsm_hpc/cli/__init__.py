@@ -1,1 +1,1 @@
-"""The command line: one file for each verb, and what a person sees."""
+"""The command line: one file for each command, and what a person sees."""

@@ -61,7 +61,7 @@ def _candidates(argument: str, before: list[str]) -> Iterator[str]:
     command = next((text for text in before if text in usage.names()), None)
     texts: Iterator[str] | list[str]
     if argument.startswith("-"):
-        texts = usage.verb(command or usage.RUN).options()
+        texts = usage.load_command(command or usage.RUN).options()
     elif "=" in argument:
         texts = _values(argument)
     else:

@@ -1,4 +1,4 @@
-"""Find the verb among the arguments of a command, run it, and tell a user's mistake in one line."""
+"""Find the command among the arguments, run it, and report a user error in one line."""
 
 from __future__ import annotations
 
@@ -69,18 +69,18 @@ def _of_output(error: OSError) -> str:
 
 
 def _run(arguments: list[str]) -> int:
-    verb = _take_verb(arguments)
-    if verb is None and (not arguments or arguments[0] in ("-h", "--help")):
+    command = _take_command(arguments)
+    if command is None and (not arguments or arguments[0] in ("-h", "--help")):
         print(usage.overview(), end="")
         return 0 if arguments else 2
-    if verb is None and not arguments[0].startswith(("-", "~")) and "=" not in arguments[0]:
+    if command is None and not arguments[0].startswith(("-", "~")) and "=" not in arguments[0]:
         near = did_you_mean(arguments[0], usage.names())
-        raise UserError(f"expected key=value or a verb first, found {arguments[0]!r}{near}")
-    return usage.verb(verb or usage.RUN).run(arguments)
+        raise UserError(f"expected key=value or a command first, found {arguments[0]!r}{near}")
+    return usage.load_command(command or usage.RUN).run(arguments)
 
 
-def _take_verb(arguments: list[str]) -> str | None:
-    """Take the verb out of the arguments; what follows an option with a value is none."""
+def _take_command(arguments: list[str]) -> str | None:
+    """Take the command out of the arguments; what follows an option with a value is none."""
     for place, argument in enumerate(arguments):
         if argument in usage.names() and (
             place == 0 or not _takes_value(arguments[place - 1], argument)
@@ -89,10 +89,10 @@ def _take_verb(arguments: list[str]) -> str | None:
     return None
 
 
-def _takes_value(option: str, verb: str) -> bool:
+def _takes_value(option: str, command: str) -> bool:
     """Whether it is an option that a value follows: `--after collect`."""
     if not option.startswith("-") or "=" in option:
         return False
-    is_its_own = option in usage.verb(verb).options()
-    verbs = [verb] if is_its_own else usage.names()
-    return any(option in usage.verb(name).options(with_value=True) for name in verbs)
+    is_its_own = option in usage.load_command(command).options()
+    commands = [command] if is_its_own else usage.names()
+    return any(option in usage.load_command(name).options(with_value=True) for name in commands)

@@ -1,4 +1,4 @@
-"""The verbs, as the folder `verbs` has them: their names, their groups, their help."""
+"""The commands, as the folder `commands` has them: their names, their groups, their help."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from importlib import import_module
 from typing import NoReturn
 
 import fsm_hpc
-from fsm_hpc.cli import verbs
+from fsm_hpc.cli import commands
 from fsm_hpc.errors import UserError, did_you_mean, shortened
 from fsm_hpc.study import config_folders
 
-RUN = "run"  # the command without a verb
+RUN = "run"  # a fold or a sweep: the default command
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -31,12 +31,12 @@ class Group(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verb:
-    """A verb: what it does in a sentence, how it is called, its options and its work."""
+class Command:
+    """A command: what it does in a sentence, how it is called, its options and its work."""
 
     group: Group
     help: str
-    call: str  # what stands behind the verb
+    call: str  # the arguments of the command
     examples: tuple[str, ...]  # whole lines, without `python -m fsm_hpc`
     main: Callable[[argparse.Namespace, list[str]], int]
     add_arguments: AddArguments = lambda parser: None
@@ -74,9 +74,9 @@ class Verb:
 
     def _empty_parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(f"  python -m fsm_hpc {example}" for example in self.examples)
-        verb = "" if self.name == "run" else f" {self.name}"
-        return _VerbParser(
-            prog=f"python -m fsm_hpc{verb}",
+        command = "" if self.name == "run" else f" {self.name}"
+        return _CommandParser(
+            prog=f"python -m fsm_hpc{command}",
             usage=f"%(prog)s {self.call}",
             description=self.help,
             epilog=f"examples:\n{lines}",
@@ -85,39 +85,39 @@ class Verb:
         )
 
 
-class _VerbParser(argparse.ArgumentParser):
+class _CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(shortened(message))
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """Every verb."""
-    return tuple(module.name for module in pkgutil.iter_modules(verbs.__path__))
+    """Every command."""
+    return tuple(module.name for module in pkgutil.iter_modules(commands.__path__))
 
 
 @cache
-def verb(name: str) -> Verb:
-    """The verb of that name; only its own module is imported."""
-    found: Verb = import_module(f"{verbs.__name__}.{name}").VERB
+def load_command(name: str) -> Command:
+    """The command of that name; only its own module is imported."""
+    found: Command = import_module(f"{commands.__name__}.{name}").COMMAND
     return replace(found, name=name)
 
 
 def overview() -> str:
-    """What `--help` prints: all verbs, by what a person wants."""
-    known = sorted((verb(name) for name in names()), key=lambda one: one.name != "run")
+    """What `--help` prints: all commands, by what a person wants."""
+    known = sorted((load_command(name) for name in names()), key=lambda one: one.name != "run")
     parts = [
         f"fsm_hpc {fsm_hpc.__version__}: short Boolean formulas that classify a table, proved "
         "optimal for their length\n",
-        "python -m fsm_hpc [VERB] key=value ...      python -m fsm_hpc VERB --help\n",
-        "without a verb: -m submits a sweep, --cfg job shows the config, --version\n",
+        "python -m fsm_hpc [COMMAND] key=value ...      python -m fsm_hpc COMMAND --help\n",
+        "without a command: -m submits a sweep, --cfg job shows the config, --version\n",
         'completion in the shell: eval "$(fsm-hpc -sc install=bash)"\n',
     ]
     for group in Group:
         parts.append(f"\n{group.value}\n")
         for one in known:
             if one.group is group:
-                name = "(no verb)" if one.name == "run" else one.name
+                name = "(no command)" if one.name == "run" else one.name
                 parts.append(f"  {name:<13} {one.help}\n")
                 parts.append(f"  {'':<13}   python -m fsm_hpc {one.examples[0]}\n")
     return "".join(parts)

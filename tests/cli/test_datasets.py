@@ -1,4 +1,4 @@
-"""The verb `datasets` tells what tables there are and what is in them."""
+"""The command `datasets` tells what tables there are and what is in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc.errors import UserError
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.tables import MORE_NAMES, NAMES, shared_file
 
 
@@ -20,7 +20,7 @@ def _no_tables_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert run_verb("datasets", *words) == 0
+    assert run_command("datasets", *words) == 0
     return capsys.readouterr().out
 
 
@@ -103,9 +103,9 @@ def test_fetching_what_is_here_says_where_it_is(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("words", [["shw"], ["show"], ["show", "bank", "hepatitis"], ["list", "x"]])
 def test_a_wrong_word_gets_the_usage(words: list[str]) -> None:
     with pytest.raises(UserError, match="expected datasets, datasets show NAME or datasets fetch"):
-        run_verb("datasets", *words)
+        run_command("datasets", *words)
 
 
 def test_a_slip_in_a_name_gets_the_near_match() -> None:
     with pytest.raises(UserError, match="did you mean hepatitis"):
-        run_verb("datasets", "show", "hepatits")
+        run_command("datasets", "show", "hepatits")

@@ -60,7 +60,7 @@ def test_one_fold_is_run_told_and_kept_and_the_second_time_only_told(tmp_path: P
         (["statu"], "did you mean status?"),
         (
             ["dataset=bank", "method=interval", "solver.threads"],
-            "expected key=value or a verb first, found 'solver.threads'",
+            "expected key=value or a command first, found 'solver.threads'",
         ),
         (["dataset=csv", "method=pivot", "dataset.path=no.csv", "dataset.target=y"], "no.csv"),
     ],

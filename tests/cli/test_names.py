@@ -1,4 +1,4 @@
-"""Names, paths and messages come out as they are, in every verb and with the same quoting."""
+"""Names, paths and messages come out as they are, in every command and with the same quoting."""
 
 from __future__ import annotations
 
@@ -70,9 +70,11 @@ def test_every_way_to_read_a_word_reads_the_same(name: str) -> None:
     assert show([*fold, word])
 
 
-@pytest.mark.parametrize("verb", ["status", "collect", "cancel", "resume"])
-def test_interpolation_in_a_command_that_composes_nothing_is_refused_with_advice(verb: str) -> None:
-    code, printed = said(verb, "study=${dataset.name}")
+@pytest.mark.parametrize("command", ["status", "collect", "cancel", "resume"])
+def test_interpolation_in_a_command_that_composes_nothing_is_refused_with_advice(
+    command: str,
+) -> None:
+    code, printed = said(command, "study=${dataset.name}")
     assert code == 2
     assert b'text is written study="\\${dataset.name}"' in printed
 

@@ -36,7 +36,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return told
 
 
-@pytest.mark.parametrize("verb", SELECTING)
+@pytest.mark.parametrize("command", SELECTING)
 @pytest.mark.parametrize(
     ("word", "near"),
     [
@@ -54,11 +54,11 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("--datset=bank", "--datset=bank is not an option"),
     ],
 )
-def test_a_verb_that_selects_refuses_an_unknown_key(
-    capsys: pytest.CaptureFixture[str], verb: str, word: str, near: str
+def test_a_command_that_selects_refuses_an_unknown_key(
+    capsys: pytest.CaptureFixture[str], command: str, word: str, near: str
 ) -> None:
-    yes = ["-y"] if verb == "cancel" else []
-    assert near in refusal(capsys, verb, word, *yes)
+    yes = ["-y"] if command == "cancel" else []
+    assert near in refusal(capsys, command, word, *yes)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_verb_that_selects_refuses_an_unknown_key(
         ("alternatives", "results/default/bank/pivot/fold-0", "slak=1"),
     ],
 )
-def test_every_other_verb_refuses_an_unknown_key(
+def test_every_other_command_refuses_an_unknown_key(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert "is not a setting" in refusal(capsys, *words)
@@ -144,7 +144,7 @@ def test_a_setting_that_chooses_no_fold_is_refused(
         ("datasets", "seed=1"),
     ],
 )
-def test_a_setting_that_a_verb_does_not_use_is_refused(
+def test_a_setting_that_a_command_does_not_use_is_refused(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert "has no effect on" in refusal(capsys, *words)
@@ -165,5 +165,7 @@ def test_a_rule_is_not_cancelled_by_the_settings_of_folds(
     assert "all" not in [ref.id.part for ref in select_without_changes(["seed=42"])]
 
 
-def test_a_verb_with_a_slip_is_named_before_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_with_a_slip_is_named_before_its_options(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert "did you mean cancel?" in refusal(capsys, "cancl", "-y")

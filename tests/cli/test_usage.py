@@ -1,4 +1,4 @@
-"""Every verb is there, helps, and shows examples that work."""
+"""Every command is there, helps, and shows examples that work."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.cli import usage, verbs
+from fsm_hpc.cli import commands, usage
+from fsm_hpc.cli.commands import fit
 from fsm_hpc.cli.main import main
-from fsm_hpc.cli.usage import Group, Verb
-from fsm_hpc.cli.verbs import fit
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.study.compose import compose, compose_any, expand
 from fsm_hpc.study.config_folders import names_in
 
-MODULES = sorted(path.stem for path in Path(verbs.__file__).parent.glob("[!_]*.py"))
-by_verb = pytest.mark.parametrize("name", MODULES)
-EXAMPLES = [(name, example) for name in MODULES for example in usage.verb(name).examples]
+MODULES = sorted(path.stem for path in Path(commands.__file__).parent.glob("[!_]*.py"))
+by_command = pytest.mark.parametrize("name", MODULES)
+EXAMPLES = [(name, example) for name in MODULES for example in usage.load_command(name).examples]
 
 
 class Listing(argparse.ArgumentParser):
     """Remembers the names of its options."""
 
-    def __init__(self, verb: Verb) -> None:
+    def __init__(self, command: Command) -> None:
         super().__init__(add_help=False)
         self.names: list[str] = []
-        verb.add_arguments(self)
+        command.add_arguments(self)
 
     def add_argument(self, *names: Any, **values: Any) -> argparse.Action:
         self.names += names
@@ -40,9 +40,9 @@ class Listing(argparse.ArgumentParser):
 
 
 def helped(name: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What `VERB --help` prints."""
+    """What `COMMAND --help` prints."""
     with pytest.raises(SystemExit) as ended:
-        usage.verb(name).run(["--help"])
+        usage.load_command(name).run(["--help"])
     assert ended.value.code in (0, None)
     return capsys.readouterr().out
 
@@ -50,13 +50,13 @@ def helped(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 # ------------------------------------------------------------------------------------------- names
 
 
-@by_verb
-def test_a_module_of_the_folder_is_a_verb(name: str) -> None:
-    assert isinstance(import_module(f"{verbs.__name__}.{name}").VERB, Verb)
-    assert usage.verb(name).name == name
+@by_command
+def test_a_module_of_the_folder_is_a_command(name: str) -> None:
+    assert isinstance(import_module(f"{commands.__name__}.{name}").COMMAND, Command)
+    assert usage.load_command(name).name == name
 
 
-def test_the_verbs_are_the_modules_of_the_folder() -> None:
+def test_the_commands_are_the_modules_of_the_folder() -> None:
     assert sorted(usage.names()) == MODULES
 
 
@@ -64,56 +64,58 @@ def test_the_verbs_are_the_modules_of_the_folder() -> None:
 
 
 @pytest.mark.parametrize("word", ["--help", "-h"])
-def test_help_names_every_verb_in_its_group(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_command_in_its_group(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([word]) == 0
     said = capsys.readouterr().out
     titles = "|".join(group.value for group in Group)
     parts = re.split(rf"^({titles})$", said, flags=re.MULTILINE)[1:]
     found = {
-        title: set(re.findall(r"^  (\S+|\(no verb\))  .*\S$", text, re.MULTILINE))
+        title: set(re.findall(r"^  (\S+|\(no command\))  .*\S$", text, re.MULTILINE))
         for title, text in zip(parts[::2], parts[1::2], strict=True)
     }
-    called = {name: "(no verb)" if name == "run" else name for name in MODULES}
+    called = {name: "(no command)" if name == "run" else name for name in MODULES}
     assert found == {
-        group.value: {called[name] for name in MODULES if usage.verb(name).group is group}
+        group.value: {called[name] for name in MODULES if usage.load_command(name).group is group}
         for group in Group
     }
 
 
-@by_verb
-def test_help_shows_what_a_verb_does_and_an_example(
+@by_command
+def test_help_shows_what_a_command_does_and_an_example(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
-    verb = usage.verb(name)
-    assert verb.help in said
-    assert f"python -m fsm_hpc {verb.examples[0]}\n" in said
+    command = usage.load_command(name)
+    assert command.help in said
+    assert f"python -m fsm_hpc {command.examples[0]}\n" in said
 
 
-@by_verb
-def test_a_verbs_help_shows_its_options_and_its_examples(
+@by_command
+def test_a_commands_help_shows_its_options_and_its_examples(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said, verb = helped(name, capsys), usage.verb(name)
-    assert verb.help in said
-    assert [option for option in Listing(verb).names if option not in said] == []
-    assert verb.examples
-    assert all(f"  python -m fsm_hpc {example}\n" in said for example in verb.examples)
+    said, command = helped(name, capsys), usage.load_command(name)
+    assert command.help in said
+    assert [option for option in Listing(command).names if option not in said] == []
+    assert command.examples
+    assert all(f"  python -m fsm_hpc {example}\n" in said for example in command.examples)
 
 
-@by_verb
-def test_a_verb_has_the_options_that_its_usage_names(name: str) -> None:
-    verb = usage.verb(name)
-    named = re.findall(r"(?<!\w)--?[a-z]+(?:-[a-z]+)*", verb.call)
-    assert [option for option in named if option not in Listing(verb).names] == []
+@by_command
+def test_a_command_has_the_options_that_its_usage_names(name: str) -> None:
+    command = usage.load_command(name)
+    named = re.findall(r"(?<!\w)--?[a-z]+(?:-[a-z]+)*", command.call)
+    assert [option for option in named if option not in Listing(command).names] == []
 
 
 # ---------------------------------------------------------------------------------------- examples
 
 
 def understand(name: str, flags: argparse.Namespace, words: Sequence[str]) -> None:
-    """Read the words as the verb does, without doing its work."""
+    """Read the words as the command does, without doing its work."""
     if name in ("run", "plan"):
         several = name == "plan" or flags.multirun
         assert expand(words) if several else [compose(words)]
@@ -151,20 +153,20 @@ def _understand_selection(name: str, words: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[text for _, text in EXAMPLES])
-def test_an_example_finds_its_verb_and_its_words_are_understood(
+def test_an_example_finds_its_command_and_its_words_are_understood(
     name: str, example: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[tuple[str, argparse.Namespace, list[str]]] = []
-    real = usage.verb
+    real = usage.load_command
 
-    def recording(called: str) -> Verb:
+    def recording(called: str) -> Command:
         def note(flags: argparse.Namespace, words: list[str]) -> int:
             found.append((called, flags, words))
             return 0
 
         return replace(real(called), main=note)
 
-    monkeypatch.setattr(usage, "verb", recording)
+    monkeypatch.setattr(usage, "load_command", recording)
     assert main(shlex.split(example)) == 0
     ((called, flags, words),) = found
     assert called == name
@@ -183,7 +185,7 @@ def test_an_example_finds_its_verb_and_its_words_are_understood(
         ["study=paper", "fold=0", "--json", "status"],
     ],
 )
-def test_a_verb_stands_anywhere_among_the_words(
+def test_a_command_stands_anywhere_among_the_words(
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[tuple[bool, list[str]]] = []
@@ -192,7 +194,7 @@ def test_a_verb_stands_anywhere_among_the_words(
         found.append((flags.json, rest))
         return 0
 
-    status = replace(usage.verb("status"), main=note)
-    monkeypatch.setattr(usage, "verb", lambda name: {"status": status}[name])
+    status = replace(usage.load_command("status"), main=note)
+    monkeypatch.setattr(usage, "load_command", lambda name: {"status": status}[name])
     assert main(words) == 0
     assert found == [(True, ["study=paper", "fold=0"])]

@@ -67,7 +67,7 @@ def test_resume_does_not_run_a_command_that_only_a_file_names(site: FakeSlurm) -
     assert len(site.jobs) == before + 1
 
 
-def test_only_verbs_that_read_results_can_follow(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_commands_that_read_results_can_follow(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*WORDS, "--after=cancel", "-m"]) == 2
     assert "--after: expected one of collect, report" in capsys.readouterr().err
 

@@ -52,7 +52,7 @@ def states(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------------------- time limits
 
 
-@pytest.mark.parametrize("verb", [["plan"], ["-m"]])
+@pytest.mark.parametrize("command", [["plan"], ["-m"]])
 @pytest.mark.parametrize(
     "limit",
     [
@@ -64,11 +64,11 @@ def states(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 def test_a_job_that_would_save_before_it_works_is_refused(
     tmp_path: Path,
     site: FakeSlurm,
-    verb: list[str],
+    command: list[str],
     limit: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main([*verb, *WORDS, *limit]) == 2
+    assert main([*command, *WORDS, *limit]) == 2
     assert "leaves no time to work" in capsys.readouterr().err
     assert site.jobs == []
     assert not list(tmp_path.rglob("submission.json"))

@@ -27,7 +27,7 @@ from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.system import machine
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.slurm_stand_ins import some_config
 
 
@@ -107,7 +107,7 @@ def test_a_fold_of_two_processes_has_the_result_of_one(
     words = ("dataset=hepatitis", "method=pivot", "fold=0", "scan.max_length=4", "cluster=local")
     for count in (1, 2):
         more = ("scan.alternatives=4", f"cluster.nodes={count}", f"study=s{count}")
-        assert run_verb("run", *words, *more) == 0
+        assert run_command("run", *words, *more) == 0
     file = Path("hepatitis", "pivot", "fold-0", "result.json")
     found = [json.loads((tmp_path / "results" / s / file).read_text()) for s in ("s1", "s2")]
     assert [one["provenance"]["nodes"] for one in found] == [1, 2]
@@ -148,10 +148,10 @@ def test_a_killed_helper_is_recorded_in_the_result_and_shown(
     monkeypatch.setattr(team, "helpers_here", helpers)
     monkeypatch.setattr(team.Team, "ready", kill_one)
     words = ("dataset=hepatitis", "method=pivot", "fold=0", "scan.max_length=4", "cluster=local")
-    assert run_verb("run", *words, "scan.alternatives=4", "cluster.nodes=2") == 0
+    assert run_command("run", *words, "scan.alternatives=4", "cluster.nodes=2") == 0
     file = tmp_path / "results/default/hepatitis/pivot/fold-0/result.json"
     assert json.loads(file.read_text())["helpers_lost"] == 1
     capsys.readouterr()
-    assert run_verb("status", "--json") == 0
+    assert run_command("status", "--json") == 0
     (shown,) = json.loads(capsys.readouterr().out)
     assert shown["warnings"] == ["1 helper lost: the search went on without"]

@@ -22,7 +22,7 @@ from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.recompose import Recomposer
 from fsm_hpc.system import files
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.slurm_stand_ins import fake_slurm, some_config
 
 
@@ -152,7 +152,7 @@ def test_resume_does_not_guess_the_settings_of_a_fold(tmp_path: Path) -> None:
     config = replace(some_config(), results_dir=tmp_path)
     files.write_json(fold_paths(config).scan, {})
     with pytest.raises(UserError, match="no stored config"):
-        run_verb("resume", f"results_dir={tmp_path}")
+        run_command("resume", f"results_dir={tmp_path}")
     known = replace(config, fold=1)
     submit(known)
     resumed = resume.configs([f"results_dir={tmp_path}"])

@@ -124,9 +124,9 @@ def test_a_study_without_variants_has_no_column_for_them(
     tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*words, "fold=0"]) == 0
-    for verb in ("status", "collect"):
+    for command in ("status", "collect"):
         capsys.readouterr()
-        assert main([verb]) == 0
+        assert main([command]) == 0
         assert "variant" not in capsys.readouterr().out
     tables = StudyPaths(tmp_path / "results" / "default").tables
     assert not (tables / "variants.csv").exists()
@@ -135,8 +135,8 @@ def test_a_study_without_variants_has_no_column_for_them(
 def test_a_sweep_of_what_makes_no_variant_is_refused_before_anything_begins(
     tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for verb in (["-m"], ["plan"]):
-        assert main([*verb, *words, "scan.budget_h=1,2"]) == 2
+    for command in (["-m"], ["plan"]):
+        assert main([*command, *words, "scan.budget_h=1,2"]) == 2
         assert "differ only in scan.budget_h (1.0 and 2.0)" in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
 

@@ -31,7 +31,7 @@ def _overrides(table: BadTable, folder: Path) -> list[str]:
 
 
 def _show(*words: str) -> int:
-    return usage.verb("datasets").run(["show", "csv", *words])
+    return usage.load_command("datasets").run(["show", "csv", *words])
 
 
 @pytest.mark.parametrize("table", BAD_TABLES, ids=lambda table: table.what)

@@ -13,7 +13,7 @@ import xgboost
 
 from fsm_hpc.baselines import tuning
 from fsm_hpc.cli import main, usage
-from fsm_hpc.cli.verbs.fit import DEFAULTS
+from fsm_hpc.cli.commands.fit import DEFAULTS
 from fsm_hpc.cluster import submissions
 from fsm_hpc.models import fit, learn, progress
 from fsm_hpc.report.alternatives import find, told
@@ -28,7 +28,7 @@ LOADED = (
 )
 
 for name in usage.names():
-    usage.verb(name)
+    usage.load_command(name)
 first_use.compile_all()
 submissions.code_now()
 

@@ -83,7 +83,7 @@ HOSTILE_FILES: dict[str, bytes] = {
     "shell": f"#!/bin/sh\n{SHELL}\n".encode(),
 }
 FILES = ("result.json", "scan.json", "submission.json", "attempt.json", "trials.json", "model.json")
-VERBS = ("status", "collect", "resume", "cancel -y", "logs", "report", "plan")
+COMMANDS = ("status", "collect", "resume", "cancel -y", "logs", "report", "plan")
 
 
 @pytest.fixture
@@ -112,12 +112,12 @@ def test_no_file_of_a_results_folder_is_run(here: Path, kind: str) -> None:
             put(study, fold_result("bank", "pivot", 0), fold_result("bank", "pivot", 1))
             folder = study.root / "bank" / "pivot" / "fold-0"
             (folder / name).write_bytes(HOSTILE_FILES[kind])
-            for verb in VERBS if ledger.IS_LONG else VERBS[:4]:
+            for command in COMMANDS if ledger.IS_LONG else COMMANDS[:4]:
                 case.tried += 1
                 place = ["dataset=bank", "method=pivot", "cluster=local"]
-                words = place if verb == "plan" else []
-                do(*verb.split(), *words)
-                refuse_run(here, f"{kind} as {name}, by {verb}")
+                words = place if command == "plan" else []
+                do(*command.split(), *words)
+                refuse_run(here, f"{kind} as {name}, by {command}")
             shutil.rmtree(study.root)
 
 

@@ -1,4 +1,4 @@
-"""What a submission leaves beside the folds, damaged: no fold gets a second job, no verb falls."""
+"""Damaged files of a submission: no fold gets a second job, and no command crashes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ from tests.support.command_line import said as printed_by
 from tests.support.damage import Damage, damages
 from tests.support.fake_slurm import FakeSlurm
 
-KIND = "damaged files x verbs"
+KIND = "damaged files x commands"
 SENT = (*said.MEDIAN, "cluster=slurm", "fold=0,1", "-m")
-VERBS = (("status", *said.MEDIAN), ("resume", *said.MEDIAN), SENT, ("cancel", "-y", *said.MEDIAN))
+COMMANDS = (
+    ("status", *said.MEDIAN),
+    ("resume", *said.MEDIAN),
+    SENT,
+    ("cancel", "-y", *said.MEDIAN),
+)
 FILES = ("array.json", "folds.jsonl", "study.json")
 CASES = ledger.pick(3, 66)
 CHOSEN = [
@@ -43,7 +48,7 @@ def test_a_damaged_array_costs_no_second_job(
         (output,) = Path("results/default/submissions").iterdir()
         spoilt = (output.parents[1] if name == "study.json" else output) / name
         damage.spoil(spoilt)
-        for words in VERBS:
+        for words in COMMANDS:
             case.tried += 1
             code, printed = printed_by(*words)
             if code not in (0, 1, 2):

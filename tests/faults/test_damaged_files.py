@@ -1,4 +1,4 @@
-"""Whatever is on disk: one fold's damage is that fold's finding, and every verb goes on."""
+"""Whatever is on disk: one fold's damage is that fold's finding, and every command goes on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.command_line import place_of, said
 from tests.support.damage import NAMES, Damage, damages
 
 CASES = ledger.pick(24, 700)
-KIND = "damaged files x verbs"
+KIND = "damaged files x commands"
 WRITTEN = Path(__file__).parents[1] / "version_0_1" / "old"
 FRESH = FoldId("hepatitis", "median", 3)
 SPOILT = (
@@ -73,13 +73,13 @@ def on_disk(study: StudyPaths, fold: FoldId) -> FoldId:
     return next(one for one in folds if one._replace(variant=fold.variant) == fold)
 
 
-def command(verb: str, study: StudyPaths, fold: FoldId) -> list[str]:
-    if verb.startswith("explain"):
-        return [*verb.split(), str(study.fold(fold).folder)]
-    if verb == "plan":
+def arguments_of(command: str, study: StudyPaths, fold: FoldId) -> list[str]:
+    if command.startswith("explain"):
+        return [*command.split(), str(study.fold(fold).folder)]
+    if command == "plan":
         words = [f"dataset={fold.dataset}", f"method={fold.method}", "cluster=local"]
-        return [verb, *words, *place_of(study)]
-    return [*verb.split(), *place_of(study)]
+        return [command, *words, *place_of(study)]
+    return [*command.split(), *place_of(study)]
 
 
 @pytest.mark.parametrize(
@@ -108,17 +108,17 @@ def test_one_folds_damage_is_its_own(
         if {where: after[where] for where in others} != others:
             raise WrongError("another fold is told otherwise")
         number = int(case_id.partition("-")[0])
-        for verb in READING if number % 4 else (*READING, DECIDING[number // 4 % len(DECIDING)]):
+        for command in READING if number % 4 else (*READING, DECIDING[number // 4 % len(DECIDING)]):
             case.tried += 1
-            try_verb(verb, here, fold)
+            try_command(command, here, fold)
 
 
-def try_verb(verb: str, study: StudyPaths, fold: FoldId) -> None:
+def try_command(command: str, study: StudyPaths, fold: FoldId) -> None:
     """It ends as a command may."""
-    if verb == "resume":
+    if command == "resume":
         decide_to_resume(study)
-    elif (code := said(*command(verb, study, fold))[0]) not in (0, 1, 2):
-        raise EscapedError(f"{verb} ended with {code}")
+    elif (code := said(*arguments_of(command, study, fold))[0]) not in (0, 1, 2):
+        raise EscapedError(f"{command} ended with {code}")
 
 
 def decide_to_resume(study: StudyPaths) -> None:
@@ -144,6 +144,6 @@ def test_a_damaged_memory_of_the_study_stops_no_reader(
         case.tried += 1
         if set(told(here)) != before:
             raise WrongError("other folds are told")
-        for verb in ("collect", "logs", "cancel -y", "plan"):
+        for command in ("collect", "logs", "cancel -y", "plan"):
             case.tried += 1
-            try_verb(verb, here, SPOILT[1])
+            try_command(command, here, SPOILT[1])

@@ -130,11 +130,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def words_of(verb: str) -> list[str]:
+def words_of(command: str) -> list[str]:
     place = ["dataset=hepatitis", "method=median"]
-    if verb == "explain":
+    if command == "explain":
         return ["explain", "results/default/hepatitis/median/fold-1"]
-    return [*verb.split(), *place, *(["cluster=local"] if verb in ("plan", "resume") else [])]
+    return [*command.split(), *place, *(["cluster=local"] if command in ("plan", "resume") else [])]
 
 
 MORE = {
@@ -148,31 +148,31 @@ MORE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", [*READERS, *MORE])
-def test_a_disk_that_is_only_to_be_read_is_told(tmp_path: Path, study: Path, verb: str) -> None:
-    with ledger.case(READ_ONLY, verb) as case, disk(tmp_path / "disk", "size=64m") as here:
+@pytest.mark.parametrize("command", [*READERS, *MORE])
+def test_a_disk_that_is_only_to_be_read_is_told(tmp_path: Path, study: Path, command: str) -> None:
+    with ledger.case(READ_ONLY, command) as case, disk(tmp_path / "disk", "size=64m") as here:
         case.tried += 1
         shutil.copytree(study, here, dirs_exist_ok=True)
         before = lasting(here)
         _mount("-o", "remount,ro", str(here))
-        words = MORE.get(verb) or words_of(verb)
-        refuse_escape(Victim(words, here, output=tmp_path / "output.txt"), verb)
+        words = MORE.get(command) or words_of(command)
+        refuse_escape(Victim(words, here, output=tmp_path / "output.txt"), command)
         if lasting(here) != before:
-            raise LostError(f"{verb} changed what is only to be read")
+            raise LostError(f"{command} changed what is only to be read")
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everything")
-@pytest.mark.parametrize("verb", READERS)
+@pytest.mark.parametrize("command", READERS)
 def test_a_folder_that_is_only_to_be_read_is_told(
-    tmp_path: Path, study: Path, verb: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, study: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ledger.case(READ_ONLY, f"folder {verb}") as case:
+    with ledger.case(READ_ONLY, f"folder {command}") as case:
         case.tried += 1
         here = tmp_path / "here"
         shutil.copytree(study, here)
         monkeypatch.chdir(here)
         (here / "results" / "default").chmod(0o500)
-        code, _ = printed_by(*words_of(verb))
+        code, _ = printed_by(*words_of(command))
         (here / "results" / "default").chmod(0o700)
         if code not in (0, 1, 2):
-            raise EscapedError(f"{verb} ended with {code}")
+            raise EscapedError(f"{command} ended with {code}")

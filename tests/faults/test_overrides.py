@@ -39,7 +39,7 @@ names = st.one_of(
     st.sampled_from(["null", "true", "1e3", "-", "--help", "~", ".", "..", "con", "a" * 255]),
     st.binary(min_size=1, max_size=8).map(os.fsdecode),
 )
-VERBS = ("status", "collect", "logs", "plan", "cancel", "resume", "report", "explain", "export")
+COMMANDS = ("status", "collect", "logs", "plan", "cancel", "resume", "report", "explain", "export")
 
 
 @pytest.fixture
@@ -98,19 +98,19 @@ def test_a_study_of_any_name_is_seen_and_collected(here: Path) -> None:
     check()
 
 
-def test_any_word_to_any_verb_ends_as_a_command_may(here: Path) -> None:
+def test_any_word_to_any_command_ends_as_a_command_may(here: Path) -> None:
     put(StudyPaths(here / "results" / "default"), fold_result("bank", "pivot", 0))
     keys = st.one_of(st.sampled_from([*sorted(_numbers()), "study", "dataset", "x.y"]), names)
     values = st.one_of(names, st.sampled_from([f"[{sign}" for sign in SIGNS]))
     overrides = st.one_of(st.builds("{}={}".format, keys, values), names)
 
     @FEW
-    @given(st.sampled_from(VERBS), st.lists(overrides, min_size=1, max_size=3))
-    def check(verb: str, words: list[str]) -> None:
+    @given(st.sampled_from(COMMANDS), st.lists(overrides, min_size=1, max_size=3))
+    def check(command: str, words: list[str]) -> None:
         assume(not any(word in ("-w", "-f") or word.startswith("-w") for word in words))
-        with ledger.case(KIND, f"{verb} {words!a}", is_new=True) as case:
+        with ledger.case(KIND, f"{command} {words!a}", is_new=True) as case:
             case.tried += 1
-            do(verb, *words)
+            do(command, *words)
 
     check()
 

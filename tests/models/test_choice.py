@@ -16,7 +16,7 @@ from fsm_hpc.models.model import Model
 from fsm_hpc.report.alternatives import find, rule
 from fsm_hpc.search.near_optimal.good_set import GoodSet
 from fsm_hpc.search.near_optimal.kept import Means
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 
 ROWS, SLACK = 50, 3
 
@@ -35,7 +35,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def fitted(words: list[str], folder: Path, *more: str) -> Model:
-    assert run_verb("fit", *words, f"out={folder}", *more) == 0
+    assert run_command("fit", *words, f"out={folder}", *more) == 0
     return model_file.load(folder / "model.json")
 
 

@@ -1,4 +1,4 @@
-"""model.json in any shape: every verb that reads one says what it expected, and none falls."""
+"""model.json in any shape: every command that reads one says what it expected, and none falls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_damaged_model_is_the_users_to_know(
     assert said("predict", str(path), str(table))[0] == 0
     damage.spoil(path)
     commands = [["export", str(path), "--to", language] for language in FORMATS]
-    with ledger.case("damaged files x verbs", f"model {request.node.callspec.id}") as case:
+    with ledger.case("damaged files x commands", f"model {request.node.callspec.id}") as case:
         for words in (["predict", str(path), str(table)], ["explain", str(path)], *commands):
             case.tried += 1
             code, printed = said(*words)

@@ -23,7 +23,7 @@ from fsm_hpc.models import model as model_file
 from fsm_hpc.models.card import page
 from fsm_hpc.models.exporters import FORMATS, export
 from fsm_hpc.search.objective import Objective, ObjectiveName
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 
 
 def _iris() -> tuple[pd.DataFrame, pd.Series[str]]:
@@ -290,10 +290,12 @@ def test_alternatives_name_the_rule_of_one_class(tmp_path: Path) -> None:
     assert main(["fit", *words, *limits, f"out={tmp_path / 'rules'}"]) == 0
     path = tmp_path / "rules" / "model.json"
     with pytest.raises(UserError, match=r"expected class=NAME with one of .*setosa.*found none"):
-        run_verb("alternatives", str(path))
+        run_command("alternatives", str(path))
     with pytest.raises(UserError, match=r"found rosa"):
-        run_verb("alternatives", str(path), "class=rosa")
-    assert run_verb("alternatives", str(path), "bound=1", "class=setosa") == 0
+        run_command("alternatives", str(path), "class=rosa")
+    assert run_command("alternatives", str(path), "bound=1", "class=setosa") == 0
     page = tmp_path / "versicolor.html"
-    assert run_verb("alternatives", str(path), "bound=1", "class=versicolor", f"--page={page}") == 0
+    assert (
+        run_command("alternatives", str(path), "bound=1", "class=versicolor", f"--page={page}") == 0
+    )
     assert "species = versicolor" in page.read_text()

@@ -24,7 +24,7 @@ from fsm_hpc.models.exporters import export
 from fsm_hpc.models.exporters.dialects import DIALECTS, dialect_called
 from fsm_hpc.models.model import Model, save
 from tests.models.test_exporters import CASES, _double, _example
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.mariadb import connected, mariadb, needs_mariadb
 from tests.support.rules import HOSTILE_CATEGORIES, Case, make_model
 
@@ -194,10 +194,10 @@ def test_the_command_writes_the_dialect_that_it_is_given(
 ) -> None:
     save(tmp_path / "model.json", _example())
     for dialect in DIALECTS:
-        assert run_verb("export", str(tmp_path), "--to", "sql", "--dialect", dialect) == 0
+        assert run_command("export", str(tmp_path), "--to", "sql", "--dialect", dialect) == 0
         assert capsys.readouterr().out.rstrip("\n") == export(_example(), "sql", dialect)
     with pytest.raises(UserError, match="expected it with the format sql"):
-        run_verb("export", str(tmp_path), "--to", "excel", "--dialect", "mysql")
+        run_command("export", str(tmp_path), "--to", "excel", "--dialect", "mysql")
 
 
 def _rule_of_category(category: str, categories: Sequence[str] = ()) -> Model:

@@ -141,7 +141,7 @@ def test_the_rooms_whose_code_makes_results_are_those_up_to_the_study() -> None:
     ("module", "heavy"),
     [
         ("fsm_hpc.cli.main", ["numpy", "pandas", "sklearn", "numba", "clingo", "hydra", "optuna"]),
-        ("fsm_hpc.cli.verbs.status", ["numpy", "pandas", "sklearn", "numba", "clingo", "hydra"]),
+        ("fsm_hpc.cli.commands.status", ["numpy", "pandas", "sklearn", "numba", "clingo", "hydra"]),
         ("fsm_hpc.study.run", ["pandas", "sklearn", "numba", "clingo", "hydra", "optuna"]),
         ("fsm_hpc.report.collect", ["pandas", "sklearn", "numba", "clingo", "hydra"]),
     ],

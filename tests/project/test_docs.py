@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli import usage
-from fsm_hpc.cli.verbs import alternatives
+from fsm_hpc.cli.commands import alternatives
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.study import keys
 from fsm_hpc.study.compose import compose, expand
@@ -45,19 +45,19 @@ def test_a_command_of_the_product_is_understood(
     page: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(text)[3:]
-    verb = words[0] if words and words[0] in usage.names() else "run"
+    command = words[0] if words and words[0] in usage.names() else "run"
     overrides = [word for word in words if "=" in word and not word.startswith("-")]
     flags = [word for word in words if word.startswith("-")]
     with pytest.raises(SystemExit) as ended:
-        usage.verb(verb).run(["--help"])
+        usage.load_command(command).run(["--help"])
     assert ended.value.code in (0, None)
     described = capsys.readouterr().out
     assert all(flag in described for flag in flags), f"{page}: {text}: unknown flag"
-    if verb == "run" and "-m" not in flags:
+    if command == "run" and "-m" not in flags:
         compose(overrides)
-    elif verb == "alternatives":  # which has words of its own
+    elif command == "alternatives":  # which has words of its own
         keys.check(overrides, alternatives.OWN)
-    elif verb == "run" or (overrides and selection.sort(overrides).name_a_sweep):
+    elif command == "run" or (overrides and selection.sort(overrides).name_a_sweep):
         expand(overrides)
 
 

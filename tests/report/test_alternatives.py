@@ -1,4 +1,4 @@
-"""The alternatives of a rule: what the verb says, what is kept, and the page in a browser."""
+"""The alternatives of a rule: what the command says, what is kept, and the page in a browser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET
 from fsm_hpc.search.near_optimal.good_set import near_optimal
 from fsm_hpc.search.near_optimal.kept import Checkpoint, Means
 from tests.support.browser import browser
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.damage import damages
 
 ROWS = 60
@@ -62,7 +62,7 @@ def model(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("rule")
     words = ["dataset=csv", f"dataset.path={table}", "dataset.target=ill", "method=pivot"]
     words += ["dataset.positive=sick", "fit.folds=0", "scan.max_length=4", f"out={out}"]
-    assert run_verb("fit", *words, "scan.splits=1") == 0
+    assert run_command("fit", *words, "scan.splits=1") == 0
     return out / "model.json"
 
 
@@ -73,14 +73,14 @@ def said(model: Path) -> told.Told:
     return told.tell(known, good, Means(1))
 
 
-# ------------------------------------------------------------------------------------- the verb
+# ------------------------------------------------------------------------------------- the command
 
 
-def test_the_verb_prints_the_set_as_documented(
+def test_the_command_prints_the_set_as_documented(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    assert run_verb("alternatives", str(model), "slack=2", "bound=3", "--json") == 0
+    assert run_command("alternatives", str(model), "slack=2", "bound=3", "--json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["complete"] is True
     assert (answer["bound"], answer["slack"]) == (3, 2)
@@ -93,11 +93,11 @@ def test_the_verb_prints_the_set_as_documented(
             assert low <= high
 
 
-def test_the_verb_writes_a_csv_and_says_what_is_told(
+def test_the_command_writes_a_csv_and_says_what_is_told(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "all.csv"
-    assert run_verb("alternatives", str(model), "slack=2", "--csv", str(place)) == 0
+    assert run_command("alternatives", str(model), "slack=2", "--csv", str(place)) == 0
     text = capsys.readouterr().out
     assert "ambiguity" in text
     assert "errors more" in text
@@ -108,7 +108,7 @@ def test_the_verb_writes_a_csv_and_says_what_is_told(
 @pytest.mark.parametrize("words", [["slack=1.5"], ["bound=0"], ["bound=x"], ["slack=-1"]])
 def test_words_that_mean_nothing_are_refused(model: Path, words: list[str]) -> None:
     with pytest.raises(UserError, match=r"slack|bound"):
-        run_verb("alternatives", str(model), *words)
+        run_command("alternatives", str(model), *words)
 
 
 def test_another_table_is_refused(model: Path, table: Path, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_another_table_is_refused(model: Path, table: Path, tmp_path: Path) -> N
     frame["age"] = frame["age"] + 1
     frame.to_csv(other, index=False)
     with pytest.raises(UserError, match="content differs"):
-        run_verb("alternatives", str(model), f"dataset.path={other}", "dataset.target=ill")
+        run_command("alternatives", str(model), f"dataset.path={other}", "dataset.target=ill")
 
 
 @pytest.mark.parametrize(
@@ -144,21 +144,21 @@ def test_a_rule_for_something_else_is_refused_by_its_name(
         "method=pivot",
     ]
     words += ["fit.folds=0", "scan.max_length=2", "scan.splits=1", f"out={tmp_path / 'rule'}", word]
-    assert run_verb("fit", *words) == 0
+    assert run_command("fit", *words) == 0
     with pytest.raises(UserError, match=why):
-        run_verb("alternatives", str(tmp_path / "rule"))
+        run_command("alternatives", str(tmp_path / "rule"))
     with pytest.raises(UserError, match=r"of its own|without missing values"):
-        run_verb("fit", *words, f"out={tmp_path / 'other'}", "choose=consensus")
+        run_command("fit", *words, f"out={tmp_path / 'other'}", "choose=consensus")
 
 
 def test_a_set_that_was_cut_short_says_so_and_goes_on(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = find.state_path(rule.read_rule(model, []))
-    assert run_verb("alternatives", str(model), "slack=3", "bound=5", "--most", "5") == 1
+    assert run_command("alternatives", str(model), "slack=3", "bound=5", "--most", "5") == 1
     assert "NOT complete" in capsys.readouterr().out
     assert state.exists()
-    assert run_verb("alternatives", str(model), "slack=3", "bound=5", "--json") == 0
+    assert run_command("alternatives", str(model), "slack=3", "bound=5", "--json") == 0
     assert json.loads(capsys.readouterr().out)["complete"]
     assert not state.exists()
 
@@ -167,9 +167,9 @@ def test_a_search_that_was_cut_is_kept_when_another_is_cut(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = find.state_path(rule.read_rule(model, []))
-    assert run_verb("alternatives", str(model), "slack=3", "bound=5", "--most", "5") == 1
+    assert run_command("alternatives", str(model), "slack=3", "bound=5", "--most", "5") == 1
     before = state.read_text()
-    assert run_verb("alternatives", str(model), "slack=2", "bound=5", "--most", "5") == 1
+    assert run_command("alternatives", str(model), "slack=2", "bound=5", "--most", "5") == 1
     (kept,) = state.parent.glob(f"{state.stem}.outdated-*")
     assert kept.read_text() == before
     assert kept.name in capsys.readouterr().err
@@ -206,7 +206,7 @@ def left(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, d
 
 def said_by(*words: str) -> tuple[int, str]:
     with redirect_stdout(io.StringIO()) as printed:
-        return run_verb(*words), printed.getvalue()
+        return run_command(*words), printed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_signal_keeps_the_place_and_the_same_command_goes_on(
 
         patched.setattr("fsm_hpc.search.near_optimal.kept.near_optimal", struck)
         patched.setattr("fsm_hpc.search.solvers.native.search.LOOK_S", 0.0)
-        assert run_verb(*words) == 130
+        assert run_command(*words) == 130
     assert "the same command goes on" in capsys.readouterr().err
     assert find.state_path(rule.read_rule(tmp_path, [])).exists()
     assert json.loads(said_by(*words)[1]) == expected
@@ -262,7 +262,7 @@ def test_nodes_that_are_processes_find_the_set_of_one(model: Path, tmp_path: Pat
     shutil.copy(model, tmp_path)
     words = ("alternatives", str(tmp_path), "slack=3", "bound=4", "--threads", "1", "--json")
     with pytest.raises(UserError, match=r"cluster\.nodes: expected a number from 1 on, found 0"):
-        run_verb(*words, "cluster.nodes=0")
+        run_command(*words, "cluster.nodes=0")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("fsm_hpc.search.solvers.nodes.team.HEAD_START_S", 0.0)
         assert said_by(*words, "cluster.nodes=2") == said_by(*words)

@@ -27,7 +27,7 @@ from fsm_hpc.study import checkpoint, result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system import process_identity, serialization
-from tests.support.command_line import place_of, run_verb
+from tests.support.command_line import place_of, run_command
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 from tests.support.scans import scan_state
 from tests.support.submissions import submission
@@ -45,7 +45,7 @@ def only(study: StudyPaths, fold: int = 0) -> Row:
 
 
 def run_collect(study: StudyPaths, *flags: str) -> int:
-    return run_verb("collect", *place_of(study), *flags)
+    return run_command("collect", *place_of(study), *flags)
 
 
 # ----------------------------------------------------------------------------------- one fold

@@ -20,7 +20,7 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import explanation
 from fsm_hpc.report import explain
 from fsm_hpc.study import result
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.made_studies import fold_result
 
 TABLE = Dataset(
@@ -49,7 +49,7 @@ def values_of(formula: Formula, truths: Mapping[str, bool]) -> dict[Proposition,
 
 
 def run_explain(*words: str) -> int:
-    return run_verb("explain", *words)
+    return run_command("explain", *words)
 
 
 # ------------------------------------------------------------------------------------------ rows

@@ -19,7 +19,7 @@ from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.measures import Confusion
 from fsm_hpc.study.result import Accuracy
-from tests.support.command_line import place_of, run_verb
+from tests.support.command_line import place_of, run_command
 from tests.support.latex import compile_latex, has_style, needs_latex
 from tests.support.made_studies import AWKWARD, fold_result, put, small_study
 
@@ -45,7 +45,7 @@ def tiny(tiny_paths: StudyPaths) -> Study:
 
 @pytest.fixture(scope="module")
 def drawn(tiny_paths: StudyPaths) -> Path:
-    assert run_verb("collect", *place_of(tiny_paths), "--plots", "--paper") == 0
+    assert run_command("collect", *place_of(tiny_paths), "--plots", "--paper") == 0
     return tiny_paths.plots
 
 
@@ -203,7 +203,7 @@ def by_balance(tmp_path_factory: pytest.TempPathFactory) -> Path:
             right = Accuracy(0.9, 0.9, matrix.accuracy or 0.0)
             folds = (fold_result(dataset, method, f, confusion=matrix) for f in (0, 1))
             put(paths, *(replace(done, accuracy=right) for done in folds))
-    assert run_verb("collect", *place_of(paths), "--plots", "--metric", "balanced_accuracy") == 0
+    assert run_command("collect", *place_of(paths), "--plots", "--metric", "balanced_accuracy") == 0
     return paths.plots
 
 

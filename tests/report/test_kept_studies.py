@@ -15,7 +15,7 @@ from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.run import run_fold
 from scripts import take_over
 from scripts.keep_study import keep
-from tests.support.command_line import place_of, run_verb
+from tests.support.command_line import place_of, run_command
 
 RESULTS = Path(__file__).parents[2] / "results"
 STUDIES = ("paper", "paper_plateau", "more")
@@ -32,7 +32,7 @@ def test_a_kept_study_has_the_tables_that_collect_gives(study: str, tmp_path: Pa
         RESULTS / study, tmp_path / study, ignore=shutil.ignore_patterns("tables", "*.csv")
     )
     paths = StudyPaths(tmp_path / study)
-    assert run_verb("collect", *place_of(paths), *SHOWN) == 0
+    assert run_command("collect", *place_of(paths), *SHOWN) == 0
     kept = [path for path in (RESULTS / study).rglob("*") if path.parent.name == "tables"]
     assert kept
     for path in (*kept, *(RESULTS / study).glob("*.csv")):

@@ -20,7 +20,7 @@ from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.measures import METRICS, Confusion, scores_of, smoothed_shares
 from fsm_hpc.study.result import Accuracy, FoldResult
 from fsm_hpc.system import serialization
-from tests.support.command_line import place_of, run_verb
+from tests.support.command_line import place_of, run_command
 from tests.support.made_studies import fold_result, put
 from tests.support.screens import said, screen
 
@@ -81,7 +81,7 @@ def test_measures_in_a_file_are_not_trusted(tmp_path: Path) -> None:
 
 def test_folds_csv_has_the_measures_and_nothing_where_they_are_undefined(tmp_path: Path) -> None:
     study = study_of(tmp_path, GOOD, ONE_CLASS)
-    run_verb("collect", *place_of(study))
+    run_command("collect", *place_of(study))
     with study.folds_csv.open(encoding="utf-8", newline="") as stream:
         good, one_class = list(csv.DictReader(stream))[:2]
     assert float(good["balanced_accuracy"]) == pytest.approx((6 / 7 + 5 / 6) / 2, abs=1e-6)
@@ -96,7 +96,7 @@ def test_folds_csv_has_the_measures_and_nothing_where_they_are_undefined(tmp_pat
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_measure_has_its_table_and_file(tmp_path: Path, metric: str) -> None:
     study = study_of(tmp_path, GOOD, SAYS_NO)
-    assert run_verb("collect", *place_of(study), "--metric", metric) == 0
+    assert run_command("collect", *place_of(study), "--metric", metric) == 0
     names = {path.stem for path in study.tables.iterdir()}
     assert names == {metric, "coverage", "formulas_pivot", "runtimes", "all"}
     assert f"\\input{{{metric}}}" in (study.tables / "all.tex").read_text()
@@ -185,7 +185,7 @@ def test_a_result_in_a_terminal_says_what_is_undefined_and_no_better_than_the_ma
 def test_status_tells_scripts_the_balanced_accuracy_and_the_majority(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_verb("status", *place_of(study_of(tmp_path, SAYS_NO, ONE_CLASS)), "--json")
+    run_command("status", *place_of(study_of(tmp_path, SAYS_NO, ONE_CLASS)), "--json")
     first, second = json.loads(capsys.readouterr().out)
     assert first["balanced_accuracy"] == 0.5
     assert first["majority"] == pytest.approx(10 / 13)
@@ -196,7 +196,7 @@ def test_status_shows_people_the_balanced_accuracy_and_the_majority(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    run_verb("status", *place_of(study_of(tmp_path, GOOD)))
+    run_command("status", *place_of(study_of(tmp_path, GOOD)))
     heading, line = capsys.readouterr().out.splitlines()[:2]
     assert heading.split()[6:9] == ["test", "balanced", "majority"]
     assert "84.6 %    84.5 %    53.8 %" in line
@@ -259,7 +259,7 @@ def test_a_fold_that_was_asked_for_alone_leaves_none_missing(
     tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = study_of(tmp_path, GOOD, GOOD)
-    run_verb("collect", *place_of(study), *words)
+    run_command("collect", *place_of(study), *words)
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("measured: 1 fold: 1 ")
     assert "missing" not in first
@@ -269,7 +269,7 @@ def test_a_fold_that_was_asked_for_alone_leaves_none_missing(
 def test_without_a_fold_filter_the_others_are_missing(
     tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_verb("collect", *place_of(study_of(tmp_path, GOOD)), *words)
+    run_command("collect", *place_of(study_of(tmp_path, GOOD)), *words)
     assert capsys.readouterr().out.startswith("measured: 10 folds: 1 done, 9 missing")
 
 
@@ -310,7 +310,7 @@ def test_a_lower_log_loss_is_a_gain() -> None:
 def test_the_auc_of_a_formula_is_its_balanced_accuracy(tmp_path: Path) -> None:
     """A formula gives two scores, so that its ROC curve has one corner."""
     words = ("dataset=hepatitis", "method=median", "solver=native", "scan.max_length=3")
-    run_verb("run", *words, f"results_dir={tmp_path}", "study=s", "fold=0", "cluster=local")
+    run_command("run", *words, f"results_dir={tmp_path}", "study=s", "fold=0", "cluster=local")
     saved = json.loads((tmp_path / "s/hepatitis/median/fold-0/result.json").read_text())
     assert saved["scores"]["auc"] == pytest.approx(saved["measures"]["balanced_accuracy"])
     assert saved["processor_s"] > 0

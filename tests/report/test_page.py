@@ -19,13 +19,13 @@ from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
 from tests.support.browser import browser
-from tests.support.command_line import place_of, run_verb
+from tests.support.command_line import place_of, run_command
 from tests.support.made_studies import AWKWARD, fold_result, large_study, lengths, put, small_study
 from tests.support.scans import scan_state
 
 
 def write_report(study: StudyPaths, *flags: str) -> Path:
-    assert run_verb("report", *place_of(study), *flags) == 0
+    assert run_command("report", *place_of(study), *flags) == 0
     return study.report
 
 

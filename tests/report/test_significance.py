@@ -18,7 +18,7 @@ from fsm_hpc.report.significance import Ranks
 from fsm_hpc.report.tables.maker import FORMATS, Choices, Maker
 from fsm_hpc.study.files import StudyPaths
 from tests.support import golden_files
-from tests.support.command_line import place_of, run_verb
+from tests.support.command_line import place_of, run_command
 from tests.support.latex import compile_latex, needs_latex
 from tests.support.made_studies import fold_result, large_study, put
 
@@ -121,18 +121,18 @@ def test_a_table_of_differences_is_the_one_that_was_looked_at(
     golden_files.check(f"compare/{name}.{extension}", FORMATS[extension](made[name]))
 
 
-def test_the_verb_compares_by_any_measure_and_margin(
+def test_the_command_compares_by_any_measure_and_margin(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = StudyPaths(tmp_path / "tiny")
     put(paths, *(fold_result("bank", m, f) for m in ("pivot", "xgboost") for f in range(3)))
-    assert run_verb("collect", *place_of(paths), "--metric", "f1", "--margin", "2.5") == 0
+    assert run_command("collect", *place_of(paths), "--metric", "f1", "--margin", "2.5") == 0
     told = capsys.readouterr().out
     assert "F1 score on the held-out rows: the method minus the other" in told
     assert "above -2.5 points" in told
     assert "no p can be below 0.05" in told
     with pytest.raises(UserError, match="expected points from 0 to 100"):
-        run_verb("collect", *place_of(paths), "--margin", "-1")
+        run_command("collect", *place_of(paths), "--margin", "-1")
 
 
 @needs_latex

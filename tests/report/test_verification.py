@@ -1,4 +1,4 @@
-"""The verb verify: outcomes of a study are kept, and what is done is not done again."""
+"""The command verify: outcomes of a study are kept, and what is done is not done again."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.search.weights import MOST, weigh
 from tests.support.brute_force import fewest_errors
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.random_tables import problems
 from tests.support.tables import spec_of
 
@@ -273,7 +273,7 @@ WANTED = Path(__file__).parents[2] / "docs" / "wanted.md"
 def _fitted_by(words: list[str]) -> tuple[int, int]:
     """What the command makes: false positives and false negatives on the fitted rows."""
     out = next(word.removeprefix("out=") for word in words if word.startswith("out="))
-    assert run_verb("fit", *words) == 0
+    assert run_command("fit", *words) == 0
     model = model_file.load(Path(out) / "model.json")
     assert isinstance(model, Model)
     dataset = load(spec_of("hepatitis"), None)

@@ -50,12 +50,12 @@ def test_a_sweep_that_is_too_large_is_refused_before_it_is_listed(words: list[st
     assert peak < 2**26
 
 
-@pytest.mark.parametrize("verb", ["status", "cancel", "plan", "collect", "resume"])
+@pytest.mark.parametrize("command", ["status", "cancel", "plan", "collect", "resume"])
 def test_no_command_lists_a_huge_range(
-    verb: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
+    command: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["fold=range(0,1000000000)", f"results_dir={tmp_path}", *SWEEP[:2]]
-    assert main([verb, *words]) == 2
+    assert main([command, *words]) == 2
     assert "at most 100,000 folds" in capsys.readouterr().err
 
 

@@ -14,7 +14,7 @@ from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import fold_paths
 from fsm_hpc.study.overrides import Override
-from tests.support.command_line import run_verb
+from tests.support.command_line import run_command
 from tests.support.made_studies import fold_result, put
 
 FOLD = ["dataset=bank", "method=pivot", "fold=0"]
@@ -132,9 +132,9 @@ def test_a_study_with_an_awkward_name_is_found_as_it_was_named(
     done = fold_result("bank", "pivot", 0)
     ended = replace(done, provenance=done.provenance | {"generation": submission.generation})
     put(StudyPaths(tmp_path / name), ended)
-    assert run_verb("status", *words) == 0
+    assert run_command("status", *words) == 0
     assert "1 fold: 1 done" in capsys.readouterr().out
-    assert run_verb("collect", *words) == 0
+    assert run_command("collect", *words) == 0
     assert capsys.readouterr().out.startswith(f"{name}: 10 folds: 1 done, 9 missing")
     found = resume.configs(words)
     assert ([one.study for one in found.configs], found.unknown) == ([name], [])

@@ -78,7 +78,7 @@ def test_a_number_that_cannot_be_makes_it_unreadable(
         result.read(path, FOLD)
 
 
-def test_another_folds_result_is_told_by_every_verb_alike(study: StudyPaths) -> None:
+def test_another_folds_result_is_told_by_every_command_alike(study: StudyPaths) -> None:
     paths = study.fold(FOLD)
     paths.result.write_bytes(study.fold(FOLD._replace(fold=1)).result.read_bytes())
     told = b"its result.json is of hepatitis/pivot/fold-1"

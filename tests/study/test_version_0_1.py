@@ -34,8 +34,8 @@ def old(tmp_path: Path) -> StudyPaths:
     return StudyPaths(tmp_path / "old")
 
 
-def run(old: StudyPaths, verb: str, *words: str) -> int:
-    return main([verb, f"results_dir={old.root.parent}", "study=old", *words])
+def run(old: StudyPaths, command: str, *words: str) -> int:
+    return main([command, f"results_dir={old.root.parent}", "study=old", *words])
 
 
 def states(old: StudyPaths, capsys: pytest.CaptureFixture[str]) -> dict[FoldId, str]:

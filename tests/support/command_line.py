@@ -1,4 +1,4 @@
-"""Commands in this process: a verb with its words, and the words that name a study."""
+"""Commands in this process: a command with its words, and the words that name a study."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fsm_hpc.cli.main import main
 from fsm_hpc.study.files import StudyPaths
 
 
-def run_verb(verb: str, *words: str) -> int:
+def run_command(command: str, *words: str) -> int:
     """The exit code; a user's mistake is raised, to be looked at."""
-    return usage.verb(verb).run(list(words))
+    return usage.load_command(command).run(list(words))
 
 
 def said(*words: str) -> tuple[int, bytes]:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:  # plan loads numpy, which `status` does without
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
 
 
-def decisions(console: Console, made: Sequence[Decision], verb: str) -> None:
+def decisions(console: Console, made: Sequence[Decision], action: str) -> None:
     """What is submitted and skipped, and why, one row for folds that share a fate."""
     groups: dict[tuple[FoldId, bool, str], list[int]] = {}
     for one in made:
         key = (_any_fold(one.ref), one.is_submitted, one.reason)
         groups.setdefault(key, []).append(one.ref.id.fold)
-    words = {True: styled((verb, "green")), False: styled(("skipped", "dim"))}
+    words = {True: styled((action, "green")), False: styled(("skipped", "dim"))}
     rows = [
         (*_place(fold), fold_ranges(folds), words[is_submitted], reason)
         for (fold, is_submitted, reason), folds in groups.items()

@@ -1,11 +1,11 @@
-"""The verb collect: findings first, then folds.csv, lengths.csv, tables and figures."""
+"""The command collect: findings first, then folds.csv, lengths.csv, tables and figures."""
 
 from __future__ import annotations
 
 import argparse
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.report import mixture, rows_csv
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.findings import findings, summary
@@ -59,7 +59,7 @@ def _write(paths: StudyPaths, study: Study, tables: Maker, flags: argparse.Names
     return told
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.READ,
     "Accuracy, formula and runtime tables of what is there, in LaTeX, CSV and Markdown.",
     "[study=NAME] [dataset=NAME] [method=NAME] [--metric NAME] [--paper] [--plots] [--strict] ...",

@@ -1,4 +1,4 @@
-"""The verb resume: submit unfinished folds again."""
+"""The command resume: submit unfinished folds again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
-from fsm_hpc.cli.verbs.plan import show_plan
+from fsm_hpc.cli.commands.plan import show_plan
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _unknown(folds: Sequence[FoldRef]) -> list[str]:
     return [f"{names}{more}: {advice}"] if folds else []
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.STEER,
     "Submit timed-out, failed and lost folds again, with more time or memory when given.",
     "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [key=value ...] [--dry-run] [--wait] ...",

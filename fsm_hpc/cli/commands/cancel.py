@@ -1,10 +1,10 @@
-"""The verb cancel: end queued and running folds."""
+"""The command cancel: end queued and running folds."""
 
 from __future__ import annotations
 
 import argparse
 
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     return cancel(select_without_changes(overrides, is_strict=True), flags.yes)
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.STEER,
     "End queued and running folds; shows them only, unless -y.",
     "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-y]",

@@ -1,4 +1,4 @@
-"""The verb status: where every fold and every rule stands."""
+"""The command status: where every fold and every rule stands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.watch import columns, cost, show
 from fsm_hpc.cluster.watch.fold_files import FoldRef
@@ -82,7 +82,7 @@ def _watch(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStat
     return statuses
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.STEER,
     "Where every fold stands, and every rule that is fitted.",
     "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-w] [--check] [--failed] "

@@ -1,4 +1,4 @@
-"""The verb export: a rule as code that stands alone."""
+"""The command export: a rule as code that stands alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError
 
 
@@ -58,7 +58,7 @@ def _header(table: str) -> list[str]:
     return list(read(table, compose_any(["dataset=csv"]).dataset).columns)
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.MODELS,
     "A rule as code that stands alone: SQL, Python, Excel, JavaScript, R, PMML, ONNX, JSON, LaTeX.",
     "MODEL --to LANGUAGE [--dialect NAME] [--table FILE]",

@@ -1,4 +1,4 @@
-"""The verb explain: a formula as a sentence, and why a row gets its answer."""
+"""The command explain: a formula as a sentence, and why a row gets its answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def _explain_model(path: Path, row: int | None, overrides: list[str]) -> int:
     return 0
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.READ,
     "A formula in words and, with --row, why a row gets its answer.",
     "RESULT|MODEL [--row N] [data_dir=FOLDER | dataset.path=FILE ...]",

@@ -1,4 +1,4 @@
-"""The verb verify: check with an independent program that formulas are optimal."""
+"""The command verify: check with an independent program that formulas are optimal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _folds(overrides: list[str]) -> list[FoldPaths]:
     return [fold.paths for fold in formulas if fold.id.fold != ALL]
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.READ,
     "Check with an independent program that formulas are optimal for their length.",
     "MODEL|FOLD [dataset.path=FILE] [--claim FILE], or [study=NAME] [dataset=NAME] [method=NAME] "

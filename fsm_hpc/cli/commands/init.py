@@ -1,4 +1,4 @@
-"""The verb init: a small commented study configuration to start from."""
+"""The command init: a small commented study configuration to start from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError
 
 _EXAMPLE = "heart_disease"  # where no table is given
@@ -86,7 +86,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''").replace("${", "\\${") + "'"
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.RUN,
     "Write a small commented study configuration to start from.",
     "NAME [--table FILE --target COLUMN]",

@@ -1,4 +1,4 @@
-"""The verb predict: a rule's answer for every row of a table."""
+"""The command predict: a rule's answer for every row of a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.system.numbers import counted
 
 
@@ -35,7 +35,7 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     return 0
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.MODELS,
     "A rule's answer for every row of a table, and how often such answers were right.",
     "MODEL TABLE [--out FILE] [dataset.separator=... dataset.decimal=...]",

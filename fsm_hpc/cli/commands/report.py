@@ -1,4 +1,4 @@
-"""The verb report: one page of a study."""
+"""The command report: one page of a study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     return 0
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.READ,
     "One self-contained page of a study.",
     "[study=NAME] [dataset=NAME] [method=NAME] [--metric NAME] [--paper] [--names] [--output FILE]",

@@ -1,4 +1,4 @@
-"""The verb `datasets`: what tables there are, what is in them, and how to get the rest."""
+"""The command `datasets`: what tables there are, what is in them, and how to get the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.data import fetch
 from fsm_hpc.data.dataset import load
 from fsm_hpc.data.facts import Entry, columns, summary
@@ -155,7 +155,7 @@ def _values(facts: dict[str, Any], rows: int) -> str:
     return f"{low} to {high}, median {middle}"
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.TABLES,
     "The tables: what there is, what is in one, and how to get the rest.",
     "[show NAME | fetch [NAME]] [key=value ...] [--json]",

@@ -1,11 +1,11 @@
-"""The verb doctor: check a site before jobs are spent on it."""
+"""The command doctor: check a site before jobs are spent on it."""
 
 from __future__ import annotations
 
 import argparse
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
@@ -15,7 +15,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     return doctor(compose_any(overrides), as_json=flags.json)
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.STEER,
     "Check a site before jobs are spent on it.",
     "[key=value ...] [--json]",

@@ -1,4 +1,4 @@
-"""The command without a verb: one fold here, or with -m all folds of a sweep."""
+"""The default command: one fold here, or with -m all folds of a sweep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 import fsm_hpc
 from fsm_hpc.cli import completion, options, usage
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study.config import Config
 
@@ -56,7 +56,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     stray = [one for one in overrides if "=" not in one and not one.startswith("~")]
     if stray:
         near = did_you_mean(stray[0], usage.names())
-        raise UserError(f"expected key=value or a verb first, found {stray[0]!r}{near}")
+        raise UserError(f"expected key=value or a command first, found {stray[0]!r}{near}")
     if flags.info:
         hydra.show_info(flags.info, overrides)
         return 0
@@ -116,7 +116,7 @@ def _run_here(config: Config) -> int:
     return 0
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.RUN,
     "One fold here; with -m all folds of a sweep, as jobs of a cluster where there is one.",
     "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--wait] [--after LIST] "

@@ -1,10 +1,10 @@
-"""The verb compile: make the solver ready ahead of its first use."""
+"""The command compile: make the solver ready ahead of its first use."""
 
 from __future__ import annotations
 
 import argparse
 
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
@@ -21,7 +21,7 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     return 0
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.STEER,
     "Compile the solver ahead of its first use, for this installation and processor.",
     "",

@@ -1,4 +1,4 @@
-"""The verb fit: one rule from all rows of a table, and what to expect of it."""
+"""The command fit: one rule from all rows of a table, and what to expect of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _show(console: Console, model: Model, paths: ModelPaths) -> None:
     console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.MODELS,
     "One rule from all rows, with what to expect of it: model.json and its card.",
     "TABLE --target COLUMN | dataset=NAME, with [method=pivot|interval|median] [out=FOLDER] "

@@ -1,10 +1,10 @@
-"""The verb logs: what the folds have written."""
+"""The command logs: what the folds have written."""
 
 from __future__ import annotations
 
 import argparse
 
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     return logs(select_without_changes(overrides), flags.follow)
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.STEER,
     "What the folds have written, and what their jobs printed where a fold could not.",
     "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-f]",

@@ -1,4 +1,4 @@
-"""The verb plan: what -m would do, without doing it."""
+"""The command plan: what -m would do, without doing it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def show_plan(configs: Sequence[Config], as_json: bool) -> int:
     return 0
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.RUN,
     "What -m would submit and skip, the arrays and the core-hours; submits nothing.",
     "dataset=NAME method=NAME [key=value ...] [--json]",

@@ -1,4 +1,4 @@
-"""The verb alternatives: all formulas that are about as good as a rule."""
+"""The command alternatives: all formulas that are about as good as a rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Group, Verb
+from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _note(text: str) -> None:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The overrides of this verb, and those that say where the table is."""
+    """The overrides of this command, and those that say where the table is."""
 
     slack: str
     bound: int | None
@@ -135,7 +135,7 @@ def _give(flags: argparse.Namespace, said: Told) -> None:
         print("\n".join(told.lines(said)))
 
 
-VERB = Verb(
+COMMAND = Command(
     Group.MODELS,
     "All formulas that are about as good as a rule, complete and counted.",
     "MODEL|RESULT [slack=0.01] [bound=N] [class=NAME] [--json] [--csv FILE] [--page FILE] "

@@ -1,1 +1,0 @@
-"""One module for each verb; a new file here is a new verb."""
