@@ -228,7 +228,7 @@ def read(
 def _row(found: FoldStatus) -> Row:
     reason = "" if found.state is FoldState.DONE else found.reason
     done = found.result
-    without = "" if done is None else alternatives.complaint(found.ref.paths, done)
+    without = "" if done is None else alternatives.file_error(found.ref.paths, done)
     outdated, checked = found.files.outdated, found.files.verification
     return Row(found.ref.id, found.state, reason, done, found.lengths, without, outdated, checked)
 

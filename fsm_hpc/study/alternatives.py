@@ -13,7 +13,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.study.files import FoldPaths
 from fsm_hpc.study.fold import Fold, threads
-from fsm_hpc.study.result import FoldResult, GoodSetRow
+from fsm_hpc.study.result import AlternativesRow, FoldResult
 from fsm_hpc.system import clock, files, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
@@ -37,7 +37,7 @@ def check(fold: Fold, fitted: Problem) -> None:
         ensure_compiled()
 
 
-def beside(
+def find_and_write(
     fold: Fold,
     fitted: Problem,
     done: FoldResult,
@@ -45,7 +45,7 @@ def beside(
     may_write: Callable[[], bool],
     say: Callable[[str], None] = lambda text: None,
     helpers: Helpers | None = None,
-) -> GoodSetRow | None:
+) -> AlternativesRow | None:
     """Write the families into the fold's folder; what the result says of them.
 
     It has the time of the final formula. A formula that is not proved has no slack, and no set.
@@ -80,7 +80,7 @@ def _write(paths: FoldPaths, good: GoodSet, say: Callable[[str], None]) -> None:
     serialization.write(paths.alternatives, FORMAT, good.summary())
 
 
-def _said(good: GoodSet) -> GoodSetRow:
+def _said(good: GoodSet) -> AlternativesRow:
     return {
         "slack": good.slack,
         "count": good.count,
@@ -90,7 +90,7 @@ def _said(good: GoodSet) -> GoodSetRow:
     }
 
 
-def complaint(paths: FoldPaths, done: FoldResult) -> str:
+def file_error(paths: FoldPaths, done: FoldResult) -> str:
     """What is wrong with the file of a fold that has counted its alternatives; "" if nothing."""
     if done.alternatives is None:
         return ""

@@ -12,7 +12,7 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 
 
-def one_each(configs: Sequence[Config]) -> list[Config]:
+def without_duplicates(configs: Sequence[Config]) -> list[Config]:
     """Every fold once; two jobs for one folder, which would overwrite each other, are refused."""
     folds: dict[tuple[Path, FoldId], Config] = {}
     for config in configs:

@@ -57,13 +57,13 @@ def problem_of(dataset: Dataset, config: Config, rows: Rows) -> Problem:
 
 def prepare(config: Config) -> Fold:
     """Read the table and make the fold; every mistake in the input shows here."""
-    dataset = load_asked(config)
+    dataset = load_table(config)
     refuse_other_table(config, dataset.digest)
     rows = fold_rows(dataset.labels, dataset.groups, config.fold, config.folding)
     return Fold(config, dataset, rows, fold_paths(config))
 
 
-def load_asked(config: Config) -> Dataset:
+def load_table(config: Config) -> Dataset:
     """The table, if it has the columns that cuts and constraints name.
 
     Of the fold `all` of several classes it is that of the first of them.
@@ -160,7 +160,7 @@ def quarantine_other_results(fold: Fold, say: Callable[[str], None]) -> None:
             say(f"{path.name} is of other rows or settings ({changed}); kept as {kept}")
 
 
-def tell_change(fold: Fold, say: Callable[[str], None]) -> None:
+def report_changes(fold: Fold, say: Callable[[str], None]) -> None:
     """Say why a fold that has a result is computed again."""
     done = result.load(fold.paths.result, fold.config.id)
     if done is None:

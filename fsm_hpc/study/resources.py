@@ -59,7 +59,7 @@ def _refuse_slip(by: Mapping[str, Any], dataset: str) -> None:
             raise UserError(f"cluster.by.{name}: no dataset or method, did you mean {near[0]}?")
 
 
-def hopeless(cluster: ClusterSettings) -> str:
+def time_limit_error(cluster: ClusterSettings) -> str:
     """Why a job of this size could never get on; empty where it can."""
     limit_s = math.ceil(cluster.timeout_h * 60) * 60  # schedulers count minutes
     if limit_s > cluster.signal_delay_s + START_S:

@@ -69,14 +69,14 @@ class Origin(TypedDict, total=False):
     requeues: Count | None
 
 
-class _GoodSetRow(TypedDict):
+class _AlternativesRow(TypedDict):
     slack: Count
     count: Count
     families: Count
     complete: bool
 
 
-class GoodSetRow(_GoodSetRow, total=False):
+class AlternativesRow(_AlternativesRow, total=False):
     """What readers of `alternatives` rely on; the set itself is in a file beside."""
 
     digest: str  # of what that file says
@@ -163,7 +163,7 @@ class FoldResult:
     phrases: dict[str, list[str]] = field(default_factory=dict)  # columns of the formula in words
     peak_rss_mb: NonNegative = 0.0
     # how many formulas are about as good, where scan.alternatives asked
-    alternatives: GoodSetRow | None = None
+    alternatives: AlternativesRow | None = None
     variant: str = ""  # the settings in which it differs from those that the study began with
     scores: Scores | None = None  # of predicted probabilities; version 0.2 had none
     processor_s: SpentSeconds | None = None  # of the attempt that wrote it, all threads

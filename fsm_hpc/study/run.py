@@ -119,7 +119,7 @@ def _run_formula(
     if not state.is_finished:
         return None
     done = formula_result(fold, state, splits)
-    found = alternatives.beside(fold, fitted, done, stop, may_write, say, helpers)
+    found = alternatives.find_and_write(fold, fitted, done, stop, may_write, say, helpers)
     if found is None and fold.config.scan.alternatives is not None and stop.is_set():
         return None
     if fold.config.scan.claim and may_write():

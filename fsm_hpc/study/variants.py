@@ -18,7 +18,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.duplicates import one_each
+from fsm_hpc.study.duplicates import without_duplicates
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.system import files, serialization
@@ -49,7 +49,7 @@ _DEFAULTS: Settings = {
 }
 KEYS = frozenset(_DEFAULTS)
 # An unfinished scan goes on where one of these is another: its lengths stay what they are.
-GO_ON = frozenset(
+RESUMABLE_CHANGES = frozenset(
     [
         *("scan.patience", "scan.plateau", "scan.max_length", "method.trials"),
         *("solver", "solver.encoding"),
@@ -209,7 +209,7 @@ def assign_variants(
     for root, before in (known or load_defaults(configs)).items():
         own = ((config.id, settings) for config, settings in folds if _root(config) == root)
         defaults[root] = before.with_defaults_from(own)
-    return one_each(
+    return without_duplicates(
         [replace(one, variant=defaults[_root(one)].variant_of(one.id, its)) for one, its in folds]
     )
 

@@ -187,7 +187,7 @@ def test_the_fingerprint_covers_what_changes_the_answer_and_nothing_else(config:
     assert not is_finished(scan=replace(config.scan, patience=3))
     changed = fold.prepare(replace(config, seed=43))
     said: list[str] = []
-    fold.tell_change(changed, said.append)
+    fold.report_changes(changed, said.append)
     assert said == ["computing again: seed: 42 -> 43"]
 
 

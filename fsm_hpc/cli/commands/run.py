@@ -96,7 +96,7 @@ def _run_here(config: Config) -> int:
         told = f"{config.id} is finished; {prepared.paths.result} stays as it is"
         console.print(told, soft_wrap=True)
     else:
-        fold.tell_change(prepared, console.print)
+        fold.report_changes(prepared, console.print)
         shown = progress.FoldProgress(console, str(config.id))
         with study_lock.held([study]):
             (config,) = variants.assign_variants(

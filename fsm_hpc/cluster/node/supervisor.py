@@ -25,7 +25,7 @@ from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study import scan_file
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.study.fold import load_asked
+from fsm_hpc.study.fold import load_table
 from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import clock, heartbeat
@@ -132,7 +132,7 @@ class Supervisor:
         then = self.submission.table
         if then is None:  # of an older version, or read in this very process
             return
-        spec, now = config.dataset, load_asked(config).digest
+        spec, now = config.dataset, load_table(config).digest
         if now != then:
             raise UserError(
                 f"the table {spec.own_path or spec.name} is not the one that was submitted: its "

@@ -30,7 +30,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fold, provenance
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.resources import hopeless
+from fsm_hpc.study.resources import time_limit_error
 from fsm_hpc.system import files, ownership, terminal
 from fsm_hpc.system.numbers import counted
 
@@ -74,7 +74,7 @@ def _examine(config: Config) -> Iterator[Check]:
 def _time_limit(config: Config, scheduler: Scheduler) -> Iterator[Check]:
     """Whether a job has time to work before it is told to save."""
     if scheduler.has_time_limit:
-        reason = hopeless(config.cluster)
+        reason = time_limit_error(config.cluster)
         text = f"{config.cluster.timeout_h:g} h, told {config.cluster.signal_delay_s} s before"
         yield Check("time limit", Grade.FAILED if reason else Grade.OK, reason or text)
 

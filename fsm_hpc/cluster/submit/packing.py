@@ -13,7 +13,7 @@ from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.fold import load_asked
+from fsm_hpc.study.fold import load_table
 from fsm_hpc.study.fold_id import ALL
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def by_table(config: Config) -> float | None:
     method, longest = config.method.name, config.scan.max_length
     if not method.finds_formula or longest is None:
         return None
-    dataset = load_asked(config)
+    dataset = load_table(config)
     cells = float(dataset.rows * len(dataset.columns))
     if method is Method.MEDIAN:  # one proposition for a column, not one for a threshold
         cells /= 4

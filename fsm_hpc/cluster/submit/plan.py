@@ -69,7 +69,7 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
         raise UserError("these overrides name no fold")
     refuse(configs)
     adapted = schedulers.of(configs[0]).adapted
-    configs = [adapted(config) for config in duplicates.one_each(configs)]
+    configs = [adapted(config) for config in duplicates.without_duplicates(configs)]
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
@@ -79,8 +79,8 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
 
 def refuse(configs: Sequence[Config]) -> None:
     """Two jobs for one folder, and jobs that would be requeued for ever and never get on."""
-    duplicates.one_each(configs)
-    reasons = [resources.hopeless(config.cluster) for config in configs]
+    duplicates.without_duplicates(configs)
+    reasons = [resources.time_limit_error(config.cluster) for config in configs]
     if any(reasons) and schedulers.of(configs[0]).has_time_limit:
         raise UserError(next(filter(None, reasons)))
 
@@ -101,7 +101,7 @@ def ensure_free(config: Config) -> None:
 def _with_data(ref: FoldRef) -> FoldRef:
     config = ref.config
     assert config is not None
-    data = fold.load_asked(config)
+    data = fold.load_table(config)
     refuse_too_few_rows(data.rows, config.folds)
     return replace(ref, data_digest=data.digest)
 

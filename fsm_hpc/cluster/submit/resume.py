@@ -12,7 +12,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import variants
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
-from fsm_hpc.study.fold import load_asked
+from fsm_hpc.study.fold import load_table
 from fsm_hpc.study.recompose import Recomposer
 
 
@@ -82,13 +82,13 @@ class _Resumed:
             self._compose(before)
         assert self._after is not None
         after = replace(self._after, fold=saved.fold, variant=ref.id.variant)
-        goes_on = self._changed <= variants.GO_ON and not ref.paths.result.exists()
+        goes_on = self._changed <= variants.RESUMABLE_CHANGES and not ref.paths.result.exists()
         return after if not self._changed or goes_on else variants.assign_variants([after])[0]
 
     def _compose(self, before: Config) -> None:
         self._before, self._after = before, None
         after = self.recomposer.config(before)
-        load_asked(after)
+        load_table(after)
         then, now = variants.of_config(before), variants.of_config(after)
         self._after = after
         self._changed = frozenset(k for k in {**then, **now} if then.get(k) != now.get(k))
