@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.encodings import problem_of
-from benchmarks.notebook import Notebook
+from benchmarks.result_cache import ResultCache
 from benchmarks.solvers import DATASETS, METHODS
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
@@ -187,7 +187,7 @@ def same_of(cell: AgreementCell) -> str:
 
 def kept_cells(path: Path) -> dict[str, AgreementCell]:
     """The cells of a file, in the order of datasets and methods."""
-    kept = Notebook(path).results
+    kept = ResultCache(path).results
     names = [f"{dataset} {method}" for dataset in DATASETS for method in METHODS]
     return {name: AgreementCell.of(kept[name]) for name in names if name in kept}
 
@@ -204,15 +204,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ensure_compiled()  # before any clock runs
         for dataset in given.datasets:
             for method in given.methods:
-                _cell(Notebook(given.out), dataset, method, given.limit)
+                _cell(ResultCache(given.out), dataset, method, given.limit)
     cells = kept_cells(given.out)
     print("\n".join(table(cells)))
     return int(not all(cell.agrees for cell in cells.values()))
 
 
-def _cell(notebook: Notebook, dataset: str, method: str, limit_s: float) -> None:
+def _cell(cache: ResultCache, dataset: str, method: str, limit_s: float) -> None:
     name = f"{dataset} {method}"
-    before = AgreementCell.of(notebook.results.get(name))
+    before = AgreementCell.of(cache.results.get(name))
     if before.given_s >= limit_s:
         return
     try:
@@ -220,7 +220,7 @@ def _cell(notebook: Notebook, dataset: str, method: str, limit_s: float) -> None
     except UserError as error:
         print(f"{name} left out: {str(error).splitlines()[0]}", file=sys.stderr)
         return
-    proved_further(problem, before, limit_s, lambda cell: notebook.keep(name, asdict(cell)))
+    proved_further(problem, before, limit_s, lambda cell: cache.keep(name, asdict(cell)))
 
 
 if __name__ == "__main__":

@@ -128,18 +128,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not chosen.against:
         parser.error("expected --against REVISION")
     from benchmarks.long_searches import checked_out
-    from benchmarks.notebook import Notebook
+    from benchmarks.result_cache import ResultCache
 
-    notebook = Notebook(chosen.out)
+    cache = ResultCache(chosen.out)
     with checked_out(chosen.against) as before:
         for dataset in chosen.tables:
             for bound in BOUNDS:
                 for side, tree in (("here", HERE), (chosen.against, before)):
                     asked = [dataset, str(bound), str(chosen.last)]
-                    notebook.once(f"{dataset} {bound} {side}", partial(measured_in, tree, asked))
+                    cache.once(f"{dataset} {bound} {side}", partial(measured_in, tree, asked))
             asked = [dataset, "tree", str(chosen.last)]
-            notebook.once(f"{dataset} tree", partial(measured_in, HERE, asked))
-    show(notebook.results)
+            cache.once(f"{dataset} tree", partial(measured_in, HERE, asked))
+    show(cache.results)
 
 
 if __name__ == "__main__":

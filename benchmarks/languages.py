@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS, processor_limit
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.problem import Problem
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=2.0, help="processor seconds of a search")
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/languages.json"))
     given = parser.parse_args(arguments)
-    notebook, effort = Notebook(given.out), Effort(given.longest, given.limit)
+    cache, effort = ResultCache(given.out), Effort(given.longest, given.limit)
     ensure_compiled()  # before any clock runs
     print(f"pivot, {given.folds} of 10 folds, lengths to {effort.longest}: size, % right, seconds")
     print(f"{'':16}" + "".join(f"{language.value:>18}" for language in Language))
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for language in Language:
             name = f"{dataset} {language.value} {effort.longest} {effort.limit_s:g}"
             folds = [
-                notebook.once(f"{name} {fold}", partial(measured, dataset, language, fold, effort))
+                cache.once(f"{name} {fold}", partial(measured, dataset, language, fold, effort))
                 for fold in range(given.folds)
             ]
             line += f"{cell(folds, effort.longest):>18}"

@@ -36,8 +36,8 @@ from typing import Any
 
 import fsm_hpc
 from benchmarks.mutant_list import MUTANTS, Engine, Mutant
-from benchmarks.notebook import Notebook, Results
 from benchmarks.reproduction import rewritten
+from benchmarks.result_cache import ResultCache, Results
 from fsm_hpc import checker
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula
@@ -195,7 +195,7 @@ def _records(path: Path) -> list[Any]:
 class Judge:
     """Checks claims; the proof for all formulas of a claim is kept by all that it depends on."""
 
-    def __init__(self, problems: dict[str, Problem], proofs: Notebook) -> None:
+    def __init__(self, problems: dict[str, Problem], proofs: ResultCache) -> None:
         self._problems = problems
         self._proofs = proofs
         self._outcomes: dict[str, str] = {}  # many mutants give the same answers
@@ -246,20 +246,20 @@ def _checked(claim: checker.Claim, budget_s: float) -> Results:
 # ----------------------------------------------------------------------------------------- steps
 
 
-def collect(notebook: Notebook, problems: dict[str, Problem], limit_s: float) -> None:
+def collect(cache: ResultCache, problems: dict[str, Problem], limit_s: float) -> None:
     """The answers of the unchanged solver and of all mutants."""
     for mutant in (None, *MUTANTS):
         name = mutant.name if mutant else UNCHANGED
-        if name not in notebook.results:
+        if name not in cache.results:
             answers, others = answers_of(mutant, chosen(mutant, problems), limit_s)
-            optima = answers if mutant is None else _optima(notebook)
+            optima = answers if mutant is None else _optima(cache)
             listed = [described(one, problems[one.problem], optima) for one in answers]
-            notebook.keep(name, {"answers": listed, "others": others})
-        print(json.dumps(summary(name, notebook.results[name])), flush=True)
+            cache.keep(name, {"answers": listed, "others": others})
+        print(json.dumps(summary(name, cache.results[name])), flush=True)
 
 
-def _optima(notebook: Notebook) -> list[Answer]:
-    unchanged = notebook.results[UNCHANGED]["answers"]
+def _optima(cache: ResultCache) -> list[Answer]:
+    unchanged = cache.results[UNCHANGED]["answers"]
     return [
         Answer(one["problem"], one["bound"], parse(one["formula"]), one["errors"])
         for one in unchanged
@@ -291,16 +291,16 @@ def chosen(mutant: Mutant | None, problems: dict[str, Problem]) -> dict[str, Pro
     return {name: problem for name, problem in problems.items() if engine_of(problem) is engine}
 
 
-def check(notebook: Notebook, judge: Judge, budget_s: float) -> None:
+def check(cache: ResultCache, judge: Judge, budget_s: float) -> None:
     """Check all answers: the wrong ones first, and of these the ones with small bounds."""
     for is_wrong, bound in itertools.product((True, False), range(1, LONGEST + 1)):
-        for name, kept in notebook.results.items():
+        for name, kept in cache.results.items():
             for answer in kept["answers"]:
                 is_open = answer.get("outcome", checker.UNFINISHED) == checker.UNFINISHED
                 if (answer["is_wrong"], answer["bound"], is_open) == (is_wrong, bound, True):
                     answer["outcome"] = judge.outcome(answer, budget_s)
-            notebook.keep(name, kept)
-        for name, kept in notebook.results.items():
+            cache.keep(name, kept)
+        for name, kept in cache.results.items():
             print(json.dumps(summary(name, kept)), flush=True)
 
 
@@ -352,9 +352,9 @@ def table_of(kept: Results) -> list[str]:
     return [*lines, f"| **all** | | {' | '.join(totals)} |"]
 
 
-def write(notebook: Notebook) -> None:
+def write(cache: ResultCache) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    made = rewritten(page, {"mutants": lambda: table_of(notebook.results)})
+    made = rewritten(page, {"mutants": lambda: table_of(cache.results)})
     PAGE.write_text(made, encoding="utf-8")
 
 
@@ -367,16 +367,16 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--proofs", type=Path, default=Path("build/mutants/proofs.json"))
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args(words)
-    notebook = Notebook(args.out)
+    cache = ResultCache(args.out)
     if args.step == "write":
-        write(notebook)
+        write(cache)
         return 0
     problems = problems_of(DATASETS, args.data_dir)
     if args.step == "answers":
-        collect(notebook, problems, args.limit)
+        collect(cache, problems, args.limit)
     else:
-        check(notebook, Judge(problems, Notebook(args.proofs)), args.budget)
-    rows = [summary(name, kept) for name, kept in notebook.results.items()]
+        check(cache, Judge(problems, ResultCache(args.proofs)), args.budget)
+    rows = [summary(name, kept) for name, kept in cache.results.items()]
     return int(any(row["wrong and verified"] or row["right and refuted"] for row in rows))
 
 

@@ -18,7 +18,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.trial_slurm import Bench, answers, bench
 from fsm_hpc.study import scan_file
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -68,12 +68,12 @@ def main() -> None:
     parser.add_argument("--runs", default=",".join(RUNS))
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/nodes"))
     options = parser.parse_args()
-    notebook = Notebook(options.out / "nodes.json")
+    cache = ResultCache(options.out / "nodes.json")
     with bench(options.out) as on:
         for name in options.runs.split(","):
-            notebook.once(name, partial(measure, on, name))
-    one = notebook.results.get("one")
-    for name, run in notebook.results.items():
+            cache.once(name, partial(measure, on, name))
+    one = cache.results.get("one")
+    for name, run in cache.results.items():
         told = f"{name}: {run['nodes']} nodes, {run['cpu_s']:.0f} s of processor time"
         if one is not None:
             same = "the same" if run["lengths"] == one["lengths"] else "OTHER"

@@ -28,10 +28,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.notebook import Notebook, Results
 from benchmarks.optimality_packages import PACKAGES, Answer, Package
 from benchmarks.optimality_page import reproducers, results
 from benchmarks.reproduction import rewritten
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.small_tables import Question, random_table
 
 OUT = Path("results/benchmarks/optimality.json")
@@ -258,9 +258,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--write", action="store_true", help=f"the tables of {PAGE}")
     args = parser.parse_args(words)
-    notebook = Notebook(args.out)
+    cache = ResultCache(args.out)
     if args.write:
-        write(notebook.results)
+        write(cache.results)
         return 0
     print(f"seeds from {args.seed} (Boolean) and {args.seed + NUMERIC_SEED} (numeric)")
     for package in PACKAGES:
@@ -271,12 +271,12 @@ def main(words: Sequence[str] | None = None) -> int:
             continue
         found = examined(package, args.tables, args.seed)
         place = {"python": platform.python_version(), "seed": args.seed}
-        notebook.keep(package.name, found | place)
+        cache.keep(package.name, found | place)
         counts = json.dumps(found["counts"])
         print(f"{package.name} {package.version}: {found['questions']} questions, {counts}")
         if found["reproducer"]:
             print(f"  {json.dumps(found['reproducer'])}", flush=True)
-    own = [one for name, one in notebook.results.items() if name.startswith("fsm_hpc")]
+    own = [one for name, one in cache.results.items() if name.startswith("fsm_hpc")]
     return int(any(one["counts"].get("wrong") for one in own))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.notebook import Results
 from benchmarks.optimality_packages import PACKAGES
+from benchmarks.result_cache import Results
 from benchmarks.small_tables import Question
 
 

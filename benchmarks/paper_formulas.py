@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import processor_limit
 from fsm_hpc.data.columns import Kind
 from fsm_hpc.data.median import median
@@ -240,15 +240,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--study", type=Path, default=Path("results/paper"), help="ours")
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args(arguments)
-    notebook = Notebook(given.out)
+    cache = ResultCache(given.out)
     if given.limit:
         ensure_compiled()
         for example in EXAMPLES:
             name = f"{example.dataset} {example.method}"
-            kept = notebook.results.get(name)
+            kept = cache.results.get(name)
             if kept is None or kept["fewest"] is None:
-                notebook.keep(name, measured(example, given.limit))
-    print("\n".join(table(notebook.results, given.study)))
+                cache.keep(name, measured(example, given.limit))
+    print("\n".join(table(cache.results, given.study)))
 
 
 if __name__ == "__main__":

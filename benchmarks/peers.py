@@ -128,7 +128,7 @@ def against(study: Study) -> list[str]:
     for one in overall:
         if one.first != FORMULAS or finds_formula(one.second):
             continue
-        judged = [d.judgement() for d in tested if (d.first, d.second) == (one.first, one.second)]
+        judged = [d.conclusion() for d in tested if (d.first, d.second) == (one.first, one.second)]
         wins, losses = judged.count("better"), judged.count("worse")
         symbols = _symbols(study, one.second)
         ties = len(judged) - wins - losses

@@ -26,7 +26,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.encodings import problem_of
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS, METHODS
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
@@ -69,13 +69,13 @@ def _told_on(dataset: str, method: str, least_s: float) -> Results:
     return told(problem_of(dataset, method), least_s)
 
 
-def shares(notebook: Notebook, cells: Sequence[tuple[str, str]], least_s: float) -> None:
+def shares(cache: ResultCache, cells: Sequence[tuple[str, str]], least_s: float) -> None:
     print(f"share told while the first length of at least {least_s:g} s was searched, one thread")
     print(f"{'cell':26} length seconds |  1/4   1/2   3/4 | left: told / true at 1/4, 1/2, 3/4")
     inside = falling = 0
     for dataset, method in cells:
         name = f"shares {dataset} {method} {least_s:g}"
-        found = notebook.once(name, partial(_told_on, dataset, method, least_s))
+        found = cache.once(name, partial(_told_on, dataset, method, least_s))
         seconds, heard = found["seconds"], found["told"]
         at = [_share_at(heard, part * seconds) for part in (0.25, 0.5, 0.75)]
         ratios = [
@@ -137,11 +137,11 @@ def killed(length: int, threads: int, seed: int) -> Results:
     return {"start_up": start_up, "one": one_piece, "pieces": pieces, "wall": wall_s, "same": same}
 
 
-def kills(notebook: Notebook, length: int, threads: Sequence[int]) -> None:
+def kills(cache: ResultCache, length: int, threads: Sequence[int]) -> None:
     print(f"german_credit pivot fold 0 up to length {length}, killed {KILLS} times; processor time")
     print("threads  one piece  in pieces  ratio  same answer")
     for count in threads:
-        found = notebook.once(f"kills {length} {count}", partial(killed, length, count, count))
+        found = cache.once(f"kills {length} {count}", partial(killed, length, count, count))
         one = found["one"] - found["start_up"]
         cut = sum(found["pieces"]) - found["start_up"] * len(found["pieces"])
         print(f"{count:7} {one:9.1f}s {cut:9.1f}s {cut / one:6.2f}  {found['same']}", flush=True)
@@ -158,11 +158,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=(1, 2, 4))
     flags = parser.parse_args()
     ensure_compiled()
-    notebook = Notebook(flags.out)
+    cache = ResultCache(flags.out)
     if flags.what == "shares":
-        shares(notebook, [(d, m) for d in flags.datasets for m in flags.methods], flags.least)
+        shares(cache, [(d, m) for d in flags.datasets for m in flags.methods], flags.least)
     else:
-        kills(notebook, flags.length, flags.threads)
+        kills(cache, flags.length, flags.threads)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from benchmarks import (
     ties,
     verification_tables,
 )
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS
 from benchmarks.study_tables import Beside, signed
 from fsm_hpc.report import significance
@@ -58,7 +58,7 @@ class Kept:
         return self._studies[name]
 
     def experiment(self, name: str) -> Results:
-        return Notebook(self.experiments / f"{name}.json").results
+        return ResultCache(self.experiments / f"{name}.json").results
 
     @property
     def experiments(self) -> Path:

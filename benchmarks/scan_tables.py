@@ -114,7 +114,7 @@ def plateau(study: Study, other: Study) -> list[str]:
 
 def _both(study: Study, other: Study) -> Iterator[tuple[Beside, Beside]]:
     for one in besides(study):
-        group = other.group(one.group.place, one.group.method)
+        group = other.group(one.group.dataset_variant, one.group.method)
         if group is not None and one.group.finds_formula and len(group.results) == FOLDS:
             yield one, Beside(group)
 

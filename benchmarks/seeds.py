@@ -29,7 +29,7 @@ from statistics import fmean, pstdev, stdev
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS
 from fsm_hpc.baselines import load, tuning
 from fsm_hpc.baselines.base import Task
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--longest", type=int, default=10, help="length of a formula, of `folds`")
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args(arguments)
-    notebook = Notebook(given.out)
+    cache = ResultCache(given.out)
     for step in (step for step in given.steps if step != "table"):
         measure, quick = STEPS[step]
         if step == "folds":
@@ -221,10 +221,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in given.cells or quick:
             for seed in range(given.seeds):
                 dataset, method = name.split()
-                notebook.once(f"{step} {name} {seed}", partial(measure, dataset, method, seed))
+                cache.once(f"{step} {name} {seed}", partial(measure, dataset, method, seed))
     for step in STEPS:
-        print(f"{step}\n" + "\n".join(table(notebook.results, step)))
-    print("reshuffled\n" + "\n".join(reshuffled_table(notebook.results)))
+        print(f"{step}\n" + "\n".join(table(cache.results, step)))
+    print("reshuffled\n" + "\n".join(reshuffled_table(cache.results)))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.encodings import problem_of
-from benchmarks.notebook import Notebook
+from benchmarks.result_cache import ResultCache
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
@@ -84,12 +84,12 @@ def _apart(make: str, amount: int, bound: int, limit_s: float) -> dict[str, Any]
     return result
 
 
-def against(notebook: Notebook, make: str, bound: int, limit_s: float) -> dict[int, Any]:
+def against(cache: ResultCache, make: str, bound: int, limit_s: float) -> dict[int, Any]:
     """Measurements over more and more rows, or columns."""
     measured = {}
     for amount in {"rows": ROWS, "columns": COLUMNS}[make]:
         name = f"{make} {amount} processor"
-        kept = notebook.once(name, partial(_apart, make, amount, bound, limit_s))
+        kept = cache.once(name, partial(_apart, make, amount, bound, limit_s))
         measured[amount] = kept
         mark = "" if kept["proved"] else ">="
         print(
@@ -110,15 +110,15 @@ def solve_bound(threads: int) -> dict[str, Any]:
     return {"seconds": time.monotonic() - started, "formula": str(outcome.formula)}
 
 
-def scaling(notebook: Notebook, limit_s: float, figures: Path) -> None:
+def scaling(cache: ResultCache, limit_s: float, figures: Path) -> None:
     from benchmarks.solvers import reached
 
     print(f"processor seconds for bound {ROWS_BOUND} against rows, 50 mixed columns, pivot")
-    by_rows = against(notebook, "rows", ROWS_BOUND, 4 * limit_s)
+    by_rows = against(cache, "rows", ROWS_BOUND, 4 * limit_s)
     print(f"the same for bound {COLUMNS_BOUND} against columns of three values, {WIDE_ROWS} rows")
-    by_columns = against(notebook, "columns", COLUMNS_BOUND, 4 * limit_s)
+    by_columns = against(cache, "columns", COLUMNS_BOUND, 4 * limit_s)
     by_bound = {
-        f"{dataset} {method}": notebook.once(
+        f"{dataset} {method}": cache.once(
             f"reach {dataset} {method} {limit_s:g}", partial(reached, dataset, method, 1, limit_s)
         )
         for dataset, method in CURVES
@@ -126,7 +126,7 @@ def scaling(notebook: Notebook, limit_s: float, figures: Path) -> None:
     print(f"seconds for {' '.join(map(str, THREADS_AT))} against threads, {os.cpu_count()} cores")
     by_threads = {}
     for count in THREADS:
-        kept = notebook.once(f"threads {count}", partial(solve_bound, count))
+        kept = cache.once(f"threads {count}", partial(solve_bound, count))
         by_threads[count] = kept["seconds"]
         print(f"  {count:9} {kept['seconds']:8.2f} s", flush=True)
     draw(by_rows, by_columns, by_bound, by_threads, figures)

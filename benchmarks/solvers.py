@@ -26,7 +26,7 @@ from pathlib import Path
 
 from benchmarks import long_searches
 from benchmarks.encodings import problem_of
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
@@ -82,7 +82,7 @@ def repeated(problem: Problem, length: int, threads: int) -> Results:
     return sorted(runs, key=lambda run: run["seconds"])[REPEATS // 2]
 
 
-def ratios(notebook: Notebook, threads: int, limit_s: float) -> None:
+def ratios(cache: ResultCache, threads: int, limit_s: float) -> None:
     """Native against both encodings: the rules of the paper, and the faster ones shipped."""
     print(
         f"seconds to proved optimum, {threads} threads, fold 0 training part, at most {limit_s:g}"
@@ -93,14 +93,12 @@ def ratios(notebook: Notebook, threads: int, limit_s: float) -> None:
     for dataset, method, length in INSTANCES:
         name = f"{dataset} {method} {length}"
         problem = problem_of(dataset, method)
-        ours = notebook.once(
-            f"native {name} {threads}", partial(repeated, problem, length, threads)
-        )
+        ours = cache.once(f"native {name} {threads}", partial(repeated, problem, length, threads))
         row = f"{name:26} {ours['errors']:6} {ours['size']:4} {ours['seconds']:8.4f}"
         for encoding, ratios_so_far in logs.items():
             make = partial(ClingoDl, threads, encoding)
             measure = partial(timed, make, problem, length, limit_s)
-            theirs = notebook.once(f"clingo_dl {encoding.value} {name} {threads}", measure)
+            theirs = cache.once(f"clingo_dl {encoding.value} {name} {threads}", measure)
             _compare(name, ours, theirs)
             ratio = theirs["seconds"] / ours["seconds"]
             ratios_so_far.append(math.log(ratio))
@@ -164,7 +162,7 @@ def reached(dataset: str, method: str, threads: int, limit_s: float, last: int =
     return {"bounds": bounds, "perfect": is_last}
 
 
-def reach(notebook: Notebook, chosen: Sequence[str], limit_s: float) -> None:
+def reach(cache: ResultCache, chosen: Sequence[str], limit_s: float) -> None:
     _load_kernels(1)
     limits = [limit for limit in REACH_S if limit <= limit_s] or [limit_s]
     title = " and ".join(f"{limit:g} s" for limit in limits)
@@ -174,7 +172,7 @@ def reach(notebook: Notebook, chosen: Sequence[str], limit_s: float) -> None:
         cells = []
         for method in METHODS:
             name = f"reach {dataset} {method} {limit_s:g}"
-            found = notebook.once(name, partial(reached, dataset, method, 1, limit_s))
+            found = cache.once(name, partial(reached, dataset, method, 1, limit_s))
             cells.append(_cell(found, limits))
         print(f"{dataset:16}" + "".join(f"{cell:>24}" for cell in cells), flush=True)
 
@@ -197,7 +195,7 @@ def _load_kernels(threads: int) -> None:
 # ----------------------------------------------------------------------------------------- long
 
 
-def long(notebook: Notebook, against: str | None, rounds: int, chosen: Sequence[str]) -> None:
+def long(cache: ResultCache, against: str | None, rounds: int, chosen: Sequence[str]) -> None:
     """All bounds up to the last one: what a change to the kernels is held against."""
     if against is not None:
         long_searches.compare(against, rounds, chosen)
@@ -208,7 +206,7 @@ def long(notebook: Notebook, against: str | None, rounds: int, chosen: Sequence[
     for one in long_searches.INSTANCES:
         if one.dataset in chosen and one.slack is None:
             measure = partial(reached, one.dataset, one.method, 1, math.inf, one.last)
-            last = notebook.once(f"long {one.name}", measure)["bounds"][-1]
+            last = cache.once(f"long {one.name}", measure)["bounds"][-1]
             print(f"{one.name:26} {last['seconds']:8.2f}   {last['errors']} errors", flush=True)
 
 
@@ -230,7 +228,7 @@ def grown(dataset: str, depth: int) -> Results:
     return {"seconds": seconds, "errors": int((tree.predict(rows) != labels).sum())}
 
 
-def trees(notebook: Notebook) -> None:
+def trees(cache: ResultCache) -> None:
     """Another problem (cuts in a tree), but what a user would try instead."""
     _load_kernels(1)
     heads = "".join(f" | {f'tree of depth {depth}':>16} errors" for depth in TREE_DEPTHS)
@@ -238,10 +236,10 @@ def trees(notebook: Notebook) -> None:
     print(f"{'':16} bounds 1-6 errors{heads}")
     for dataset in TREES_AT:
         ours = partial(reached, dataset, "pivot", 1, 600.0, 6)
-        last = notebook.once(f"beside trees {dataset}", ours)["bounds"][-1]
+        last = cache.once(f"beside trees {dataset}", ours)["bounds"][-1]
         line = f"{dataset:16} {last['seconds']:10.2f} {last['errors']:6}"
         for depth in TREE_DEPTHS:
-            kept = notebook.once(f"tree {dataset} {depth}", partial(grown, dataset, depth))
+            kept = cache.once(f"tree {dataset} {depth}", partial(grown, dataset, depth))
             line += f" | {kept['seconds']:16.2f} {kept['errors']:6}"
         print(line, flush=True)
 
@@ -258,20 +256,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/solvers.json"))
     parser.add_argument("--figures", type=Path, default=Path("docs/figures"))
     args = parser.parse_args()
-    notebook = Notebook(args.out)
+    cache = ResultCache(args.out)
     steps = args.steps or STEPS
     if "ratios" in steps:
-        ratios(notebook, args.threads, args.limit)
+        ratios(cache, args.threads, args.limit)
     if "reach" in steps:
-        reach(notebook, args.datasets, args.limit)
+        reach(cache, args.datasets, args.limit)
     if "long" in steps:
-        long(notebook, args.against, args.rounds, args.datasets)
+        long(cache, args.against, args.rounds, args.datasets)
     if "trees" in steps:
-        trees(notebook)
+        trees(cache)
     if "scaling" in steps:
         from benchmarks.solver_scaling import scaling
 
-        scaling(notebook, args.limit, args.figures)
+        scaling(cache, args.limit, args.figures)
 
 
 if __name__ == "__main__":

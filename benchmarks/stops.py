@@ -27,7 +27,7 @@ from sklearn import datasets as tables
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS, METHODS
 from fsm_hpc import FormulaClassifier
 from fsm_hpc.search.stop_reason import StopReason
@@ -87,13 +87,13 @@ def _cell_line(name: str, ran: Sequence[FoldResult]) -> str:
 # ------------------------------------------------------------------------------------ estimator
 
 
-def estimator(notebook: Notebook, chosen: Sequence[str]) -> None:
+def estimator(cache: ResultCache, chosen: Sequence[str]) -> None:
     """Seconds of a default fit, each class against the rest."""
     print(f"the default FormulaClassifier().fit, wanted within {MOST_S:g} s")
     print(f"{'table':24} {'rows':>5} {'columns':>7} {'seconds':>8} {'cut':>5} proved  stop reason")
     longest = 0.0
     for name, x, y in _tables(chosen):
-        kept = notebook.once(f"estimator {name}", partial(fitted, x, y))
+        kept = cache.once(f"estimator {name}", partial(fitted, x, y))
         longest = max(longest, kept["seconds"])
         shape = f"{x.shape[0]:5} {x.shape[1]:7}"
         flags = f"{kept['cut']!s:>5} {kept['proved']!s:>6}"
@@ -141,12 +141,12 @@ def fitted(x: Any, y: Any) -> Results:
 # ----------------------------------------------------------------------------------------- iris
 
 
-def iris(notebook: Notebook, seeds: int) -> None:
+def iris(cache: ResultCache, seeds: int) -> None:
     """Accuracy of ten folds, for each seed of folds and splits."""
     print(f"iris versicolor, ten folds, wanted at least {LEAST_ACCURACY:.0%} for each seed")
     shares = []
     for seed in range(seeds):
-        kept = notebook.once(f"iris {seed}", partial(versicolor, seed))
+        kept = cache.once(f"iris {seed}", partial(versicolor, seed))
         shares.append(kept["accuracy"])
         print(f"seed {seed}: {kept['accuracy']:.1%} in {kept['seconds']:.1f} s", flush=True)
     print(f"worst: {min(shares):.1%}")
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("results"), help="of the cells")
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks"))
     args = parser.parse_args()
-    notebook = Notebook(args.out / "stops.json")
+    cache = ResultCache(args.out / "stops.json")
     wanted = args.steps or steps
     unknown = sorted(set(wanted) - set(steps))
     if unknown:
@@ -183,9 +183,9 @@ def main() -> None:
     if "cells" in wanted:
         cells(args.results, args.datasets, args.methods, args.folds)
     if "estimator" in wanted:
-        estimator(notebook, args.tables)
+        estimator(cache, args.tables)
     if "iris" in wanted:
-        iris(notebook, args.seeds)
+        iris(cache, args.seeds)
 
 
 if __name__ == "__main__":

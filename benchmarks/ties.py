@@ -23,7 +23,7 @@ from statistics import fmean
 
 import numpy as np
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS, METHODS, processor_limit
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.ladder import Ladder, Length, Split
@@ -201,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=20.0, help="processor seconds of a fold")
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args(arguments)
-    notebook = Notebook(given.out)
+    cache = ResultCache(given.out)
     if given.limit:
         _compile()
         effort = (given.draws, given.longest, given.limit)
@@ -209,8 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for method in given.methods:
                 for fold in range(10):
                     measure = partial(measured, dataset, method, fold, *effort)
-                    notebook.once(f"{dataset} {method} {fold}", measure)
-    print("\n".join(table(notebook.results)))
+                    cache.once(f"{dataset} {method} {fold}", measure)
+    print("\n".join(table(cache.results)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from benchmarks.notebook import Notebook, Results
+from benchmarks.result_cache import ResultCache, Results
 from benchmarks.trial_slurm import Bench, answers, bench
 
 WORDS = (
@@ -52,11 +52,10 @@ def main() -> None:
         f"whole-{options.length}": (size,),
         f"minutes-{options.length}": (size, *MINUTE),
     }
-    notebook = Notebook(options.out / "time_limits.json")
+    cache = ResultCache(options.out / "time_limits.json")
     with bench(options.out) as on:
         start, whole, cut = (
-            notebook.once(study, partial(measure, on, study, words))
-            for study, words in runs.items()
+            cache.once(study, partial(measure, on, study, words)) for study, words in runs.items()
         )
     starts_s = cut["lives"] * start["cpu_s"]
     spent = [run["cpu_s"] - run["lives"] * start["cpu_s"] for run in (whole, cut)]

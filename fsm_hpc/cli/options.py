@@ -14,7 +14,7 @@ from fsm_hpc.study.measures import METRICS
 if TYPE_CHECKING:
     from fsm_hpc.cluster.submit.launch import Options
     from fsm_hpc.report.collect import Study
-    from fsm_hpc.report.tables.maker import Choices
+    from fsm_hpc.report.tables.builder import ReportOptions
     from fsm_hpc.study.files import StudyPaths
 
 
@@ -110,10 +110,10 @@ def table_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choices(flags: argparse.Namespace) -> Choices:
-    from fsm_hpc.report.tables.maker import Choices
+def report_options(flags: argparse.Namespace) -> ReportOptions:
+    from fsm_hpc.report.tables.builder import ReportOptions
 
-    shown = Choices(flags.paper, flags.names, flags.metric, flags.compare)
+    shown = ReportOptions(flags.paper, flags.names, flags.metric, flags.compare)
     if flags.margin is None:
         return shown
     if not 0 <= flags.margin <= 100:

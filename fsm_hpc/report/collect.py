@@ -1,4 +1,4 @@
-"""results/** -> one row per fold, at any moment, whatever has become of it."""
+"""Read the results of a study: one row per fold, whatever its state."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Row:
     state: FoldState
     reason: str = ""
     result: FoldResult | None = None
-    lengths: Sequence[Mapping[str, Any]] = ()  # of an unfinished fold those on disk so far
-    without_set: str = ""  # why the alternatives that its result counts are not in their file
-    outdated: int = 0  # files of other rows or settings that are kept beside
+    lengths: Sequence[Mapping[str, Any]] = ()  # of an unfinished fold: those on disk
+    without_set: str = ""  # why the file of its alternatives is missing or unreadable
+    outdated: int = 0  # number of renamed files of other rows or settings
     verification: Verification | None = None  # of this result, by the independent checker
 
     @property
@@ -63,8 +63,8 @@ class Row:
     @property
     def threads(self) -> int:
         """Of all nodes together."""
-        told = self.result.provenance if self.result else {}
-        return int(told.get("nodes") or 1) * int(told.get("threads") or 1)
+        provenance = self.result.provenance if self.result else {}
+        return int(provenance.get("nodes") or 1) * int(provenance.get("threads") or 1)
 
     @property
     def core_hours(self) -> float:
@@ -80,7 +80,7 @@ class Row:
 
 
 class DatasetVariant(NamedTuple):
-    """A dataset, in one of the study's variants: what methods are compared on."""
+    """A dataset in one variant of the study; methods are compared within it."""
 
     dataset: str
     variant: str = ""
@@ -99,7 +99,7 @@ class FoldGroup:
     variant: str = ""
 
     @property
-    def place(self) -> DatasetVariant:
+    def dataset_variant(self) -> DatasetVariant:
         return DatasetVariant(self.dataset, self.variant)
 
     @property
@@ -143,12 +143,12 @@ class FoldGroup:
 
     @cached_property
     def majority(self) -> float | None:
-        """What always saying the more frequent class gets right, on average over the folds."""
+        """The accuracy of always predicting the more frequent class, averaged over the folds."""
         return self.mean("majority")
 
     @cached_property
     def beats_majority(self) -> bool | None:
-        """Whether the folds are right more often than that; None where there is nothing to tell."""
+        """Whether the folds are more accurate than the majority; None without results."""
         accuracy = self.mean("accuracy")
         if accuracy is None or self.majority is None:
             return None
@@ -164,22 +164,22 @@ class Study:
 
     @cached_property
     def groups(self) -> dict[tuple[str, ...], FoldGroup]:
-        """By dataset and method, and by the variant where it is not the plain one."""
+        """By dataset, method and, unless it is the plain one, variant."""
         groups: dict[tuple[str, ...], list[Row]] = {}
         for row in self.rows:
             groups.setdefault(row.id.place, []).append(row)
         return {
-            place: FoldGroup(rows[0].dataset, rows[0].method, tuple(rows), rows[0].variant)
-            for place, rows in groups.items()
+            key: FoldGroup(rows[0].dataset, rows[0].method, tuple(rows), rows[0].variant)
+            for key, rows in groups.items()
         }
 
-    def group(self, place: DatasetVariant, method: str) -> FoldGroup | None:
+    def group(self, key: DatasetVariant, method: str) -> FoldGroup | None:
         """The folds of a method on a dataset, in a variant."""
-        return self.groups.get(FoldId(place.dataset, method, 0, place.variant).place)
+        return self.groups.get(FoldId(key.dataset, method, 0, key.variant).place)
 
     @cached_property
     def variants(self) -> tuple[str, ...]:
-        """Those of its folds, the plain one first; only "" where nothing was varied."""
+        """The variants of its folds, the plain one first; only "" without variants."""
         return tuple(sorted({row.variant for row in self.rows}))
 
     @property
@@ -187,7 +187,7 @@ class Study:
         return any(self.variants)
 
     @cached_property
-    def places(self) -> tuple[DatasetVariant, ...]:
+    def dataset_variants(self) -> tuple[DatasetVariant, ...]:
         """Every dataset in each of its variants."""
         return tuple(sorted({DatasetVariant(row.dataset, row.variant) for row in self.rows}))
 
@@ -212,12 +212,12 @@ class Study:
 def read(
     study: StudyPaths, folds: Sequence[FoldRef] | None = None, *, fills_up: bool = False
 ) -> Study:
-    """These folds; without any, or to fill up, all of each dataset and method that has begun."""
+    """Read these folds; by default, or with `fills_up`, all of each started dataset and method."""
     if not study.root.is_dir():
         raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
     known = fold_files.on_disk(study.root) if folds is None else folds
     statuses, _ = fold_states([ref for ref in known if ref.id.fold != ALL])
-    rows = {one.ref.id: _row(one) for one in statuses}
+    rows = {status.ref.id: _row(status) for status in statuses}
     if folds is None or fills_up:
         rows |= {f: Row(f, FoldState.MISSING) for f in _expected(rows.values()) if f not in rows}
     if not rows:
@@ -225,16 +225,22 @@ def read(
     return Study(study.root.name, tuple(rows[fold] for fold in sorted(rows, key=_order)))
 
 
-def _row(found: FoldStatus) -> Row:
-    reason = "" if found.state is FoldState.DONE else found.reason
-    done = found.result
-    without = "" if done is None else alternatives.file_error(found.ref.paths, done)
-    outdated, checked = found.files.outdated, found.files.verification
-    return Row(found.ref.id, found.state, reason, done, found.lengths, without, outdated, checked)
+def _row(status: FoldStatus) -> Row:
+    done = status.result
+    return Row(
+        status.ref.id,
+        status.state,
+        "" if status.state is FoldState.DONE else status.reason,
+        done,
+        status.lengths,
+        without_set="" if done is None else alternatives.file_error(status.ref.paths, done),
+        outdated=status.files.outdated,
+        verification=status.files.verification,
+    )
 
 
 def mean_of_defined(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are not None; None where there are none."""
+    """The mean of the values that are not None; None without any."""
     defined = [value for value in values if value is not None]
     return fmean(defined) if defined else None
 
@@ -244,19 +250,19 @@ def finds_formula(method: str) -> bool:
 
 
 def label(method: str) -> str:
-    """A method as a reader knows it."""
+    """The name of a method for readers."""
     return baselines.LABELS.get(method, method)
 
 
 def _expected(rows: Iterable[Row]) -> list[FoldId]:
-    """All folds of every dataset, method and variant that has begun, as many as results say."""
+    """All folds of every started dataset, method and variant, by the number in its results."""
     folds: dict[FoldId, int] = {}
     for row in rows:
         known = row.result.settings.get("folds", 0) if row.result else 0
         first = row.id._replace(fold=0)
         folds[first] = max(folds.get(first, 0), known)
     most = max(folds.values(), default=0)
-    return [one._replace(fold=k) for one, count in folds.items() for k in range(count or most)]
+    return [first._replace(fold=k) for first, n in folds.items() for k in range(n or most)]
 
 
 def _order(fold: FoldId) -> tuple[str, tuple[int, str], str, int]:

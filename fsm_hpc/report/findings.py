@@ -1,4 +1,4 @@
-"""What is wrong or missing in a study, to be said before any figure."""
+"""Problems and missing folds of a study, which reports show first."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from fsm_hpc.system.numbers import counted
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a reader has to know before any figure."""
+    """A problem of some folds."""
 
     kind: str
     where: str
     text: str
 
     def __str__(self) -> str:
-        text = self.text.replace("\n", "\n" + " " * 15)  # below where it begins
+        text = self.text.replace("\n", "\n" + " " * 15)  # aligned with the first line
         return f"{self.kind:<13}  {self.where}" + (f": {text}" if text else "")
 
 
 def summary(study: Study) -> str:
     """`paper: 350 folds: 340 done, 10 missing`."""
-    said = [f"{study.counts[s]} {s.value}" for s in FoldState if study.counts[s]]
-    return f"{study.name}: {counted(len(study.rows), 'fold')}: {', '.join(said)}{_proofs(study)}"
+    states = [f"{study.counts[s]} {s.value}" for s in FoldState if study.counts[s]]
+    return f"{study.name}: {counted(len(study.rows), 'fold')}: {', '.join(states)}{_proofs(study)}"
 
 
 def _proofs(study: Study) -> str:
@@ -49,8 +49,8 @@ _URGENCY = (
 
 
 def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
-    """What is wrong or missing, the worst first; folds of one cell with one reason together."""
-    found = [Finding("mixed", m.where("all methods"), m.text) for m in mixtures]
+    """Problems, the most severe first; folds of a group with the same reason share one."""
+    problems = [Finding("mixed", m.where("all methods"), m.text) for m in mixtures]
     groups: dict[tuple[FoldState, tuple[str, ...], str], list[int]] = {}
     for row in study.rows:
         if row.state is not FoldState.DONE:
@@ -59,18 +59,18 @@ def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
         for (kind, place, reason), folds in groups.items():
             if kind is state:
                 where = f"{'/'.join(place)} {fold_list(folds)}"
-                found.append(Finding(state.value, where, reason))
+                problems.append(Finding(state.value, where, reason))
     for row in study.rows:
         if row.without_set:
             where = f"{'/'.join(row.id.place)} {fold_list([row.fold])}"
-            found.append(Finding("alternatives", where, row.without_set))
+            problems.append(Finding("alternatives", where, row.without_set))
     return sorted(
-        (*found, *_outdated(study)), key=lambda finding: finding.kind != FoldState.FAILED.value
+        (*problems, *_outdated(study)), key=lambda finding: finding.kind != FoldState.FAILED.value
     )
 
 
 def _outdated(study: Study) -> Iterator[Finding]:
-    """Cells with files of other rows or settings, which were kept before others were written."""
+    """Groups with renamed files of other rows or settings."""
     for group in study.groups.values():
         rows = [row for row in group.rows if row.outdated]
         if rows:

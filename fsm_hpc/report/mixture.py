@@ -1,4 +1,4 @@
-"""Name the settings, code and solvers that folds which are averaged together do not share."""
+"""Find settings, code and solvers that differ between folds of one average."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ class Mixture:
         return f"{self.where('*')} mixes {self.text}"
 
     def where(self, methods: str) -> str:
-        """`bank/pivot`, with `methods` said of several."""
+        """`bank/pivot`; `methods` stands for several."""
         return "/".join(filter(None, (self.dataset, self.method or methods, self.variant)))
 
     def is_of(self, group: FoldGroup) -> bool:
-        """Whether it is to be told with figures of these folds."""
-        is_there = (self.dataset, self.variant) == group.place
-        return is_there and self.method in (None, group.method)
+        """Whether it concerns averages of these folds."""
+        is_same = (self.dataset, self.variant) == group.dataset_variant
+        return is_same and self.method in (None, group.method)
 
 
 def find(study: Study) -> tuple[Mixture, ...]:
-    """Everything that is mixed in a study."""
+    """Every mixture in a study."""
     inside = [m for group in study.groups.values() for m in _in_group(group)]
-    return (*inside, *(m for place in study.places for m in _in_dataset(study, place)))
+    return (*inside, *(m for key in study.dataset_variants for m in _in_dataset(study, key)))
 
 
 def _in_group(group: FoldGroup) -> Iterable[Mixture]:
-    found = {row.fold: _aspects(row.result) for row in group.rows if row.result is not None}
-    first = next(iter(found.values()), {})
-    if all(aspects == first for aspects in found.values()):
+    by_fold = {row.fold: _aspects(row.result) for row in group.rows if row.result is not None}
+    first = next(iter(by_fold.values()), {})
+    if all(aspects == first for aspects in by_fold.values()):
         return
-    for name in dict.fromkeys(name for aspects in found.values() for name in aspects):
+    for name in dict.fromkeys(name for aspects in by_fold.values() for name in aspects):
         folds: dict[str, list[int]] = {}
-        for fold, aspects in found.items():
+        for fold, aspects in by_fold.items():
             folds.setdefault(_short(aspects.get(name)), []).append(fold)
         if len(folds) > 1:
             parts = [f"{name} {value} ({fold_list(numbers)})" for value, numbers in folds.items()]
@@ -57,7 +57,7 @@ def _in_group(group: FoldGroup) -> Iterable[Mixture]:
 
 
 def _aspects(done: FoldResult) -> dict[str, Any]:
-    """All that folds must share to be averaged."""
+    """Everything that averaged folds must share."""
     aspects = {name: value for name, value in done.settings.items() if name != "fold"}
     origin = done.provenance
     if done.formula is None:  # an optimum stays one, but other libraries grow other trees
@@ -70,17 +70,17 @@ def _aspects(done: FoldResult) -> dict[str, Any]:
     }
 
 
-def _in_dataset(study: Study, place: DatasetVariant) -> Iterable[Mixture]:
+def _in_dataset(study: Study, key: DatasetVariant) -> Iterable[Mixture]:
     """The methods of a dataset are compared in one row, so they need the same folds."""
-    groups = [g for g in study.groups.values() if g.place == place and g.results]
+    groups = [g for g in study.groups.values() if g.dataset_variant == key and g.results]
     for name in _SHARED_BY_METHODS:
         methods: dict[str, list[str]] = {}
         for group in groups:
             value = _short(group.results[0].settings.get(name))
             methods.setdefault(value, []).append(label(group.method))
         if len(methods) > 1:
-            parts = [f"{name} {value} ({', '.join(who)})" for value, who in methods.items()]
-            yield Mixture(place.dataset, None, " and ".join(parts), place.variant)
+            parts = [f"{name} {value} ({', '.join(labels)})" for value, labels in methods.items()]
+            yield Mixture(key.dataset, None, " and ".join(parts), key.variant)
 
 
 def fold_list(numbers: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""folds.csv and lengths.csv: everything a study has measured, to be read by programs."""
+"""Write folds.csv and lengths.csv: all measurements of a study, for programs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
     "job_ids": lambda r: " ".join(map(str, r.provenance.get("job_ids", ()))),
     "requeues": lambda r: r.provenance.get("requeues"),
 }
-_PLACE = ("dataset", "method", "fold", "status")
+_LABELS = ("dataset", "method", "fold", "status")
 _PROOF = ("proof", "checker_version", "checker_s")
 _LENGTH = (
     *("length", "size", "formula", "errors", "train_accuracy", "validation_accuracy"),
@@ -69,9 +69,9 @@ _LENGTH = (
 def write(study: Study, folds_csv: Path, lengths_csv: Path) -> list[Path]:
     """One line per fold, and one per length of every fold."""
     folds = (_fold_line(row) for row in study.rows)
-    _write(folds_csv, (*_PLACE, "reason", *_OF_RESULT, *_PROOF, "variant"), folds)
+    _write(folds_csv, (*_LABELS, "reason", *_OF_RESULT, *_PROOF, "variant"), folds)
     lengths = (line for row in study.rows for line in _length_lines(row))
-    _write(lengths_csv, (*_PLACE, *_LENGTH, "chosen", "variant"), lengths)
+    _write(lengths_csv, (*_LABELS, *_LENGTH, "chosen", "variant"), lengths)
     return [folds_csv, lengths_csv]
 
 
@@ -79,7 +79,7 @@ def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 6)
 
 
-def _place(row: Row) -> list[Any]:
+def _labels(row: Row) -> list[Any]:
     return [row.dataset, row.method, row.fold, row.state.value]
 
 
@@ -88,14 +88,14 @@ def _fold_line(row: Row) -> list[Any]:
     values = [None] * len(_OF_RESULT) if done is None else [f(done) for f in _OF_RESULT.values()]
     proof = row.proof.value if row.proof else None
     check = (checked.checker, checked.processor_s) if checked else (None, None)
-    return [*_place(row), row.reason, *values, proof, *check, row.variant or PLAIN]
+    return [*_labels(row), row.reason, *values, proof, *check, row.variant or PLAIN]
 
 
 def _length_lines(row: Row) -> Iterable[list[Any]]:
     chosen = row.result.length_bound if row.result else None
     for entry in row.lengths:
         values = (entry.get(name) for name in _LENGTH)
-        yield [*_place(row), *values, entry.get("length") == chosen, row.variant or PLAIN]
+        yield [*_labels(row), *values, entry.get("length") == chosen, row.variant or PLAIN]
 
 
 def _write(path: Path, header: Iterable[str], lines: Iterable[list[Any]]) -> None:

@@ -1,10 +1,10 @@
-"""Whether methods differ: the tests that a reviewer asks for, over folds and over datasets."""
+"""Significance tests of the differences between methods, over folds and over datasets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, variance
 
@@ -12,17 +12,17 @@ from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Study
 from fsm_hpc.study.measures import METRICS
 
 LEVEL = 0.05
-MARGIN = 1.0  # points that "not worse" may cost
+MARGIN = 1.0  # non-inferiority margin in points
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Two methods on one dataset: the first minus the second, in points, over their folds."""
 
-    place: DatasetVariant
+    dataset_variant: DatasetVariant
     first: str
     second: str
-    folds: int  # that both have
+    folds: int  # common to both
     mean: float
     half_width: float  # of the 95 % interval
     p: float
@@ -35,8 +35,8 @@ class Difference:
     def high(self) -> float:
         return self.mean + self.half_width
 
-    def judgement(self, margin: float = MARGIN) -> str:
-        """What the interval allows one to say; `open` where it allows nothing."""
+    def conclusion(self, margin: float = MARGIN) -> str:
+        """What the interval shows: better, worse, not worse, or `open`."""
         if self.low > 0:
             return "better"
         if self.high < 0:
@@ -52,7 +52,7 @@ class Overall:
     second: str
     differences: tuple[float, ...]  # a mean for each dataset, in points
     p: float
-    adjusted: float  # by Holm, for all pairs that are asked about
+    adjusted: float  # by Holm, for all pairs that are tested
 
     @property
     def mean(self) -> float:
@@ -79,7 +79,7 @@ class Ranks:
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
-        """The largest sets of neighbours that cannot be told apart."""
+        """The largest sets of neighbours that do not differ significantly."""
         runs = [
             tuple(m for m, other in self.ranks[at:] if other - rank <= self.critical)
             for at, (_, rank) in enumerate(self.ranks)
@@ -95,13 +95,13 @@ class Ranks:
 
 def differences(study: Study, metric: str) -> list[Difference]:
     """Every pair of methods on every dataset, where both have two folds in common."""
-    found = []
-    for place in study.places:
+    tested = []
+    for key in study.dataset_variants:
         for first, second in combinations(study.methods, 2):
-            groups = study.group(place, first), study.group(place, second)
+            groups = study.group(key, first), study.group(key, second)
             if groups[0] is not None and groups[1] is not None:
-                found += _difference(groups[0], groups[1], metric)
-    return found
+                tested += _difference(groups[0], groups[1], metric)
+    return tested
 
 
 def _difference(first: FoldGroup, second: FoldGroup, metric: str) -> list[Difference]:
@@ -121,7 +121,9 @@ def _difference(first: FoldGroup, second: FoldGroup, metric: str) -> list[Differ
     half_width = float(t.ppf(1 - LEVEL / 2, count - 1)) * error
     distance = abs(mean) / error if error else math.inf if mean else 0.0
     p = 2 * float(t.sf(distance, count - 1))
-    return [Difference(first.place, first.method, second.method, count, mean, half_width, p)]
+    return [
+        Difference(first.dataset_variant, first.method, second.method, count, mean, half_width, p)
+    ]
 
 
 def _test_share(group: FoldGroup) -> float:
@@ -130,17 +132,17 @@ def _test_share(group: FoldGroup) -> float:
     return fmean(r["test"] / (r["train"] + r["validation"]) for r in rows)
 
 
-def overall(methods: Sequence[str], found: Sequence[Difference]) -> list[Overall]:
+def overall(methods: Sequence[str], tested: Sequence[Difference]) -> list[Overall]:
     """Every pair of methods over the datasets that have both."""
     by_pair: dict[tuple[str, str], list[float]] = {pair: [] for pair in combinations(methods, 2)}
-    for one in found:
-        by_pair[one.first, one.second].append(one.mean)
-    tested = [
-        Overall(*pair, tuple(means), _signed_ranks(means), 1.0)
-        for pair, means in by_pair.items()
-        if means
+    for difference in tested:
+        by_pair[difference.first, difference.second].append(difference.mean)
+    pairs = {pair: means for pair, means in by_pair.items() if means}
+    p_values = [_signed_ranks(means) for means in pairs.values()]
+    return [
+        Overall(*pair, tuple(means), p, adjusted)
+        for (pair, means), p, adjusted in zip(pairs.items(), p_values, holm(p_values), strict=True)
     ]
-    return _holm(tested)
 
 
 def _signed_ranks(means: Sequence[float]) -> float:
@@ -149,14 +151,13 @@ def _signed_ranks(means: Sequence[float]) -> float:
     return float(wilcoxon(means).pvalue) if any(means) else 1.0
 
 
-def _holm(tested: Sequence[Overall]) -> list[Overall]:
-    """Holm's step-down: the k-th smallest p counts as often as there are pairs from it on."""
-    order = sorted(range(len(tested)), key=lambda number: tested[number].p)
-    adjusted, largest = dict[int, float](), 0.0
-    for step, number in enumerate(order):
-        largest = max(largest, min(1.0, tested[number].p * (len(tested) - step)))
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down: the k-th smallest of n values is multiplied by n - k + 1."""
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for step, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[number] * (len(p_values) - step)))
         adjusted[number] = largest
-    return [replace(one, adjusted=adjusted[number]) for number, one in enumerate(tested)]
+    return adjusted
 
 
 def ranks(study: Study, metric: str) -> Ranks | None:
@@ -164,7 +165,7 @@ def ranks(study: Study, metric: str) -> Ranks | None:
     import numpy as np
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-    table = [means for place in study.places if (means := _means(study, place, metric))]
+    table = [means for key in study.dataset_variants if (means := _means(study, key, metric))]
     count = len(study.methods)
     if len(table) < 2 or count < 2:
         return None
@@ -176,11 +177,11 @@ def ranks(study: Study, metric: str) -> Ranks | None:
     return Ranks(tuple(ordered), len(table), p, critical, metric)
 
 
-def _means(study: Study, place: DatasetVariant, metric: str) -> list[float] | None:
-    """The mean of every method, rounded as far as floats may differ; None where one has none."""
+def _means(study: Study, key: DatasetVariant, metric: str) -> list[float] | None:
+    """The mean of every method, without rounding errors; None if one is missing."""
     means = []
     for method in study.methods:
-        group = study.group(place, method)
+        group = study.group(key, method)
         mean = group.mean(metric) if group else None
         if mean is None:
             return None

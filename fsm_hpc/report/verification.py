@@ -1,4 +1,4 @@
-"""Verify formulas with the independent checker, and keep the outcomes."""
+"""Verify formulas with the independent checker, and store the outcomes."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ LIMIT = (
     "verify makes claims of the paper's problem only: compute it with scan.claim=true, of `fit` "
     "fit.claim=true, and run checker.py on the claim.json.gz that this writes"
 )
-PATIENCE_S = 20.0  # for a claim that another process holds: longer than its death takes to notice
+PATIENCE_S = 20.0  # for a lock of another process; a dead process is noticed earlier
 # one thread, so that processor seconds are comparable and claims can be checked side by side
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def verify_file(path: Path, overrides: list[str], budget_s: float) -> dict[str, Verification]:
-    """Verify what a model.json, a result.json or a fold's folder holds, and keep the outcomes."""
+    """Verify a model.json, a result.json or a fold folder, and store the outcomes."""
     path = explain.result_path(path)
     if model_file.is_model(path):
         return verify_model(path, overrides, budget_s)
@@ -94,44 +94,42 @@ def _run_checker(file: Path, budget_s: float) -> tuple[str, str, float]:
 def verify_folds(
     folds: Iterable[FoldPaths], overrides: list[str], budget_s: float, each_s: float
 ) -> Iterator[str]:
-    """Verify the proved formulas of these folds, the cheapest claims first; tells each outcome.
+    """Verify the proved formulas of these folds, the cheapest claims first; yields messages.
 
-    `overrides` say where tables are. Outcomes are kept at once, so the same call resumes. Several
-    processes can share the work: each holds the fold that it checks. What another one holds is
-    looked at again in the end, as that process may have been killed.
+    `overrides` locate the tables. Outcomes are stored at once, so the same call resumes. Several
+    processes can share the work: each locks the fold that it checks. Folds locked by another
+    process are tried again at the end, as that process may have been killed.
     """
     end_s = time.monotonic() + budget_s
     waiting = open_claims(folds, each_s)
     for patience_s in (0.0, PATIENCE_S):
-        held_by_others = []
+        locked_by_others = []
         for paths in waiting:
             if time.monotonic() >= end_s:
-                yield "the budget is used up; the same command resumes"
+                yield "time limit reached; the same command resumes"
                 return
             with _held(paths, patience_s) as is_held:
                 if not is_held:
-                    held_by_others.append(paths)
-                elif open_claims([paths], each_s):  # nobody has checked it meanwhile
+                    locked_by_others.append(paths)
+                elif open_claims([paths], each_s):  # still open under the lock
                     yield _verify_fold(paths, overrides, min(end_s - time.monotonic(), each_s))
-        waiting = held_by_others
+        waiting = locked_by_others
 
 
 def open_claims(folds: Iterable[FoldPaths], each_s: float) -> list[FoldPaths]:
-    """The folds about whose formulas the checker may find out more in this time for each."""
-    found = [
-        (_cost(done), paths) for paths, done in _proved(folds) if _is_open(paths, done, each_s)
-    ]
-    return [paths for _, paths in sorted(found)]
+    """Folds with undecided claims that this time for each may decide, the cheapest first."""
+    undecided = [(p, done) for p, done in _proved(folds) if _is_open(p, done, each_s)]
+    return [paths for paths, _ in sorted(undecided, key=lambda pair: (_cost(pair[1]), pair[0]))]
 
 
 def outcomes(folds: Iterable[FoldPaths]) -> Counter[str]:
     """How many proved formulas of these folds have each outcome."""
-    known = [read(paths, done) for paths, done in _proved(folds)]
-    return Counter(one.outcome if one else "not checked" for one in known)
+    stored = [read(paths, done) for paths, done in _proved(folds)]
+    return Counter(check.outcome if check else "not checked" for check in stored)
 
 
 def in_words(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[one]} {one}" for one in sorted(counts)) or "no claims"
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in sorted(counts)) or "no claims"
 
 
 def _verify_fold(paths: FoldPaths, overrides: list[str], budget_s: float) -> str:
@@ -144,7 +142,7 @@ def _verify_fold(paths: FoldPaths, overrides: list[str], budget_s: float) -> str
 
 
 def _proved(folds: Iterable[FoldPaths]) -> Iterator[tuple[FoldPaths, FoldResult]]:
-    """The folds with a formula that is proved."""
+    """Folds with a proved formula."""
     for paths in folds:
         try:
             done = result.read(paths.result, paths.id)
@@ -155,12 +153,12 @@ def _proved(folds: Iterable[FoldPaths]) -> Iterator[tuple[FoldPaths, FoldResult]
 
 
 def _cost(done: FoldResult) -> tuple[int, int]:
-    """What orders claims: the bound decides most."""
+    """The sort key of claims: the bound decides most."""
     return done.length_bound or 0, sum(done.rows.values())
 
 
 def _is_open(paths: FoldPaths, done: FoldResult, each_s: float) -> bool:
-    """Whether the checker may find out more within this time."""
+    """Whether the checker may decide it within this time."""
     known = read(paths, done)
     if known is None or known.checker != checker.VERSION:
         return True
@@ -169,7 +167,7 @@ def _is_open(paths: FoldPaths, done: FoldResult, each_s: float) -> bool:
 
 @contextmanager
 def _held(paths: FoldPaths, patience_s: float) -> Iterator[bool]:
-    """Hold the folder of a fold; False where another process does, also after this time."""
+    """Lock the folder of a fold; False if another process keeps it locked for this time."""
     with ExitStack() as stack:
         try:
             stack.enter_context(study_lock.held([paths.folder], patience_s))

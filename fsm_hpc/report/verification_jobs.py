@@ -1,4 +1,4 @@
-"""Verify a study as jobs, which share its claims: each takes the next one that nobody checks."""
+"""Verify a study with several jobs; each takes the next claim that no other checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fsm_hpc.system.numbers import counted
 
 MARGIN_S = 1800.0  # of a job beyond its budget, as its processor may be shared
 MEMORY_GB = 4.0
-LOOK_S = 1.0
+POLL_S = 1.0
 
 
 class Budgets(NamedTuple):
@@ -39,7 +39,7 @@ class Budgets(NamedTuple):
 def launch(
     folds: Sequence[FoldPaths], tables: list[str], config: Config, budgets: Budgets
 ) -> int | None:
-    """Submit jobs for the claims that are open; the exit code, None once there are outcomes."""
+    """Submit jobs for undecided claims; the exit code, or None once there are outcomes."""
     folds = verification.open_claims(folds, budgets.each_s)
     if not folds:
         return None
@@ -51,11 +51,11 @@ def launch(
         except UnclearError as error:
             raise UserError(f"{scheduler.title} did not accept the jobs: {error}") from None
     jobs, claims = counted(batch.at_a_time, "job"), counted(len(folds), "claim")
-    told = f"job {job_id}: {jobs} for {claims}, the cheapest first; output in {batch.output}"
-    console.print(told, soft_wrap=True)
+    message = f"job {job_id}: {jobs} for {claims}, the cheapest first; output in {batch.output}"
+    console.print(message, soft_wrap=True)
     if scheduler.ends_with_command:
         return _stay(console, folds, scheduler)
-    console.print("`collect` counts what is verified; the same command goes on with what is left")
+    console.print("`collect` counts verified formulas; the same command resumes the rest")
     return 0
 
 
@@ -89,23 +89,23 @@ def _of_one_core(config: Config, budget_s: float) -> Config:
 
 def _stay(console: Console, folds: Sequence[FoldPaths], scheduler: Scheduler) -> int | None:
     """Show outcomes until the jobs have ended; Ctrl-C ends them before."""
-    told = ""
+    printed = ""
     with graceful_interrupt() as stop:
-        while scheduler.is_working() and not stop.wait(LOOK_S):
-            found = verification.in_words(verification.outcomes(folds))
-            if found != told:
-                console.print(found)
-            told = found
+        while scheduler.is_working() and not stop.wait(POLL_S):
+            counts = verification.in_words(verification.outcomes(folds))
+            if counts != printed:
+                console.print(counts)
+            printed = counts
         scheduler.close()
     return 130 if stop.is_set() else None
 
 
 def work(folders: list[str], tables: list[str], budgets: Budgets, follows_parent: bool) -> None:
-    """What each job runs; a job that is ended loses at most the claim under way."""
+    """The work of each job; a killed job loses at most its current claim."""
     parent = os.getppid()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folds = [FoldPaths(Path(folder)) for folder in folders]
-    for told in verification.verify_folds(folds, tables, *budgets):
-        print(told, file=sys.stderr, flush=True)
+    for message in verification.verify_folds(folds, tables, *budgets):
+        print(message, file=sys.stderr, flush=True)
         if follows_parent and os.getppid() != parent:
             return

@@ -6,10 +6,10 @@ import pytest
 
 from benchmarks import mutants
 from benchmarks.mutant_list import MUTANTS, Mutant
-from benchmarks.notebook import Notebook
 from benchmarks.reproduction import ROOT, rewritten
+from benchmarks.result_cache import ResultCache
 
-KEPT = Notebook(ROOT / mutants.OUT).results
+KEPT = ResultCache(ROOT / mutants.OUT).results
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

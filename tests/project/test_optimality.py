@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import optimality
-from benchmarks.notebook import Notebook
 from benchmarks.optimality_packages import PACKAGES, Answer
 from benchmarks.optimality_page import reproducers, results
 from benchmarks.reproduction import ROOT, rewritten
+from benchmarks.result_cache import ResultCache
 from benchmarks.small_tables import Question, random_table
 
 PARITY = Question(((0, 0), (0, 1), (1, 0), (1, 1)), (0, 1, 1, 0), 2)
@@ -77,7 +77,7 @@ def test_a_question_alone_has_the_same_answer() -> None:
 
 
 def test_our_solvers_are_right_in_the_kept_results_and_every_wrong_answer_was_wrong_again() -> None:
-    kept = Notebook(ROOT / optimality.OUT).results
+    kept = ResultCache(ROOT / optimality.OUT).results
     own = [one for name, one in kept.items() if name.startswith("fsm_hpc")]
     assert len(own) == 2
     assert all(one["counts"] == {"right": one["questions"]} for one in own)
@@ -85,7 +85,7 @@ def test_our_solvers_are_right_in_the_kept_results_and_every_wrong_answer_was_wr
 
 
 def test_the_page_shows_what_is_kept() -> None:
-    kept = Notebook(ROOT / optimality.OUT).results
+    kept = ResultCache(ROOT / optimality.OUT).results
     known = {"results": lambda: results(kept), "reproducers": lambda: reproducers(kept)}
     text = (ROOT / optimality.PAGE).read_text(encoding="utf-8")
     assert rewritten(text, known) == text, "python -m benchmarks.optimality --write"

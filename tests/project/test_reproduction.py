@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.agreement import kept_cells
-from benchmarks.notebook import Notebook
 from benchmarks.paper_formulas import OUT as PAPER_FORMULAS
 from benchmarks.reproduction import PAGES, ROOT, Kept, blocks, rewritten
+from benchmarks.result_cache import ResultCache
 
 KNOWN = blocks(Kept(ROOT / "results"))
 
@@ -49,6 +49,6 @@ def test_both_solvers_agree_on_every_length_that_is_kept() -> None:
 
 
 def test_no_formula_of_the_paper_beats_a_proved_optimum() -> None:
-    kept = Notebook(ROOT / PAPER_FORMULAS).results
+    kept = ResultCache(ROOT / PAPER_FORMULAS).results
     assert kept
     assert all(one["fewest"] is None or one["fewest"] <= one["errors"] for one in kept.values())

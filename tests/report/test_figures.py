@@ -108,7 +108,7 @@ def test_bars_of_a_method_without_results_leave_no_gap(tmp_path: Path) -> None:
     put(paths, fold_result("hepatitis", "pivot", 0), fold_result("hepatitis", "xgboost", 0))
     paths.fold(FoldId("hepatitis", "interval", 0)).folder.mkdir(parents=True)
     with plots._styled():
-        bars = figures.accuracy(collect.read(paths), paper_beside=True).axes[0].patches
+        bars = figures.accuracy(collect.read(paths), with_paper=True).axes[0].patches
     middles = [bar.get_y() + bar.get_height() / 2 for bar in bars]
     assert middles == pytest.approx([-0.8 / 6, 0.8 / 6])
 

@@ -12,7 +12,7 @@ import pytest
 from fsm_hpc.models.progress import print_result
 from fsm_hpc.report import collect, mixture
 from fsm_hpc.report.page.page import render
-from fsm_hpc.report.tables.maker import Choices, Maker
+from fsm_hpc.report.tables.builder import ReportOptions, TableBuilder
 from fsm_hpc.report.tables.tabular import Table
 from fsm_hpc.report.tables.text import to_csv, to_markdown
 from fsm_hpc.study import result
@@ -41,9 +41,9 @@ def study_of(folder: Path, *matrices: Confusion) -> StudyPaths:
     return study
 
 
-def table_of(study: StudyPaths, choices: Choices) -> Table:
+def table_of(study: StudyPaths, options: ReportOptions) -> Table:
     read = collect.read(study)
-    return Maker(read, mixture.find(read), choices).accuracy()
+    return TableBuilder(read, mixture.find(read), options).accuracy()
 
 
 # ------------------------------------------------------------------------------------ result.json
@@ -103,7 +103,7 @@ def test_every_measure_has_its_table_and_file(tmp_path: Path, metric: str) -> No
 
 
 def test_the_caption_says_which_measure_it_is(tmp_path: Path) -> None:
-    table = table_of(study_of(tmp_path, GOOD), Choices(metric="balanced_accuracy"))
+    table = table_of(study_of(tmp_path, GOOD), ReportOptions(metric="balanced_accuracy"))
     assert table.caption.startswith("Balanced accuracy of the held-out rows in percent")
 
 
@@ -111,20 +111,20 @@ def test_a_measure_is_averaged_where_it_is_defined_and_says_over_how_many_folds(
     tmp_path: Path,
 ) -> None:
     study = study_of(tmp_path, *[GOOD] * 8, ONE_CLASS, ONE_CLASS)
-    table = table_of(study, Choices(metric="balanced_accuracy"))
+    table = table_of(study, ReportOptions(metric="balanced_accuracy"))
     cell = table.lines[0].cells[1]
     assert cell.value == pytest.approx(100 * (6 / 7 + 5 / 6) / 2)
     assert cell.note == "over 8 of 10 folds, as it is undefined in folds 8, 9"
 
 
 def test_a_measure_that_is_undefined_in_every_fold_has_no_number(tmp_path: Path) -> None:
-    table = table_of(study_of(tmp_path, *[SAYS_NO] * 10), Choices(metric="precision"))
+    table = table_of(study_of(tmp_path, *[SAYS_NO] * 10), ReportOptions(metric="precision"))
     cell = table.lines[0].cells[1]
     assert (cell.value, cell.note) == (None, "undefined in every fold")
 
 
 def test_the_paper_stands_beside_no_other_measure_than_its_own(tmp_path: Path) -> None:
-    table = table_of(study_of(tmp_path, GOOD), Choices(paper=True, metric="f1"))
+    table = table_of(study_of(tmp_path, GOOD), ReportOptions(paper=True, metric="f1"))
     assert "hepatitis,paper" not in to_csv(table)
     assert "The paper tells the accuracy only." in to_markdown(table)
 
@@ -132,7 +132,7 @@ def test_the_paper_stands_beside_no_other_measure_than_its_own(tmp_path: Path) -
 def test_a_majority_has_no_winner(tmp_path: Path) -> None:
     study = study_of(tmp_path, GOOD)
     put(study, fold_of(0, SAYS_NO, method="interval"))
-    table = table_of(study, Choices(metric="majority"))
+    table = table_of(study, ReportOptions(metric="majority"))
     assert table.best(table.lines[0]) == set()
 
 
@@ -145,7 +145,7 @@ def test_an_accuracy_that_does_not_beat_the_majority_says_so_though_it_is_bold(
     study = study_of(tmp_path, *[SAYS_NO] * 10)
     worse = Confusion(0, 4, 6, 3)
     put(study, *(fold_of(number, worse, method="interval") for number in range(10)))
-    table = table_of(study, Choices())
+    table = table_of(study, ReportOptions())
     cells = table.lines[0].cells
     assert table.best(table.lines[0]) == {1}
     note = "does not beat always saying the more frequent class (76.9)"
@@ -153,7 +153,7 @@ def test_an_accuracy_that_does_not_beat_the_majority_says_so_though_it_is_bold(
 
 
 def test_an_accuracy_above_the_majority_has_no_such_note(tmp_path: Path) -> None:
-    table = table_of(study_of(tmp_path, *[GOOD] * 10), Choices())
+    table = table_of(study_of(tmp_path, *[GOOD] * 10), ReportOptions())
     assert table.notes == {}
 
 
@@ -203,12 +203,12 @@ def test_status_shows_people_the_balanced_accuracy_and_the_majority(
 
 
 def test_the_page_shows_the_measures_of_every_fold(tmp_path: Path) -> None:
-    page = render(collect.read(study_of(tmp_path, GOOD, SAYS_NO)), Choices())
+    page = render(collect.read(study_of(tmp_path, GOOD, SAYS_NO)), ReportOptions())
     sections = page.split('<details class="fold"')
     assert "balanced %" in sections[0]
     assert "<dt>balanced accuracy</dt><dd>84.5%</dd>" in sections[1]
     assert "<dt>precision</dt><dd>undefined</dd>" in sections[2]
-    assert "It does not beat always saying the more frequent class." in sections[2]
+    assert "It does not beat the majority class." in sections[2]
     assert "does not beat" not in sections[1]
 
 
@@ -216,7 +216,7 @@ def test_the_page_shows_the_measures_of_every_fold(tmp_path: Path) -> None:
 
 
 def test_the_page_starts_with_the_rules_in_words_and_their_figures(tmp_path: Path) -> None:
-    page = render(collect.read(study_of(tmp_path, *[GOOD] * 10)), Choices())
+    page = render(collect.read(study_of(tmp_path, *[GOOD] * 10)), ReportOptions())
     rules = page[page.index('id="rules"') : page.index('id="problems"')]
     assert page.index('id="rules"') == page.index("<section id=") + len("<section ")
     assert "Predict outcome = lives when albumin is at least 2.9 and ascites is not true" in rules
@@ -225,7 +225,7 @@ def test_the_page_starts_with_the_rules_in_words_and_their_figures(tmp_path: Pat
 
 
 def test_a_rule_that_is_no_better_than_the_majority_says_so(tmp_path: Path) -> None:
-    page = render(collect.read(study_of(tmp_path, SAYS_NO)), Choices())
+    page = render(collect.read(study_of(tmp_path, SAYS_NO)), ReportOptions())
     rules = page[page.index('id="rules"') : page.index('id="problems"')]
     assert "does not beat always saying the more frequent class (76.9)" in rules
     assert "over 1 of 10 folds" in rules
@@ -234,12 +234,12 @@ def test_a_rule_that_is_no_better_than_the_majority_says_so(tmp_path: Path) -> N
 def test_a_method_without_a_formula_yet_stands_among_the_rules(tmp_path: Path) -> None:
     study = study_of(tmp_path, GOOD)
     study.fold(fold_of(0, GOOD, method="median").id).folder.mkdir(parents=True)
-    page = render(collect.read(study), Choices())
+    page = render(collect.read(study), ReportOptions())
     assert "There is no formula yet." in page
 
 
 def test_digests_are_shortened_and_whole_where_one_points_at_them(tmp_path: Path) -> None:
-    page = render(collect.read(study_of(tmp_path, GOOD)), Choices())
+    page = render(collect.read(study_of(tmp_path, GOOD)), ReportOptions())
     whole = "0123456789abcdef" * 4
     assert f'<dt>digest of the table</dt><dd><code title="{whole}">0123456789…</code>' in page
 

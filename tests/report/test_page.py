@@ -12,8 +12,8 @@ import pytest
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report import collect
 from fsm_hpc.report.page import page as report
-from fsm_hpc.report.page.ladder import ladder_chart
-from fsm_hpc.report.tables.maker import Choices
+from fsm_hpc.report.page.length_chart import length_chart
+from fsm_hpc.report.tables.builder import ReportOptions
 from fsm_hpc.search.ladder import Length
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
@@ -44,7 +44,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_opens_with_its_rules_and_then_what_is_wrong(small: Path) -> None:
     text = small.read_text()
-    wrong = ("What is wrong or missing", "11 missing")
+    wrong = ("Problems and missing folds", "11 missing")
     order = ['id="rules"', *wrong, 'id="tables"', 'id="figures"', 'id="folds"']
     places = [text.index(words) for words in order]
     assert places == sorted(places)
@@ -53,8 +53,8 @@ def test_the_page_opens_with_its_rules_and_then_what_is_wrong(small: Path) -> No
 def test_a_whole_study_says_that_nothing_is_wrong(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "whole")
     put(study, *(fold_result("hepatitis", "pivot", fold) for fold in range(10)))
-    page = report.render(collect.read(study), Choices())
-    assert "Nothing: every fold is done and proved, and nothing is mixed." in page
+    page = report.render(collect.read(study), ReportOptions())
+    assert "None: every fold is done and proved, and all folds share their settings." in page
 
 
 def test_the_page_refers_to_nothing_outside_itself(small: Path) -> None:
@@ -69,16 +69,16 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "odd")
     odd = "`<script>alert(1)</script>` >= 3"
     put(study, fold_result("<b>bold & x", "pivot", 0, formula=odd, size=1, words=odd))
-    page = report.render(collect.read(study), Choices(names=True))
+    page = report.render(collect.read(study), ReportOptions(names=True))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "&lt;b&gt;bold &amp; x" in page
 
 
-def test_a_fold_shows_its_formula_in_words_its_ladder_confusion_and_provenance(small: Path) -> None:
+def test_a_fold_shows_its_formula_in_words_its_lengths_confusion_and_provenance(small: Path) -> None:
     section = small.read_text().split('<details class="fold"')[-20]
     assert "Predict outcome = lives when albumin is from 2.9 to 6.4" in section
-    assert section.count("<tr") == 1 + 6 + 3  # the ladder's head and rungs, the confusion matrix
+    assert section.count("<tr") == 1 + 6 + 3  # the lengths with their head, the confusion matrix
     assert "is lives" in section
     facts = ("feedbeef00000000", "node-1", "a fast one", "17_3", "numpy 2.0", "digest of the code")
     for fact in facts:
@@ -95,30 +95,30 @@ def test_an_unfinished_fold_shows_how_far_it_is(tmp_path: Path) -> None:
     study = StudyPaths(tmp_path / "begun")
     done = Length(1, parse("albumin >= 2.9"), 20, 0.75, 0.77, True, 0.5, "native")
     checkpoint.save(study.fold(FoldId("hepatitis", "pivot", 0)).scan, scan_state((done,)), "f")
-    page = report.render(collect.read(study), Choices())
+    page = report.render(collect.read(study), ReportOptions())
     assert "resumes at length 2" in page
     assert "albumin &gt;= 2.9" in page
 
 
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
     study = collect.read(small_study(tmp_path))
-    assert report.render(study, Choices()) == report.render(study, Choices())
+    assert report.render(study, ReportOptions()) == report.render(study, ReportOptions())
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
-def test_a_ladder_marks_the_chosen_length(count: int) -> None:
-    chart = str(ladder_chart(lengths(count), 1))
+def test_a_length_chart_marks_the_chosen_length(count: int) -> None:
+    chart = str(length_chart(lengths(count), 1))
     assert chart.count("<circle") == chart.count("<rect") == count
     assert 'class="chosen"' in chart
 
 
-def test_a_ladder_of_an_unfinished_fold_marks_no_length() -> None:
-    assert 'class="chosen"' not in str(ladder_chart(lengths(3), None))
+def test_a_length_chart_of_an_unfinished_fold_marks_no_length() -> None:
+    assert 'class="chosen"' not in str(length_chart(lengths(3), None))
 
 
-def test_a_ladder_without_differences_still_has_a_scale() -> None:
+def test_a_length_chart_without_differences_still_has_a_scale() -> None:
     flat = [{**entry, "train_accuracy": 1.0, "validation_accuracy": 1.0} for entry in lengths(2)]
-    assert "nan" not in str(ladder_chart(flat, 1))
+    assert "nan" not in str(length_chart(flat, 1))
 
 
 # --------------------------------------------------------------------------------- in a browser

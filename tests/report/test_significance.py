@@ -15,7 +15,7 @@ from fsm_hpc.report import collect, mixture, significance
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.figures import ranks
 from fsm_hpc.report.significance import Ranks
-from fsm_hpc.report.tables.maker import FORMATS, Choices, Maker
+from fsm_hpc.report.tables.builder import FORMATS, ReportOptions, TableBuilder
 from fsm_hpc.study.files import StudyPaths
 from tests.support import golden_files
 from tests.support.command_line import place_of, run_command
@@ -70,7 +70,7 @@ def test_no_more_is_said_than_the_interval_allows(
 ) -> None:
     study = study_of(tmp_path, pivot=ours, xgboost=[0.80, 0.81, 0.82])
     (found,) = significance.differences(study, "accuracy")
-    assert found.judgement(margin=1.0) == said
+    assert found.conclusion(margin=1.0) == said
 
 
 def test_a_difference_that_never_varies_is_no_accident(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_signed_ranks_are_those_of_all_signs(large: Study) -> None:
         assert one.p == pytest.approx(np.mean(np.array(sums) >= seen))
 
 
-def test_holm_counts_every_pair_that_is_asked_about(large: Study) -> None:
+def test_holm_counts_every_pair_that_is_tested(large: Study) -> None:
     found = significance.overall(large.methods, significance.differences(large, "accuracy"))
     ordered = sorted(found, key=lambda one: one.p)
     assert ordered[0].adjusted == pytest.approx(min(1.0, 10 * ordered[0].p))
@@ -117,7 +117,10 @@ def test_a_dataset_without_one_of_the_methods_has_no_rank(tmp_path: Path) -> Non
 def test_a_table_of_differences_is_the_one_that_was_looked_at(
     large: Study, name: str, extension: str
 ) -> None:
-    made = {t.name: t for t in Maker(large, mixture.find(large), Choices(compare=True)).all()}
+    made = {
+        t.name: t
+        for t in TableBuilder(large, mixture.find(large), ReportOptions(compare=True)).all()
+    }
     golden_files.check(f"compare/{name}.{extension}", FORMATS[extension](made[name]))
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from fsm_hpc.report import collect, mixture
 from fsm_hpc.report.collect import Study
-from fsm_hpc.report.tables import maker as tables
+from fsm_hpc.report.tables import builder as tables
 from fsm_hpc.report.tables import paper
+from fsm_hpc.report.tables.builder import FORMATS, ReportOptions, TableBuilder
 from fsm_hpc.report.tables.latex import latex_text, to_latex
-from fsm_hpc.report.tables.maker import FORMATS, Choices, Maker
 from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Math, Table, show_number
 from fsm_hpc.report.tables.text import markdown_text, to_csv, to_markdown, to_terminal
 from fsm_hpc.study.files import StudyPaths
@@ -22,7 +22,7 @@ from tests.support.latex import compile_latex, needs_latex, text_of
 from tests.support.made_studies import AWKWARD, AWKWARD_COLUMN, fold_result, put, small_study
 
 NAMES = ("coverage", "accuracy", "formulas_pivot", "formulas_interval", "runtimes")
-VARIANTS = {"plain": Choices(), "paper": Choices(paper=True, names=True)}
+VARIANTS = {"plain": ReportOptions(), "paper": ReportOptions(paper=True, names=True)}
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return collect.read(small_study(tmp_path_factory.mktemp("study")))
 
 
-def made(study: Study, choices: Choices) -> dict[str, Table]:
-    return {t.name: t for t in Maker(study, mixture.find(study), choices).all()}
+def made(study: Study, options: ReportOptions) -> dict[str, Table]:
+    return {t.name: t for t in TableBuilder(study, mixture.find(study), options).all()}
 
 
 @pytest.mark.parametrize("extension", FORMATS)
@@ -46,11 +46,11 @@ def test_a_table_is_the_one_that_was_looked_at(
 
 @pytest.mark.parametrize("name", ["accuracy", "formulas_pivot"])
 def test_a_terminal_shows_names_as_they_are(study: Study, name: str) -> None:
-    golden_files.check(f"terminal/{name}.txt", to_terminal(made(study, Choices())[name]))
+    golden_files.check(f"terminal/{name}.txt", to_terminal(made(study, ReportOptions())[name]))
 
 
 def test_the_golden_files_cover_every_table(study: Study) -> None:
-    assert tuple(made(study, Choices())) == NAMES
+    assert tuple(made(study, ReportOptions())) == NAMES
 
 
 # ------------------------------------------------------------------------------------------ LaTeX
@@ -70,7 +70,7 @@ def test_all_tables_compile_as_one_document(study: Study, variant: str, tmp_path
 def test_each_table_compiles_in_a_document_of_the_users(
     study: Study, name: str, tmp_path: Path
 ) -> None:
-    table = made(study, Choices())[name]
+    table = made(study, ReportOptions())[name]
     (tmp_path / f"{name}.tex").write_text(to_latex(table).replace("名", "x"), encoding="utf-8")
     (tmp_path / "mine.tex").write_text(
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{lmodern,booktabs}"
@@ -81,7 +81,7 @@ def test_each_table_compiles_in_a_document_of_the_users(
 
 @needs_latex
 def test_special_characters_come_out_right_in_the_pdf(study: Study, tmp_path: Path) -> None:
-    tables.write(tmp_path, [made(study, Choices())["accuracy"]], ["tex"])
+    tables.write(tmp_path, [made(study, ReportOptions())["accuracy"]], ["tex"])
     compile_latex(tmp_path / "all.tex")
     assert AWKWARD in text_of(tmp_path / "all.pdf")
 
@@ -170,20 +170,20 @@ def test_equal_notes_share_a_letter_and_letters_go_on_after_z() -> None:
 
 def test_every_table_that_trouble_touches_has_its_footnote(study: Study) -> None:
     for name in ("accuracy", "formulas_pivot", "runtimes"):
-        notes = " ".join(made(study, Choices())[name].notes)
+        notes = " ".join(made(study, ReportOptions())[name].notes)
         assert "7 of 10 folds (3 missing); 1 unproved" in notes
         assert "1 timeout and 1 out of memory" in notes
 
 
 def test_a_mixture_is_a_footnote_of_the_cell_it_is_in(study: Study) -> None:
-    notes = " ".join(made(study, Choices())["accuracy"].notes)
+    notes = " ".join(made(study, ReportOptions())["accuracy"].notes)
     assert "mixes trials 100 (fold 0) and trials 50 (fold 1)" in notes
 
 
 def test_deviation_is_that_of_the_population(tmp_path: Path) -> None:
     paths = StudyPaths(tmp_path / "two")
     put(paths, fold_result("hepatitis", "pivot", 0), fold_result("hepatitis", "pivot", 2))
-    table = made(collect.read(paths), Choices())["accuracy"]
+    table = made(collect.read(paths), ReportOptions())["accuracy"]
     cell = table.lines[0].cells[1]
     assert cell.value == pytest.approx(81.0)
     assert cell.deviation == pytest.approx(1.0)  # the sample's would be 1.4
@@ -192,7 +192,7 @@ def test_deviation_is_that_of_the_population(tmp_path: Path) -> None:
 def test_core_hours_are_seconds_times_threads(tmp_path: Path) -> None:
     paths = StudyPaths(tmp_path / "one")
     put(paths, fold_result("hepatitis", "pivot", 0))  # 12 s on 8 threads
-    total = made(collect.read(paths), Choices())["runtimes"].lines[-1].cells[5]
+    total = made(collect.read(paths), ReportOptions())["runtimes"].lines[-1].cells[5]
     assert total.value == pytest.approx(12 * 8 / 3600)
 
 
@@ -200,19 +200,19 @@ def test_core_hours_are_seconds_times_threads(tmp_path: Path) -> None:
 
 
 def test_letters_are_explained_below_the_table(study: Study) -> None:
-    text = to_markdown(made(study, Choices())["formulas_pivot"])
+    text = to_markdown(made(study, ReportOptions())["formulas_pivot"])
     assert "hepatitis: `p` is albumin, `q` is ascites." in text
     assert "`q` is job = x\\_1." in text
 
 
 def test_a_column_has_the_same_letter_in_the_tables_of_all_methods(study: Study) -> None:
-    both = [made(study, Choices())[f"formulas_{m}"] for m in ("pivot", "interval")]
+    both = [made(study, ReportOptions())[f"formulas_{m}"] for m in ("pivot", "interval")]
     legends = [next(r for r in t.remarks if r[0] == "hepatitis: ") for t in both]
     assert legends[0] == legends[1]
 
 
 def test_names_stand_in_the_formula_when_asked_for(study: Study) -> None:
-    table = made(study, Choices(names=True))["formulas_pivot"]
+    table = made(study, ReportOptions(names=True))["formulas_pivot"]
     assert table.remarks == ()
     shown = table.lines[1].cells[1].content
     assert isinstance(shown, Math)
@@ -222,7 +222,7 @@ def test_names_stand_in_the_formula_when_asked_for(study: Study) -> None:
 def test_the_example_is_of_another_fold_when_the_first_has_none_and_says_so(tmp_path: Path) -> None:
     paths = StudyPaths(tmp_path / "late")
     put(paths, fold_result("hepatitis", "pivot", 2))
-    table = made(collect.read(paths), Choices())["formulas_pivot"]
+    table = made(collect.read(paths), ReportOptions())["formulas_pivot"]
     assert "of fold 2, as fold 0 has none" in table.notes
 
 
@@ -230,7 +230,7 @@ def test_more_columns_than_letters_are_numbered(tmp_path: Path) -> None:
     text = " or ".join(f"c{n} >= {n}" for n in range(30))
     paths = StudyPaths(tmp_path / "wide")
     put(paths, fold_result("wide", "pivot", 0, formula=text, size=59))
-    table = made(collect.read(paths), Choices())["formulas_pivot"]
+    table = made(collect.read(paths), ReportOptions())["formulas_pivot"]
     shown = table.lines[0].cells[1].content
     assert isinstance(shown, Math)
     assert r"{p_1}_{\geq 24}" in shown.latex
@@ -241,7 +241,7 @@ def test_more_columns_than_letters_are_numbered(tmp_path: Path) -> None:
 
 
 def test_csv_reads_back_with_every_name_and_number(study: Study) -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(made(study, Choices())["accuracy"]))))
+    rows = list(csv.DictReader(io.StringIO(to_csv(made(study, ReportOptions())["accuracy"]))))
     assert rows[0]["dataset"] == AWKWARD
     assert float(rows[1]["random forest"]) == pytest.approx(85.5)
     assert float(rows[1]["random forest std"]) == pytest.approx(2.8723)
@@ -252,7 +252,7 @@ def test_markdown_keeps_special_characters_as_they_are() -> None:
 
 
 def test_a_formula_with_backticks_and_bars_stays_one_cell_of_markdown(study: Study) -> None:
-    text = to_markdown(made(study, Choices(names=True))["formulas_pivot"])
+    text = to_markdown(made(study, ReportOptions(names=True))["formulas_pivot"])
     line = next(line for line in text.splitlines() if "job=x" in line)
     assert line.replace("\\|", "").count("|") == 4
     assert AWKWARD_COLUMN.replace("|", "\\|") in line
@@ -269,7 +269,7 @@ def test_the_papers_figures_are_all_there() -> None:
 
 
 def test_the_paper_stands_beside_ours_only_on_request(study: Study) -> None:
-    assert "paper" not in to_csv(made(study, Choices())["accuracy"])
-    text = to_csv(made(study, Choices(paper=True))["accuracy"])
+    assert "paper" not in to_csv(made(study, ReportOptions())["accuracy"])
+    text = to_csv(made(study, ReportOptions(paper=True))["accuracy"])
     assert "hepatitis,paper,82.2,11.9,81.5,11.5,82.1,10.7," in text
     assert "hepatitis,difference,2.3,,3,,3.4,," in text

@@ -15,7 +15,7 @@ import pytest
 from fsm_hpc.errors import UserError
 from fsm_hpc.report import collect, rows_csv
 from fsm_hpc.report.findings import Finding, findings
-from fsm_hpc.report.tables.maker import Maker
+from fsm_hpc.report.tables.builder import TableBuilder
 from fsm_hpc.search.near_optimal import enumeration, spreading
 from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
@@ -62,7 +62,7 @@ def test_a_fold_writes_its_alternatives_and_tells_how_many(tmp_path: Path) -> No
     rows_csv.write(study, tmp_path / "folds.csv", tmp_path / "lengths.csv")
     line = next(csv.DictReader((tmp_path / "folds.csv").open()))
     assert line["alternatives"] == str(saved["count"])
-    table = next(t for t in Maker(study).all() if t.name == "alternatives")
+    table = next(t for t in TableBuilder(study).all() if t.name == "alternatives")
     assert table.lines[0].cells[-1].value == saved["count"]
 
 

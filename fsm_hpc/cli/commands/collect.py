@@ -9,8 +9,8 @@ from fsm_hpc.cli.usage import Command, Group
 from fsm_hpc.report import mixture, rows_csv
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.findings import findings, summary
-from fsm_hpc.report.tables import maker
-from fsm_hpc.report.tables.maker import FORMATS, Maker
+from fsm_hpc.report.tables import builder
+from fsm_hpc.report.tables.builder import FORMATS, TableBuilder
 from fsm_hpc.report.tables.text import to_terminal
 from fsm_hpc.study.files import StudyPaths
 
@@ -29,34 +29,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
-    """Collect what is there, at any moment; 0 also when folds are missing, unless --strict."""
+    """Collect the current results; exit code 0 also when folds are missing, unless --strict."""
     paths, study = options.read_study(overrides)
     mixtures = mixture.find(study)
     found = findings(study, mixtures)
-    tables = Maker(study, mixtures, options.choices(flags))
+    tables = TableBuilder(study, mixtures, options.report_options(flags))
     written = _write(paths, study, tables, flags)  # first: a reader may leave before the end
     print(summary(study))
     for finding in found[:SHOWN]:
         print(f"  {finding}")
     if len(found) > SHOWN:
         print(f"  and {len(found) - SHOWN} more in {paths.folds_csv}")
-    for table in tables.all()[1:]:  # the first one, what is missing, has just been told
+    for table in tables.all()[1:]:  # the first one repeats the findings
         print(f"\n{to_terminal(table).rstrip()}")
     print(f"\nwrote {', '.join(written)}")
     return 1 if flags.strict and found else 0
 
 
-def _write(paths: StudyPaths, study: Study, tables: Maker, flags: argparse.Namespace) -> list[str]:
-    """Write what was asked for; the places, to be told."""
+def _write(
+    paths: StudyPaths, study: Study, tables: TableBuilder, flags: argparse.Namespace
+) -> list[str]:
+    """Write the requested files; their names."""
     files = rows_csv.write(study, paths.folds_csv, paths.lengths_csv)
-    maker.write(paths.tables, tables.all(), flags.format or FORMATS)
-    told = [*map(str, files), f"{paths.tables}/"]
+    builder.write(paths.tables, tables.all(), flags.format or FORMATS)
+    written = [*map(str, files), f"{paths.tables}/"]
     if flags.plots:
         from fsm_hpc.report.figures import files as figure_files
 
         figure_files.write(paths.plots, study, flags.paper, flags.metric)
-        told.append(f"{paths.plots}/")
-    return told
+        written.append(f"{paths.plots}/")
+    return written
 
 
 COMMAND = Command(

@@ -21,7 +21,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.system import files
 
     paths, study = options.read_study(overrides)
-    page = render(study, options.choices(flags))
+    page = render(study, options.report_options(flags))
     output: Path = flags.output or paths.report
     files.write_atomically(output, page)
     print(summary(study))

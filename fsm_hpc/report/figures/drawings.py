@@ -12,7 +12,7 @@ from fsm_hpc.report.collect import DatasetVariant, FoldGroup, Row, Study, label
 from fsm_hpc.report.tables import paper
 from fsm_hpc.study.measures import METRICS
 
-# Okabe and Ito's colours, told apart with every kind of colour vision; hatches and markers help.
+# Okabe and Ito's colours for every kind of colour vision; hatches and markers help.
 COLOURS = {
     "median": "#0072B2",
     "pivot": "#E69F00",
@@ -26,16 +26,16 @@ SHAPES = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "p", "h")  # of data
 OTHER = "#777777"
 
 
-def accuracy(study: Study, paper_beside: bool = False, metric: str = "accuracy") -> Any:
+def accuracy(study: Study, with_paper: bool = False, metric: str = "accuracy") -> Any:
     """The paper's grouped bars: a mean measure with its deviation, dataset by dataset."""
-    methods, datasets = study.methods, study.places
+    methods, datasets = study.methods, study.dataset_variants
     thickness = 0.8 / len(methods)
     figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
-    places = places_of(study, thickness, metric)
-    for method, there in places.items():
-        _bars(axes, there, thickness, method, metric)
-    if paper_beside and metric == "accuracy":
-        _paper_marks(axes, places)
+    positions = positions_of(study, thickness, metric)
+    for method, groups in positions.items():
+        _bars(axes, groups, thickness, method, metric)
+    if with_paper and metric == "accuracy":
+        _paper_marks(axes, positions)
     axes.set_yticks(range(len(datasets)), [_plain(str(name)) for name in datasets])
     axes.set_ylim(len(datasets) - 0.5, -0.5)
     axes.set_xlim(0, 116)
@@ -59,33 +59,34 @@ def _unit(metric: str) -> str:
     return "%" if unit == "percent" else unit
 
 
-def places_of(
-    study: Study, step: float, metric: str = "accuracy"
-) -> dict[str, list[tuple[float, FoldGroup]]]:
-    """Where each method stands: what a dataset has, a step apart, is centred on its label."""
-    places: dict[str, list[tuple[float, FoldGroup]]] = {method: [] for method in study.methods}
-    for row, at in enumerate(study.places):
-        groups = [study.group(at, method) for method in study.methods]
-        there = [group for group in groups if group is not None and percents(group, metric)]
-        for number, group in enumerate(there):
-            place = row + (number - (len(there) - 1) / 2) * step
-            places[group.method].append((place, group))
-    return places
+Positions = Sequence[tuple[float, FoldGroup]]  # of the groups of one method along an axis
+
+
+def positions_of(study: Study, step: float, metric: str = "accuracy") -> dict[str, Positions]:
+    """By method: the groups of a dataset, a step apart, are centred on its label."""
+    positions: dict[str, list[tuple[float, FoldGroup]]] = {method: [] for method in study.methods}
+    for row, key in enumerate(study.dataset_variants):
+        groups = [study.group(key, method) for method in study.methods]
+        measured = [group for group in groups if group is not None and percents(group, metric)]
+        for number, group in enumerate(measured):
+            position = row + (number - (len(measured) - 1) / 2) * step
+            positions[group.method].append((position, group))
+    return {**positions}
 
 
 def _bars(
     axes: Any,
-    there: Sequence[tuple[float, FoldGroup]],
+    groups: Positions,
     thickness: float,
     method: str,
     metric: str,
 ) -> None:
-    shares = [percents(group, metric) for _, group in there]
-    values = [(fmean(found), pstdev(found)) for found in shares]
-    for (place, group), value in zip(there, values, strict=True):
-        _say_value(axes, place, value, group)
+    shares = [percents(group, metric) for _, group in groups]
+    values = [(fmean(folds), pstdev(folds)) for folds in shares]
+    for (position, group), value in zip(groups, values, strict=True):
+        _print_value(axes, position, value, group)
     axes.barh(
-        [place for place, _ in there],
+        [position for position, _ in groups],
         [mean for mean, _ in values],
         thickness * 0.92,
         xerr=[spread for _, spread in values],
@@ -98,21 +99,21 @@ def _bars(
     )
 
 
-def _say_value(axes: Any, place: float, value: tuple[float, float], group: FoldGroup) -> None:
+def _print_value(axes: Any, position: float, value: tuple[float, float], group: FoldGroup) -> None:
     is_whole = group.counts[FoldState.DONE] == len(group.rows)
     text = f"{value[0]:.1f} ± {value[1]:.1f}" + ("  " if is_whole else " *")
-    axes.text(116, place, text, va="center", ha="right", fontsize=6.5)
+    axes.text(116, position, text, va="center", ha="right", fontsize=6.5)
 
 
-def _paper_marks(axes: Any, places: Mapping[str, Sequence[tuple[float, FoldGroup]]]) -> None:
-    known = [
-        (paper.accuracy().get((group.dataset, method)), place)
-        for method, there in places.items()
-        for place, group in there
+def _paper_marks(axes: Any, positions: Mapping[str, Positions]) -> None:
+    marks = [
+        (paper.accuracy().get((group.dataset, method)), position)
+        for method, groups in positions.items()
+        for position, group in groups
     ]
     axes.plot(
-        [figure[0] for figure, _ in known if figure],
-        [place for figure, place in known if figure],
+        [printed[0] for printed, _ in marks if printed],
+        [position for printed, position in marks if printed],
         linestyle="",
         marker="|",
         color="black",
@@ -123,17 +124,17 @@ def _paper_marks(axes: Any, places: Mapping[str, Sequence[tuple[float, FoldGroup
 
 
 def accuracy_against_size(study: Study, metric: str = "accuracy") -> Any:
-    """Every fold: how large its model is, and how good it is by the measure."""
+    """Every fold: the size of its model, and its measure."""
     figure, axes = _axes(6.4, 4.4)
-    shapes = dict(zip(study.places, cycle(SHAPES), strict=False))
+    shapes = dict(zip(study.dataset_variants, cycle(SHAPES), strict=False))
     for number, method in enumerate(study.methods):
         apart = 1.08 ** (number - len(study.methods) / 2)  # or the last method hides the others
-        for place, sizes, shares in _sized(study, method, metric):
+        for key, sizes, shares in _sized(study, method, metric):
             axes.scatter(
                 [size * apart for size in sizes],
                 shares,
                 s=22,
-                marker=shapes[place],
+                marker=shapes[key],
                 color=COLOURS.get(method, OTHER),
                 alpha=0.7,
                 linewidths=0,
@@ -143,7 +144,7 @@ def accuracy_against_size(study: Study, metric: str = "accuracy") -> Any:
     axes.set_xlabel("size: symbols of a formula, nodes of an ensemble (methods set slightly apart)")
     axes.set_ylabel(f"test {words_of(metric)} of a fold ({_unit(metric)})")
     colours = {label(method): ("o", COLOURS.get(method, OTHER)) for method in study.methods}
-    names = {_plain(str(place)): (shape, OTHER) for place, shape in shapes.items()}
+    names = {_plain(str(key)): (shape, OTHER) for key, shape in shapes.items()}
     figure.legend(handles=_keys(colours), loc="outside upper center", ncols=len(colours))
     figure.legend(handles=_keys(names), loc="outside lower center", ncols=4)
     return figure
@@ -153,15 +154,15 @@ def _sized(
     study: Study, method: str, metric: str
 ) -> Iterator[tuple[DatasetVariant, list[int], list[float]]]:
     """The sizes of a method's models and their measure, dataset by dataset."""
-    for place in study.places:
-        group = study.group(place, method)
+    for key in study.dataset_variants:
+        group = study.group(key, method)
         if group is None:
             continue
         shares = group.shares(metric)
-        known = [(row.model_size, shares.get(row.id.fold)) for row in group.rows]
-        points = [(size, 100 * share) for size, share in known if size and share is not None]
+        measured = [(row.model_size, shares.get(row.id.fold)) for row in group.rows]
+        points = [(size, 100 * share) for size, share in measured if size and share is not None]
         if points:
-            yield place, [size for size, _ in points], [share for _, share in points]
+            yield key, [size for size, _ in points], [share for _, share in points]
 
 
 def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
@@ -175,18 +176,18 @@ def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
     ]
 
 
-def runtime(study: Study, paper_beside: bool = False) -> Any:
+def runtime(study: Study, with_paper: bool = False) -> Any:
     """Seconds per fold by method: every fold small, their average large, on a log scale."""
     figure, axes = _axes(6.4, 3.6)
     step = 0.7 / max(1, len(study.methods) - 1)
-    for method, there in places_of(study, step).items():
+    for method, groups in positions_of(study, step).items():
         is_last = method == study.methods[-1]
-        _runtime_points(axes, there, method)
-        if paper_beside:
-            known = [paper.seconds().get((c.dataset, method)) for _, c in there]
+        _runtime_points(axes, groups, method)
+        if with_paper:
+            printed = [paper.seconds().get((group.dataset, method)) for _, group in groups]
             axes.plot(
-                [place for place, _ in there],
-                [seconds or float("nan") for seconds in known],
+                [position for position, _ in groups],
+                [seconds or float("nan") for seconds in printed],
                 linestyle="",
                 marker="_",
                 markeredgewidth=1.6,
@@ -195,7 +196,7 @@ def runtime(study: Study, paper_beside: bool = False) -> Any:
             )
     axes.set_yscale("log")
     _plain_numbers(axes.yaxis)
-    names = [_plain(str(place)) for place in study.places]
+    names = [_plain(str(key)) for key in study.dataset_variants]
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylabel("seconds per fold (small: each, large: average)")
@@ -203,21 +204,21 @@ def runtime(study: Study, paper_beside: bool = False) -> Any:
     return figure
 
 
-def _runtime_points(axes: Any, there: Sequence[tuple[float, FoldGroup]], method: str) -> None:
+def _runtime_points(axes: Any, groups: Positions, method: str) -> None:
     style = {
         "color": COLOURS.get(method, OTHER),
         "marker": MARKERS.get(method, "."),
         "linestyle": "",
     }
-    times = [[done.seconds.total for done in group.results] for _, group in there]
-    for (place, _), seconds in zip(there, times, strict=True):
-        axes.plot([place] * len(seconds), seconds, markersize=2.5, alpha=0.4, **style)
-    places, means = [place for place, _ in there], [fmean(seconds) for seconds in times]
-    axes.plot(places, means, markersize=6, label=label(method), **style)
+    times = [[done.seconds.total for done in group.results] for _, group in groups]
+    for (position, _), seconds in zip(groups, times, strict=True):
+        axes.plot([position] * len(seconds), seconds, markersize=2.5, alpha=0.4, **style)
+    positions, means = [position for position, _ in groups], [fmean(seconds) for seconds in times]
+    axes.plot(positions, means, markersize=6, label=label(method), **style)
 
 
 def cactus(study: Study) -> Any:
-    """How many lengths, over all folds, were proved within so many seconds each."""
+    """The number of lengths, over all folds, proved within a time each."""
     figure, axes = _axes(6.4, 4)
     for method, variant, style in _curves(study):
         times = sorted(
@@ -248,7 +249,7 @@ def cactus(study: Study) -> Any:
 
 
 def _curves(study: Study) -> Iterator[tuple[str, str, str]]:
-    """Method, variant and the line that tells variants of one method apart."""
+    """Method, variant and the line style of the variant."""
     styles = dict(zip(study.variants, cycle(("-", "--", ":", "-.")), strict=False))
     for method in study.methods:
         for variant, style in styles.items():
@@ -278,7 +279,7 @@ def lengths(group: FoldGroup) -> Any:
     figure.supxlabel("length bound (symbols)", fontsize=9)
     figure.supylabel("accuracy (%)", fontsize=9)
     handles, names = panels[0].get_legend_handles_labels()
-    title = f"{_plain(str(group.place))}, {label(group.method)}"
+    title = f"{_plain(str(group.dataset_variant))}, {label(group.method)}"
     figure.legend(handles, names, loc="outside upper center", ncols=3, title=title)
     return figure
 
@@ -313,12 +314,12 @@ def percents(group: FoldGroup, metric: str) -> list[float]:
 
 
 def _plain(text: str) -> str:
-    """Text without matplotlib's own mark-up, and without bytes that no font has."""
+    """Text without matplotlib's mark-up, and without undecodable bytes."""
     return text.encode(errors="backslashreplace").decode().replace("$", r"\$")
 
 
 def _plain_numbers(axis: Any) -> None:
-    """`0.1`, `10`, `200` on a log scale; between powers of ten only where few of those are seen."""
+    """`0.1`, `10`, `200` on a log scale; other than powers of ten only on short axes."""
     from matplotlib.ticker import LogFormatter
 
     def plain(value: float, _: int | None) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean, pstdev
 
-from fsm_hpc.report.collect import FoldGroup, Study, label
-from fsm_hpc.report.figures.drawings import percents, places_of, words_of
+from fsm_hpc.report.collect import Study, label
+from fsm_hpc.report.figures.drawings import Positions, percents, positions_of, words_of
 from fsm_hpc.report.tables.latex import latex_text
 
 _HEAD = r"""% Bars of test <measure>: \input this; needs \usepackage{pgfplots}
@@ -37,7 +37,7 @@ def accuracy_source(study: Study, colours: Mapping[str, str], metric: str = "acc
         f"\\definecolor{{fsm{m.replace('_', '')}}}{{HTML}}{{{colours.get(m, '#777777')[1:]}}}\n"
         for m in study.methods
     )
-    datasets = [str(place) for place in study.places]
+    datasets = [str(key) for key in study.dataset_variants]
     step = 1 / (len(study.methods) + 1)  # of a dataset's share of the axis
     head = _HEAD.replace("<width>", f"{0.8 * _BAR_PT:g}").replace("<measure>", words_of(metric))
     head = head.replace("<dataset>", f"{_BAR_PT / step:g}").replace(
@@ -45,15 +45,15 @@ def accuracy_source(study: Study, colours: Mapping[str, str], metric: str = "acc
     )
     head = head.replace("<ticks>", ",".join(str(n) for n in range(len(datasets))))
     head = head.replace("<labels>", ",".join(f"{{{latex_text(name)}}}" for name in datasets))
-    places = places_of(study, step, metric).items()
-    plots = "".join(_series(there, method, metric) for method, there in places if there)
+    series = positions_of(study, step, metric).items()
+    plots = "".join(_series(groups, method, metric) for method, groups in series if groups)
     return names + head + plots + "  \\end{axis}\n\\end{tikzpicture}\n"
 
 
-def _series(there: Sequence[tuple[float, FoldGroup]], method: str, metric: str) -> str:
+def _series(groups: Positions, method: str, metric: str) -> str:
     rows = ""
-    for place, group in there:
+    for position, group in groups:
         values = percents(group, metric)
-        rows += f"        {fmean(values):.2f} {place:.3f} {pstdev(values):.2f}\n"
+        rows += f"        {fmean(values):.2f} {position:.3f} {pstdev(values):.2f}\n"
     plot = _PLOT.replace("<name>", f"fsm{method.replace('_', '')}").replace("<rows>", rows)
     return plot.replace("<label>", latex_text(label(method)))

@@ -1,4 +1,4 @@
-"""One HTML page of a study that needs no network: the rules first, then what they rest on."""
+"""One HTML page of a study, without network access: formulas, then tables and figures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fsm_hpc.report.figures import files as plots
 from fsm_hpc.report.figures import ranks
 from fsm_hpc.report.findings import findings, summary
 from fsm_hpc.report.page import provenance
-from fsm_hpc.report.page.ladder import ladder_chart
-from fsm_hpc.report.page.rules import rules
-from fsm_hpc.report.tables.maker import Choices, Maker
+from fsm_hpc.report.page.example_formulas import example_formulas
+from fsm_hpc.report.page.length_chart import length_chart
+from fsm_hpc.report.tables.builder import ReportOptions, TableBuilder
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
 from fsm_hpc.study.measures import METRICS
 from fsm_hpc.system.numbers import counted
@@ -25,14 +25,14 @@ from fsm_hpc.system.pages import content_security_policy, templates
 _FOLDER = Path(__file__).parent
 
 
-def render(study: Study, choices: Choices) -> str:
+def render(study: Study, options: ReportOptions) -> str:
     """The page as text; the same results give the same page."""
     from markupsafe import Markup
 
     environment = templates(_FOLDER)
     environment.globals |= {
         "html_cell": html_cell,
-        "ladder_chart": ladder_chart,
+        "length_chart": length_chart,
         "label": label,
         "counted": counted,
         "provenance": provenance,
@@ -43,11 +43,11 @@ def render(study: Study, choices: Choices) -> str:
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     return environment.get_template("page.html").render(
         study=study,
-        rules=rules(study, {fold.row.id: fold.anchor for fold in folds}),
+        rules=example_formulas(study, {fold.row.id: fold.anchor for fold in folds}),
         summary=summary(study),
         findings=findings(study, mixtures),
-        tables=Maker(study, mixtures, choices).all(),
-        figures=[(title, Markup(text)) for title, text in _figures(study, choices)],
+        tables=TableBuilder(study, mixtures, options).all(),
+        figures=[(title, Markup(text)) for title, text in _figures(study, options)],
         folds=folds,
         style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
@@ -55,16 +55,16 @@ def render(study: Study, choices: Choices) -> str:
     )
 
 
-def _figures(study: Study, choices: Choices) -> Iterable[tuple[str, str]]:
+def _figures(study: Study, options: ReportOptions) -> Iterable[tuple[str, str]]:
     if any(row.result for row in study.rows):
-        metric = choices.metric
+        metric = options.metric
         name = figures.words_of(metric)
-        bars = partial(figures.accuracy, study, choices.paper, metric)
+        bars = partial(figures.accuracy, study, options.paper, metric)
         yield f"Test {name}", plots.svg(bars)
         sizes = partial(figures.accuracy_against_size, study, metric)
         yield f"{name[0].upper()}{name[1:]} against size", plots.svg(sizes)
-        yield "Runtime", plots.svg(partial(figures.runtime, study, choices.paper))
-    if choices.compare and (ranked := significance.ranks(study, choices.metric)):
+        yield "Runtime", plots.svg(partial(figures.runtime, study, options.paper))
+    if options.compare and (ranked := significance.ranks(study, options.metric)):
         yield "Average ranks", plots.svg(partial(ranks.diagram, ranked))
     if any(row.lengths for row in study.rows):
         yield "Lengths proved against time", plots.svg(partial(figures.cactus, study))
@@ -72,7 +72,7 @@ def _figures(study: Study, choices: Choices) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class FoldSection:
-    """A fold with its place in the page."""
+    """A fold with its anchor in the page."""
 
     anchor: str
     row: Row
@@ -93,11 +93,11 @@ class HtmlCell:
     is_best: bool
     is_math: bool
     mark: str
-    sort: str  # what the column is sorted by
+    sort: str  # sort key of the column
 
 
 def html_cell(table: Table, line: Line, number: int) -> HtmlCell:
-    """What stands in one cell of a table, and what it sorts by."""
+    """The content of one cell of a table, and its sort key."""
     cell, column = line.cells[number], table.columns[number]
     mark = table.notes.get(cell.note, "")
     if cell.value is not None:

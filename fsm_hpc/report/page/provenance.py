@@ -1,4 +1,4 @@
-"""Where a result comes from, said with names that a reader knows."""
+"""The settings and the origin of a result, under names for readers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _NAMES = {
     "folds": "number of folds",
     "validation_fraction": "share of rows for validation",
     "patience": "patience of the scan (lengths)",
-    "max_length": "largest length",
-    "plateau": "plateau of the scan",
-    "splits": "splits for validation",
+    "max_length": "maximum length",
+    "plateau": "plateau of the scan (lengths)",
+    "splits": "validation splits",
     "language": "language of the formulas",
-    "require": "columns that a formula has to depend on",
-    "forbid": "columns that it may not have",
-    "increasing": "columns with which it may only become true",
-    "decreasing": "columns with which it may only become false",
-    "min_support": "rows that each proposition holds and fails on at least",
-    "max_columns": "columns that a formula has at most",
+    "require": "required columns",
+    "forbid": "forbidden columns",
+    "increasing": "increasing columns",
+    "decreasing": "decreasing columns",
+    "min_support": "minimum rows on which each proposition is true, and false",
+    "max_columns": "maximum number of columns",
     "fold_kind": "kind of folds",
-    "group": "column that keeps rows together",
-    "trials": "trials of the tuning",
+    "group": "group column",
+    "trials": "tuning trials",
     # origin
     "version": "version of fsm_hpc",
     "code": "digest of the code",
@@ -45,7 +45,7 @@ SHOWN = 10  # characters of a digest: enough to tell two apart
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name and what is said of it; `whole` where only the beginning is."""
+    """A name with its text; `whole` is the full text of a shortened digest."""
 
     name: str
     text: str
@@ -53,16 +53,16 @@ class Fact:
 
 
 def settings(done: FoldResult) -> list[Fact]:
-    """All that decided the answer."""
+    """Everything that determined the result."""
     return _facts({**done.settings, "fingerprint": done.fingerprint})
 
 
 def origin(done: FoldResult) -> list[Fact]:
-    """The code and the machine, in the order in which one asks."""
+    """The code and the machine."""
     known = dict(done.provenance)
     packages = known.pop("packages", None) or {}
-    said = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
-    return _facts({**known, "peak memory": f"{done.peak_rss_mb:g} MiB", "packages": said})
+    versions = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    return _facts({**known, "peak memory": f"{done.peak_rss_mb:g} MiB", "packages": versions})
 
 
 def _facts(values: Mapping[str, Any]) -> list[Fact]:
@@ -70,13 +70,13 @@ def _facts(values: Mapping[str, Any]) -> list[Fact]:
 
 
 def _fact(name: str, value: Any) -> Fact:
-    text = _said(value)
+    text = _text(value)
     if _DIGEST.fullmatch(text):
         return Fact(name, f"{text[:SHOWN]}…", text)
     return Fact(name, text)
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None or value in ("", []):
         return "–"
     is_many = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))

@@ -1,4 +1,4 @@
-"""The table of how many formulas are about as good as each fold's."""
+"""The table of near-optimal formulas: how many each fold has."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def has_any(study: Study) -> bool:
 
 def table(
     study: Study,
-    labels: tuple[Heading, ...],
-    place: Callable[[FoldGroup], tuple[Cell, ...]],
+    headings: tuple[Heading, ...],
+    labels: Callable[[FoldGroup], tuple[Cell, ...]],
 ) -> Table:
-    """Means over folds; a set that was cut short is noted."""
+    """Means over folds; incomplete sets are noted."""
     columns = (
-        *labels,
+        *headings,
         Heading("folds", digits=0),
         Heading("slack", digits=1),
         Heading("families", digits=1),
@@ -28,14 +28,14 @@ def table(
     )
     lines = []
     for group in study.groups.values():
-        known = [done.alternatives for done in group.results if done.alternatives]
-        if known:
-            cut = sum(not one["complete"] for one in known)
-            note = f"of {counted(cut, 'fold')} only those found in time" if cut else ""
+        sets = [done.alternatives for done in group.results if done.alternatives]
+        if sets:
+            partial = sum(not counts["complete"] for counts in sets)
+            note = f"of {counted(partial, 'fold')} only those found in time" if partial else ""
             means = [
-                mean_cell([float(one[name]) for one in known], note if name != "slack" else "")
+                mean_cell([float(counts[name]) for counts in sets], note if name != "slack" else "")
                 for name in ("slack", "families", "count")
             ]
-            lines.append(Line((*place(group), Cell(float(len(known))), *means)))
+            lines.append(Line((*labels(group), Cell(float(len(sets))), *means)))
     caption = "Formulas within the slack of each fold's optimum, in the mean of its folds"
     return Table("alternatives", caption, columns, tuple(lines))

@@ -9,37 +9,37 @@ from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Remark, Table, me
 from fsm_hpc.study import variants
 from fsm_hpc.study.fold_id import PLAIN
 
-_PLACE = tuple(Heading(name, is_text=True) for name in ("dataset", "method", "variant"))
+_LABELS = tuple(Heading(name, is_text=True) for name in ("dataset", "method", "variant"))
 
 
-def table(study: Study, metric: str, said: str, cell: Callable[[FoldGroup], Cell]) -> Table:
-    """Variants below each other, and what each gains over the first of them."""
+def table(study: Study, metric: str, measured: str, cell: Callable[[FoldGroup], Cell]) -> Table:
+    """The variants of each method, with the gain of each over the first."""
     columns = (
-        *(*_PLACE, Heading("folds", digits=0)),
+        *(*_LABELS, Heading("folds", digits=0)),
         *(Heading(metric.replace("_", " ")), Heading("gain", signed=True)),
         *(Heading("average size"), Heading("total s"), Heading("same formulas", digits=0)),
     )
     lines = [
-        Line((*_place(one), *_figures(one, folds[0], metric, cell(one))), opens_group=not number)
-        for folds in _by_method(study)
-        for number, one in enumerate(folds)
+        Line((*_labels(g), *_figures(g, groups[0], metric, cell(g))), opens_group=not number)
+        for groups in _by_method(study)
+        for number, g in enumerate(groups)
     ]
     caption = (
-        f"Variants: {said} in percent; the gain is the mean difference to the first variant over "
-        "the folds that both have, and as many of their formulas are the same"
+        f"Variants: {measured} in percent; the gain is the mean difference to the first variant "
+        "over the folds that both have, and as many of their formulas are the same"
     )
     return Table("variants", caption, columns, tuple(lines), _meaning_of_plain(study))
 
 
 def _by_method(study: Study) -> list[list[FoldGroup]]:
     """The variants of each dataset and method that has several."""
-    found: dict[tuple[str, str], list[FoldGroup]] = {}
+    by_method: dict[tuple[str, str], list[FoldGroup]] = {}
     for folds in study.groups.values():
-        found.setdefault((folds.dataset, folds.method), []).append(folds)
-    return [groups for groups in found.values() if len(groups) > 1]
+        by_method.setdefault((folds.dataset, folds.method), []).append(folds)
+    return [groups for groups in by_method.values() if len(groups) > 1]
 
 
-def _place(folds: FoldGroup) -> tuple[Cell, ...]:
+def _labels(folds: FoldGroup) -> tuple[Cell, ...]:
     return Cell(folds.dataset), Cell(label(folds.method)), Cell(folds.variant or PLAIN)
 
 
@@ -58,9 +58,9 @@ def _figures(folds: FoldGroup, first: FoldGroup, metric: str, measured: Cell) ->
 
 
 def _meaning_of_plain(study: Study) -> tuple[Remark, ...]:
-    """The settings that the study began with, as far as variants differ from them."""
+    """The initial settings of the study that variants change."""
     plain = (row.result for row in study.rows if row.result and not row.variant)
     known = {key: value for done in plain for key, value in variants.of_result(done).items()}
     keys = sorted({key for name in study.variants for key in variants.parsed(name)})
-    told = [f"{key}={variants.text_of(known[key])}" for key in keys if key in known]
-    return ((f"{PLAIN}: {', '.join(told)}",),) if told else ()
+    settings = [f"{key}={variants.text_of(known[key])}" for key in keys if key in known]
+    return ((f"{PLAIN}: {', '.join(settings)}",),) if settings else ()

@@ -7,25 +7,25 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-DatasetVariant = tuple[str, str]  # dataset, method
+DatasetMethod = tuple[str, str]  # dataset, method
 
 
 @cache
-def accuracy() -> dict[DatasetVariant, tuple[float, float]]:
+def accuracy() -> dict[DatasetMethod, tuple[float, float]]:
     """Mean and standard deviation of the test accuracy in percent: the paper's bar chart."""
     rows = _rows("accuracy.csv")
     return {(r["dataset"], r["method"]): (float(r["mean"]), float(r["std"])) for r in rows}
 
 
 @cache
-def average_size() -> dict[DatasetVariant, float]:
+def average_size() -> dict[DatasetMethod, float]:
     """Average length of the final formulas: the paper's formula tables."""
     rows = _rows("lengths_runtimes.csv")
     return {(r["dataset"], r["method"]): float(r["average_length"]) for r in rows}
 
 
 @cache
-def seconds() -> dict[DatasetVariant, float]:
+def seconds() -> dict[DatasetMethod, float]:
     """Average seconds per fold: the paper's table of runtimes."""
     rows = _rows("lengths_runtimes.csv")
     return {(r["dataset"], r["method"]): float(r["average_seconds_per_split"]) for r in rows}

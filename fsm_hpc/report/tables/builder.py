@@ -1,4 +1,4 @@
-"""The tables of a study: coverage, accuracy, formulas, runtimes."""
+"""Build the tables of a study: coverage, accuracy, formulas, runtimes."""
 
 from __future__ import annotations
 
@@ -25,76 +25,82 @@ from fsm_hpc.system.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What a reader wants to see."""
+class ReportOptions:
+    """Options of tables, figures and the report page."""
 
-    paper: bool = False  # the paper's figures beside one's own
+    paper: bool = False  # with the paper's numbers
     names: bool = False  # formulas with attribute names instead of letters
-    metric: str = "accuracy"  # of METRICS: what the table of dataset x method shows
-    compare: bool = False  # what the differences of methods are worth
-    margin: float = MARGIN  # points that "not worse" may cost
+    metric: str = "accuracy"  # of METRICS, for the table of dataset x method
+    compare: bool = False  # with tests of the differences between methods
+    margin: float = MARGIN  # non-inferiority margin in points
 
 
 @dataclass(frozen=True)
-class Maker:
-    """Makes the tables of one study."""
+class TableBuilder:
+    """Builds the tables of one study."""
 
     study: Study
     mixtures: Sequence[Mixture] = ()
-    choices: Choices = field(default_factory=Choices)
+    options: ReportOptions = field(default_factory=ReportOptions)
 
     def all(self) -> list[Table]:
         methods = {c.method for c in self.study.groups.values() if c.finds_formula}
         formulas = [self.formulas(m) for m in self.study.methods if m in methods]
         compared = [self.variants()] if self.study.has_variants else []
-        tested = self.pairs() if self.choices.compare else []
+        tested = self.pairs() if self.options.compare else []
         near = [self.alternatives()] if alternatives.has_any(self.study) else []
         first = [self.coverage(), self.accuracy(), *tested, *compared, *formulas]
         checked = [self.proofs()] if self.study.proofs[ProofLevel.VERIFIED] else []
         return [*first, *checked, *near, self.runtimes()]
 
     def pairs(self) -> list[Table]:
-        """Methods against each other, with the tests of their differences."""
-        metric = self.choices.metric
-        return pairs.tables(self.study, metric, METRICS[metric].caption, self.choices.margin)
+        """Pairs of methods, with tests of their differences."""
+        metric = self.options.metric
+        return pairs.tables(self.study, metric, METRICS[metric].caption, self.options.margin)
 
     def alternatives(self) -> Table:
-        """How many formulas are about as good, where `scan.alternatives` asked for them."""
-        return alternatives.table(self.study, (*_PLACE, *self._which()), self._place)
+        """How many formulas are near-optimal, in folds with `scan.alternatives`."""
+        return alternatives.table(self.study, self._label_headings, self._labels)
 
     def variants(self) -> Table:
-        """Each method's variants below each other, and what each gains over the first of them."""
-        metric = self.choices.metric
+        """Each method's variants, with the gain of each over the first."""
+        metric = self.options.metric
         return comparison.table(self.study, metric, METRICS[metric].caption, self._accuracy_cell)
 
-    def _which(self) -> tuple[Heading, ...]:
-        """The column of the variant, where there are any."""
+    @property
+    def _variant_heading(self) -> tuple[Heading, ...]:
+        """The column of the variant, if the study has variants."""
         return (Heading("variant", is_text=True),) if self.study.has_variants else ()
 
-    def _variant(self, place: DatasetVariant) -> tuple[Cell, ...]:
-        return (Cell(place.variant or PLAIN),) if self.study.has_variants else ()
+    @property
+    def _label_headings(self) -> tuple[Heading, ...]:
+        """The columns that name a group of folds."""
+        labels = (Heading("dataset", is_text=True), Heading("method", is_text=True))
+        return (*labels, *self._variant_heading)
 
-    def _place(self, folds: FoldGroup) -> tuple[Cell, ...]:
-        return Cell(folds.dataset), Cell(label(folds.method)), *self._variant(folds.place)
+    def _variant(self, name: str) -> tuple[Cell, ...]:
+        return (Cell(name or PLAIN),) if self.study.has_variants else ()
+
+    def _labels(self, folds: FoldGroup) -> tuple[Cell, ...]:
+        return Cell(folds.dataset), Cell(label(folds.method)), *self._variant(folds.variant)
 
     # -------------------------------------------------------------------------------- coverage
 
     def coverage(self) -> Table:
-        """How many folds came to what."""
+        """How many folds have each state."""
         study = self.study
-        counted = [s for s in FoldState if s is FoldState.DONE or study.counts[s]]
+        states = [s for s in FoldState if s is FoldState.DONE or study.counts[s]]
         columns = (
-            *_PLACE,
-            *self._which(),
+            *self._label_headings,
             Heading("folds", digits=0),
-            *(Heading(state.value, digits=0) for state in counted),
+            *(Heading(state.value, digits=0) for state in states),
         )
         lines = [
             Line(
                 (
-                    *self._place(folds),
+                    *self._labels(folds),
                     Cell(float(len(folds.rows))),
-                    *(_count(folds, state) for state in counted),
+                    *(_count(folds, state) for state in states),
                 ),
                 opens_group=_is_first(study, folds),
             )
@@ -108,7 +114,7 @@ class Maker:
         seconds = Heading("checker s")
         lines = [
             Line(
-                (*self._place(folds), *_proof_counts(folds)),
+                (*self._labels(folds), *_proof_counts(folds)),
                 opens_group=_is_first(self.study, folds),
             )
             for folds in self.study.groups.values()
@@ -118,10 +124,10 @@ class Maker:
             "Formulas by proof level: found, proved by the solver, verified by the independent "
             "checker with its processor seconds"
         )
-        return Table("proofs", caption, (*_PLACE, *self._which(), *levels, seconds), tuple(lines))
+        return Table("proofs", caption, (*self._label_headings, *levels, seconds), tuple(lines))
 
     def note(self, folds: FoldGroup) -> str:
-        """What a reader of a figure that averages these folds has to know."""
+        """The footnote of an average over these folds."""
         counts, total = folds.counts, len(folds.rows)
         have = len(folds.results)
         notes = []
@@ -131,9 +137,9 @@ class Maker:
             notes.append(f"{have} of {counted(total, 'fold')} ({', '.join(without)})")
         if counts[FoldState.UNPROVED]:
             notes.append(f"{counts[FoldState.UNPROVED]} unproved ({_known_bounds(folds)})")
-        cut = [f"{counts[s]} {s.value}" for s in _CUT_SHORT if counts[s]]
-        if cut:
-            notes.append(f"{' and '.join(cut)} (fell back to the best finished length)")
+        ended = [f"{counts[s]} {s.value}" for s in _ENDED_EARLY if counts[s]]
+        if ended:
+            notes.append(f"{' and '.join(ended)} (fell back to the best finished length)")
         measures = sorted({done.measure for done in folds.results} - {"accuracy"})
         notes += [f"fitted and chosen by {measure}" for measure in measures]
         notes += [f"mixes {m.text}" for m in self.mixtures if m.is_of(folds)]
@@ -143,50 +149,50 @@ class Maker:
 
     def accuracy(self) -> Table:
         """Dataset x method: mean and deviation of the test accuracy, or of another measure."""
-        study, metric, beside = self.study, self.choices.metric, self._paper_accuracy
-        known = METRICS[metric]
-        methods = tuple(Heading(label(m), better=known.better, digits=1) for m in study.methods)
-        labels = (Heading("dataset", is_text=True), *self._which())
-        figure = (Heading("figure", is_text=True),) if beside else ()
-        lines = [line for place in study.places for line in self._accuracy_lines(place)]
-        caption = f"{known.caption} in {known.unit}, mean and standard deviation over folds"
-        is_left_out = self.choices.paper and not beside
+        study, metric = self.study, METRICS[self.options.metric]
+        methods = tuple(Heading(label(m), better=metric.better, digits=1) for m in study.methods)
+        labels = (Heading("dataset", is_text=True), *self._variant_heading)
+        figure = (Heading("figure", is_text=True),) if self._has_paper_accuracy else ()
+        lines = [line for key in study.dataset_variants for line in self._accuracy_lines(key)]
+        caption = f"{metric.caption} in {metric.unit}, mean and standard deviation over folds"
+        is_left_out = self.options.paper and not self._has_paper_accuracy
         remarks = (("The paper tells the accuracy only.",),) if is_left_out else ()
-        return Table(metric, caption, (*labels, *figure, *methods), tuple(lines), remarks)
+        columns = (*labels, *figure, *methods)
+        return Table(self.options.metric, caption, columns, tuple(lines), remarks)
 
     @property
-    def _paper_accuracy(self) -> bool:
-        """Whether the paper has figures to stand beside those of the table."""
-        return self.choices.paper and self.choices.metric == "accuracy"
+    def _has_paper_accuracy(self) -> bool:
+        """Whether the table shows the paper's numbers."""
+        return self.options.paper and self.options.metric == "accuracy"
 
-    def _accuracy_lines(self, place: DatasetVariant) -> Iterable[Line]:
-        cells = [self.study.group(place, m) for m in self.study.methods]
-        ours = [Cell() if c is None else self._accuracy_cell(c) for c in cells]
-        name = (Cell(place.dataset), *self._variant(place))
-        if not self._paper_accuracy:
+    def _accuracy_lines(self, key: DatasetVariant) -> Iterable[Line]:
+        groups = [self.study.group(key, m) for m in self.study.methods]
+        ours = [Cell() if g is None else self._accuracy_cell(g) for g in groups]
+        name = (Cell(key.dataset), *self._variant(key.variant))
+        if not self._has_paper_accuracy:
             yield Line((*name, *ours))
             return
-        known = [paper.accuracy().get((place.dataset, m)) for m in self.study.methods]
-        theirs = [Cell() if k is None else Cell(*k) for k in known]
+        printed = [paper.accuracy().get((key.dataset, m)) for m in self.study.methods]
+        theirs = [Cell() if p is None else Cell(*p) for p in printed]
         yield Line((*name, Cell("ours"), *ours), opens_group=True)
         yield Line((*name, Cell("paper"), *theirs))
         yield Line((*name, Cell("difference"), *map(_difference, ours, theirs)), is_difference=True)
 
     def _accuracy_cell(self, folds: FoldGroup) -> Cell:
-        shares = folds.shares(self.choices.metric)
+        shares = folds.shares(self.options.metric)
         values = [100 * share for share in shares.values() if share is not None]
         notes = (self.note(folds), self._measure_note(folds, shares))
         return mean_cell(values, "; ".join(filter(None, notes)), deviation=True)
 
     def _measure_note(self, folds: FoldGroup, shares: dict[int, float | None]) -> str:
-        """Where a measure is undefined, and where an accuracy is nothing to be proud of."""
+        """Where a measure is undefined, or an accuracy does not exceed the majority."""
         undefined = [fold for fold, share in shares.items() if share is None]
         if undefined and len(undefined) == len(shares):
             return "undefined in every fold"
         if undefined:
             have = f"{len(shares) - len(undefined)} of {counted(len(shares), 'fold')}"
             return f"over {have}, as it is undefined in {fold_list(undefined)}"
-        if self.choices.metric == "accuracy" and folds.beats_majority is False:
+        if self.options.metric == "accuracy" and folds.beats_majority is False:
             return no_better(folds)
         return ""
 
@@ -194,19 +200,18 @@ class Maker:
 
     def formulas(self, method: str) -> Table:
         """The formula of the first fold, and the average size over folds."""
-        beside = self.choices.paper
         columns = [
             Heading("dataset", is_text=True),
-            *self._which(),
+            *self._variant_heading,
             Heading("example formula", is_text=True, is_wide=True),
             Heading("average size"),
         ]
-        if beside:
+        if self.options.paper:
             columns += [Heading("paper"), Heading("difference", signed=True)]
         letters = Letters.of_study(self.study)
         cells = [f for f in self.study.groups.values() if f.method == method]
         lines = [Line(self._formula_cells(folds, letters)) for folds in cells]
-        legends = {} if self.choices.names else dict.fromkeys(letters.legend(f) for f in cells)
+        legends = {} if self.options.names else dict.fromkeys(letters.legend(f) for f in cells)
         return Table(
             f"formulas_{method}",
             f"Formulas of the method {label(method)}: that of the first fold, and the average size",
@@ -218,9 +223,9 @@ class Maker:
     def _formula_cells(self, folds: FoldGroup, letters: Letters) -> tuple[Cell, ...]:
         sizes = [float(done.size) for done in folds.results if done.size is not None]
         average = mean_cell(sizes, self.note(folds))
-        name = (Cell(folds.dataset), *self._variant(folds.place))
+        name = (Cell(folds.dataset), *self._variant(folds.variant))
         cells = (*name, self._example(folds, letters), average)
-        if not self.choices.paper:
+        if not self.options.paper:
             return cells
         theirs = Cell(paper.average_size().get((folds.dataset, folds.method)))
         return (*cells, theirs, _difference(average, theirs))
@@ -229,7 +234,7 @@ class Maker:
         row = folds.example
         if row is None or row.result is None:
             return Cell()
-        shown: Math = letters.show(row.result, self.choices.names)
+        shown: Math = letters.show(row.result, self.options.names)
         first = folds.rows[0]
         notes = [] if row is first else [f"of fold {row.fold}, as fold {first.fold} has none"]
         if row.state is not FoldState.DONE:
@@ -242,17 +247,17 @@ class Maker:
         """Average seconds per fold, and the core-hours of all."""
         times = (Heading("scan s"), Heading("final s"), Heading("total s"))
         theirs = (Heading("paper s", digits=0), Heading("paper / ours", digits=2))
-        columns = (*_PLACE, *self._which(), *times, Heading("core-hours", digits=2))
+        columns = (*self._label_headings, *times, Heading("core-hours", digits=2))
         lines = [self._runtime_line(folds) for folds in self.study.groups.values()]
         hours = sum(row.core_hours for row in self.study.rows)
         blank = Cell("")
-        before = [blank] * (4 + len(self._which()))
-        total = (Cell("all"), *before, Cell(hours), *[blank] * (2 * self.choices.paper))
+        before = [blank] * (len(columns) - 2)
+        total = (Cell("all"), *before, Cell(hours), *[blank] * (2 * self.options.paper))
         return Table(
             "runtimes",
             "Average wall-clock seconds per fold, length scan (or tuning) and final solve (or "
             "refit) apart; core-hours are seconds times threads, over all folds",
-            (*columns, *(theirs if self.choices.paper else ())),
+            (*columns, *(theirs if self.options.paper else ())),
             (*lines, Line(total, is_total=True, opens_group=True)),
         )
 
@@ -261,25 +266,24 @@ class Maker:
         total = mean_cell([t.total for t in times], self.note(folds))
         hours = sum(row.core_hours for row in folds.rows)
         cells: tuple[Cell, ...] = (
-            *self._place(folds),
+            *self._labels(folds),
             mean_cell([t.scan for t in times]),
             mean_cell([t.final for t in times]),
             total,
             Cell(hours if times else None),
         )
-        if self.choices.paper:
+        if self.options.paper:
             theirs = paper.seconds().get((folds.dataset, folds.method))
             ratio = theirs / total.value if theirs and total.value else None
             cells = (*cells, Cell(theirs), Cell(ratio))
         return Line(cells, opens_group=_is_first(self.study, folds))
 
 
-_PLACE = (Heading("dataset", is_text=True), Heading("method", is_text=True))
-_CUT_SHORT = (FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY)
+_ENDED_EARLY = (FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY)
 
 
 def _known_bounds(folds: FoldGroup) -> str:
-    """What is known of the unproved formulas of these folds."""
+    """The known bounds of the unproved formulas of these folds."""
     known = [
         f"fold {done.fold}: {text}"
         for row in folds.rows
@@ -295,7 +299,7 @@ def _proof_counts(folds: FoldGroup) -> tuple[Cell, ...]:
 
 
 def no_better(folds: FoldGroup) -> str:
-    """Said where the folds are right no more often than by saying the same of every row."""
+    """The note for folds that do not exceed the majority."""
     majority = 100 * (folds.majority or 0)
     return f"does not beat always saying the more frequent class ({majority:.1f})"
 
@@ -311,8 +315,8 @@ def _count(folds: FoldGroup, state: FoldState) -> Cell:
     for row in folds.rows:
         if row.state is state and row.reason:
             reasons.setdefault(row.reason, []).append(row.fold)
-    said = [f"{fold_list(numbers)}: {reason}" for reason, numbers in reasons.items()]
-    return Cell(float(folds.counts[state]), note="; ".join(said))
+    notes = [f"{fold_list(numbers)}: {reason}" for reason, numbers in reasons.items()]
+    return Cell(float(folds.counts[state]), note="; ".join(notes))
 
 
 def _difference(ours: Cell, theirs: Cell) -> Cell:

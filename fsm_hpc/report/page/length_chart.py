@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 332, 12, 132  # of the drawing, in the units of its box
 
 
-def ladder_chart(lengths: Sequence[Mapping[str, Any]], chosen: int | None) -> Markup:
+def length_chart(lengths: Sequence[Mapping[str, Any]], chosen: int | None) -> Markup:
     """Training and validation accuracy as two lines, the chosen length marked."""
     from markupsafe import Markup
 
@@ -37,11 +37,9 @@ def ladder_chart(lengths: Sequence[Mapping[str, Any]], chosen: int | None) -> Ma
         line = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         marks = "".join(shape(a, b) for a, b in points)
         parts.append(f'<g class="{name}"><polyline points="{line}"/>{marks}</g>')
-    said = "training (dots) and validation (squares) accuracy against length"
-    drawing = "".join(parts)
-    return Markup(
-        f'<svg class="ladder" viewBox="0 0 340 164" role="img" aria-label="{said}">{drawing}</svg>'
-    )
+    text = "training (dots) and validation (squares) accuracy against length"
+    head = f'<svg class="length-chart" viewBox="0 0 340 164" role="img" aria-label="{text}">'
+    return Markup(f"{head}{''.join(parts)}</svg>")
 
 
 def _span(low: float, high: float) -> tuple[float, float]:

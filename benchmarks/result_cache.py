@@ -12,7 +12,7 @@ from fsm_hpc.system.files import write_json
 Results = dict[str, Any]
 
 
-class Notebook:
+class ResultCache:
     """Measurements by name, on disk after each."""
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The rules of a study in words, each with what is known of it."""
+"""The example formulas of a study in words, with their accuracy."""
 
 from __future__ import annotations
 
@@ -8,34 +8,36 @@ from statistics import fmean, pstdev
 
 from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.report.collect import FoldGroup, Row, Study, label
-from fsm_hpc.report.tables.maker import no_better
+from fsm_hpc.report.tables.builder import no_better
 from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.system.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleFormula:
-    """The example formula of a dataset and method as a sentence, and its figures."""
+    """The example formula of a dataset and method as a sentence, with its numbers."""
 
     method: str
     words: str
-    row: Row  # the fold that it is of
-    anchor: str  # the place of that fold in the page
+    row: Row  # its fold
+    anchor: str  # of that fold in the page
     facts: tuple[str, ...]
-    caveat: str  # empty where nothing is wrong
+    caveat: str  # empty without problems
 
 
-def rules(study: Study, anchors: Mapping[FoldId, str]) -> dict[str, list[ExampleFormula]]:
+def example_formulas(
+    study: Study, anchors: Mapping[FoldId, str]
+) -> dict[str, list[ExampleFormula]]:
     """By dataset, in the order of the methods."""
-    found: dict[str, list[ExampleFormula]] = {}
+    by_dataset: dict[str, list[ExampleFormula]] = {}
     for group in study.groups.values():
         if group.finds_formula:
             row = group.example or group.rows[0]
-            found.setdefault(group.dataset, []).append(_rule(group, row, anchors[row.id]))
-    return found
+            by_dataset.setdefault(group.dataset, []).append(_example(group, row, anchors[row.id]))
+    return by_dataset
 
 
-def _rule(group: FoldGroup, row: Row, anchor: str) -> ExampleFormula:
+def _example(group: FoldGroup, row: Row, anchor: str) -> ExampleFormula:
     done = row.result
     if done is None:
         return ExampleFormula(_name(group), "There is no formula yet.", row, anchor, (), "")
