@@ -75,7 +75,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     assert "&lt;b&gt;bold &amp; x" in page
 
 
-def test_a_fold_shows_its_formula_in_words_its_lengths_confusion_and_provenance(small: Path) -> None:
+def test_a_fold_shows_its_formula_lengths_confusion_and_provenance(small: Path) -> None:
     section = small.read_text().split('<details class="fold"')[-20]
     assert "Predict outcome = lives when albumin is from 2.9 to 6.4" in section
     assert section.count("<tr") == 1 + 6 + 3  # the lengths with their head, the confusion matrix
