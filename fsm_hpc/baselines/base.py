@@ -78,7 +78,13 @@ class Task:
 
 
 class Baseline(Protocol):
-    """One module of this package: the values that tuning tries, and a fit."""
+    """One module of this package: the parameters that tuning tries, and a fit.
+
+    A module with `estimator(seed, parameters)`, an unfitted estimator of scikit-learn's interface,
+    also supports more than two classes: `fit` compares rules with it.
+    """
+
+    estimator: Callable[[int, Parameters], Any]
 
     @property
     def SPACE(self) -> Grid | Suggest:  # noqa: N802
@@ -125,3 +131,23 @@ class Constant:
 
 def has_one_class(labels: Truth) -> bool:
     return bool(labels.all() or not labels.any())
+
+
+def fit_weighted(
+    estimator: Any, rows: Values, labels: NDArray[Any], weights: Values | None
+) -> None:
+    """Fit an estimator, or a pipeline whose last step takes the weights."""
+    steps = getattr(estimator, "steps", None)
+    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+    estimator.fit(rows, labels, **({} if weights is None else {name: weights}))
+
+
+def fit_probabilistic(
+    task: Task, fitted: NDArray[np.int64], estimator: Any, size: Callable[[Any], Size]
+) -> FittedModel | None:
+    """Fit an estimator with `predict_proba`; `size` measures it afterwards."""
+    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
+    if has_one_class(labels):
+        return Constant(bool(labels[0]))
+    fit_weighted(estimator, rows, labels.astype(int), weights)
+    return None if task.stop.is_set() else Probabilistic(estimator, size(estimator))

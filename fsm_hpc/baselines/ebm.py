@@ -9,13 +9,12 @@ from interpret.glassbox import ExplainableBoostingClassifier
 from numpy.typing import NDArray
 
 from fsm_hpc.baselines.base import (
-    Constant,
     FittedModel,
     Grid,
     Parameters,
-    Probabilistic,
+    Size,
     Task,
-    has_one_class,
+    fit_probabilistic,
     joined,
 )
 
@@ -23,21 +22,18 @@ SPACE: Grid = {}
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
-    """A step of a shape function is one test; a table of two columns has one for every cell."""
-    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
-    if has_one_class(labels):
-        return Constant(bool(labels[0]))
-
     def is_stopped(*progress: Any) -> bool:
         return task.stop.is_set()
 
     model = ExplainableBoostingClassifier(
         **parameters, random_state=task.seed, n_jobs=1, callback=is_stopped
     )
-    model.fit(rows, labels, sample_weight=weights)
-    if task.stop.is_set():
-        return None
-    return Probabilistic(model, joined(sum(_steps(scores) for scores in model.term_scores_)))
+    return fit_probabilistic(task, fitted, model, _size)
+
+
+def _size(model: Any) -> Size:
+    """A step of a shape function is one test; a table of two columns has one for every cell."""
+    return joined(sum(_steps(scores) for scores in model.term_scores_))
 
 
 def _steps(scores: NDArray[np.float64]) -> int:

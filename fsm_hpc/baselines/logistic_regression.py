@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.baselines.base import (
-    Constant,
     FittedModel,
     Parameters,
-    Probabilistic,
+    Size,
     Task,
-    has_one_class,
+    fit_probabilistic,
     joined,
 )
 
 SPACE = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 
 
-def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
+def estimator(seed: int, parameters: Parameters) -> Any:
+    """A pipeline that replaces missing values with the median of their column."""
+    from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    rows, labels, weights = task.values[fitted], task.labels[fitted], task.weighed(fitted)
-    if has_one_class(labels):
-        return Constant(bool(labels[0]))
-    regression = LogisticRegression(**parameters, max_iter=2000)
-    pipeline = make_pipeline(StandardScaler(), regression)
-    pipeline.fit(rows, labels, logisticregression__sample_weight=weights)
-    return Probabilistic(pipeline, joined(int(np.count_nonzero(regression.coef_))))
+    regression = LogisticRegression(**parameters, max_iter=2000, random_state=seed)
+    return make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), regression)
+
+
+def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
+    return fit_probabilistic(task, fitted, estimator(task.seed, parameters), _size)
+
+
+def _size(pipeline: Any) -> Size:
+    return joined(int(np.count_nonzero(pipeline[-1].coef_)))

@@ -10,13 +10,11 @@ from imodels import RuleFitClassifier
 from numpy.typing import NDArray
 
 from fsm_hpc.baselines.base import (
-    Constant,
     FittedModel,
     Grid,
     Parameters,
-    Probabilistic,
     Task,
-    has_one_class,
+    fit_probabilistic,
     joined,
 )
 
@@ -25,14 +23,10 @@ SPACE: Grid = {}
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
     task.check_unweighted(fitted)
-    rows, labels = task.values[fitted], task.labels[fitted]
-    if has_one_class(labels):
-        return Constant(bool(labels[0]))
     model = RuleFitClassifier(**parameters, random_state=task.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of arguments that newer scikit-learn deprecates
-        model.fit(rows, labels.astype(int))
-    return Probabilistic(model, joined(_tests(model)))
+        warnings.simplefilter("ignore")  # arguments that newer scikit-learn deprecates
+        return fit_probabilistic(task, fitted, model, lambda model: joined(_tests(model)))
 
 
 def _tests(model: Any) -> int:

@@ -31,6 +31,12 @@ def suggest(trial: Any) -> Parameters:
 SPACE = suggest
 
 
+def estimator(seed: int, parameters: Parameters) -> Any:
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(**parameters, random_state=seed, n_jobs=1)
+
+
 @dataclass(frozen=True, slots=True)
 class _Boosted:
     booster: Any

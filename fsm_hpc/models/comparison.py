@@ -1,4 +1,4 @@
-"""The rule beside other models on the same held-out rows: who is ahead, and by how much."""
+"""Compare a rule with other models on the same held-out rows: which is better, by how much."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fsm_hpc import baselines
+from fsm_hpc.baselines.base import fit_weighted
+from fsm_hpc.search.method import Method
 from fsm_hpc.system import serialization
 
 Places = NDArray[np.int64]  # of each row: its class, by its place
@@ -120,56 +123,46 @@ def predictions(
     table: NDArray[Any],
     labels: Places,
     pairs: Sequence[Pair],
-    names: Sequence[str],
+    methods: Mapping[str, Method],
     class_weight: Any = None,
     weights: NDArray[np.float64] | None = None,
     seed: int = 42,
     is_over: Callable[[], bool] = lambda: False,
 ) -> dict[str, Places]:
-    """By model, the predictions for the rows that the pairs hold out, in their order.
+    """Predict the held-out rows of all pairs, in their order, with each model.
 
-    A model that is not through all pairs when `is_over` says so is left out.
+    A model that has not finished all pairs when `is_over` returns True is left out.
     """
-    found: dict[str, Places] = {}
-    for name in names:
+    predicted: dict[str, Places] = {}
+    for name, method in methods.items():
         parts = []
         for fitted, test in pairs:
             if is_over():
-                return found
-            known, places = np.unique(labels[fitted], return_inverse=True)
-            if len(known) == 1:
-                parts.append(np.full(len(test), known[0]))
-                continue
-            counted = _sample_weight(class_weight, labels[fitted])
-            counted = counted if weights is None else counted * weights[fitted]
-            model = _model(name, seed)
-            options = {f"{model.steps[-1][0]}__sample_weight": counted}
-            model.fit(table[fitted], places, **options)  # XGBoost wants the classes 0, 1, ...
-            parts.append(known[model.predict(table[test])])
-        found[name] = np.concatenate(parts)
-    return found
+                return predicted
+            sample_weight = _sample_weight(class_weight, labels[fitted])
+            if weights is not None:
+                sample_weight = sample_weight * weights[fitted]
+            model = _fitted(method, seed, table[fitted], labels[fitted], sample_weight)
+            parts.append(model(table[test]))
+        predicted[name] = np.concatenate(parts)
+    return predicted
+
+
+def _fitted(
+    method: Method, seed: int, rows: NDArray[Any], labels: Places, weights: NDArray[np.float64]
+) -> Callable[[NDArray[Any]], Places]:
+    """Fit the estimator of a baseline; the result predicts rows."""
+    classes, places = np.unique(labels, return_inverse=True)
+    if len(classes) == 1:
+        return lambda rows: np.full(len(rows), classes[0])
+    model = baselines.load(method).estimator(seed, {})
+    fit_weighted(model, rows, places, weights)  # XGBoost expects the classes 0, 1, ...
+    return lambda rows: np.asarray(classes[model.predict(rows)])
 
 
 def _sample_weight(class_weight: Any, labels: Places) -> NDArray[np.float64]:
     from sklearn.utils.class_weight import compute_sample_weight
 
-    if isinstance(class_weight, Mapping):  # of classes that these rows may lack
+    if isinstance(class_weight, Mapping):  # it may have classes that these rows lack
         class_weight = {at: class_weight.get(at, 1) for at in np.unique(labels).tolist()}
     return np.asarray(compute_sample_weight(class_weight, labels))
-
-
-def _model(name: str, seed: int) -> Any:
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.tree import DecisionTreeClassifier
-
-    if name == "XGBoost":
-        from xgboost import XGBClassifier
-
-        return make_pipeline(XGBClassifier(random_state=seed, n_jobs=1))
-    if name == "logistic regression":
-        linear = LogisticRegression(max_iter=1000, random_state=seed)
-        return make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), linear)
-    return make_pipeline(DecisionTreeClassifier(max_depth=3, random_state=seed))

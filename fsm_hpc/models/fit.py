@@ -189,7 +189,7 @@ class _Searches:
             task.dataset.table().to_numpy(dtype=float),
             labels_of(tasks),
             [(rows.fitted, rows.test) for rows in parts],
-            config.fit.compare.names if parts else (),
+            config.fit.compare.methods if parts else {},
             _class_weight(config),
             task.dataset.weights,
             config.seed,

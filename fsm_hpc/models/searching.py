@@ -118,6 +118,6 @@ def compare(estimator: Any, X: Any, y: Any, cv: Any, models: str) -> Comparison:
     class_weight = estimator.class_weight
     if isinstance(class_weight, Mapping):
         class_weight = {at: class_weight.get(one, 1) for at, one in enumerate(classes.tolist())}
-    names = Compare(models).names
-    others = comparison.predictions(table, labels, pairs, names, class_weight)
+    methods = Compare(models).methods
+    others = comparison.predictions(table, labels, pairs, methods, class_weight)
     return comparison.compare(labels[held_out], rule, others, class_weight == "balanced")
