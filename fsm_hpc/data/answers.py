@@ -1,4 +1,4 @@
-"""Another model's answers in a file, to stand in place of a table's target."""
+"""Read the predictions of another model, which replace the target of a table."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
 
-COLUMN = "prediction"  # where `predict` and others write them
+COLUMN = "prediction"  # the column that `predict` writes
 
 
 def read(path: Path, rows: int, kept: Sequence[int], classes: tuple[str, str]) -> NDArray[np.bool_]:
-    """Whether the answer is the second class, for the rows of the table that are kept."""
+    """Whether the prediction is the second class, for the kept rows of the table."""
     answers = _column(path)
     if len(answers) != rows:
         raise UserError(
             f"{path}: expected an answer for each of the {counted(rows, 'row')} of the table, "
             f"found {len(answers)}"
         )
-    meant = {answer: texts.match(answer, classes) for answer in set(answers)}
-    strange = sorted(answer for answer, value in meant.items() if value is None)
-    if strange:
+    class_of = {answer: texts.match(answer, classes) for answer in set(answers)}
+    unknown = sorted(answer for answer, value in class_of.items() if value is None)
+    if unknown:
         raise UserError(
-            f"{path}: expected the answers {classes[0]} and {classes[1]}, found {strange[0]!r}"
+            f"{path}: expected the answers {classes[0]} and {classes[1]}, found {unknown[0]!r}"
         )
-    labels = np.array([meant[answers[row]] == classes[1] for row in kept])
+    labels = np.array([class_of[answers[row]] == classes[1] for row in kept])
     if labels.all() or not labels.any():
         raise UserError(f"{path}: expected both answers, found {answers[0]!r} only")
     return labels
@@ -42,5 +42,4 @@ def _column(path: Path) -> list[str]:
         raise UserError(f"labels: there is no file {path}")
     table = reader.read(store.read_bytes(path), path, DatasetSpec(name="labels", target=""))
     names = list(table.columns)
-    column = table.columns[COLUMN if COLUMN in names else names[-1]].as_text()
-    return list(column.spread(np.array(column.texts, dtype=object), ""))
+    return list(table.columns[COLUMN if COLUMN in names else names[-1]].text_by_row())

@@ -1,4 +1,4 @@
-"""Choose the columns, rows and labels of a table that count, or say why it has none."""
+"""Select the columns, rows and labels of a table, and report what prevents that."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ _SHOWN_COLUMNS = 40
 
 
 def check_settings(spec: DatasetSpec, errors: ErrorCollector) -> None:
-    """Words that are one of a few."""
+    """Report settings that are none of the known values."""
     if spec.missing not in ("drop", "error", "keep"):
         errors.add(f"dataset.missing: expected drop, error or keep, found {spec.missing!r}")
     if spec.decimal not in ("auto", *(sign.value for sign in DecimalSign)):
-        found = spec.decimal
-        errors.add(f"dataset.decimal: expected auto, point or comma, found {found!r}")
+        errors.add(f"dataset.decimal: expected auto, point or comma, found {spec.decimal!r}")
     if spec.weight is not None and spec.weight in (spec.target, spec.group):
         errors.add(f"dataset.weight: expected a column of its own, found {spec.weight!r} again")
 
 
 def used_columns(raw: RawTable, spec: DatasetSpec, errors: ErrorCollector) -> tuple[str, ...]:
-    """The columns to learn from, but for those that cannot be looked at before a name is mended."""
+    """The columns to learn from, without those that a wrong setting leaves unclear."""
     lists = spec.listed
-    meant = _report_unknown_names(raw, spec, lists, errors)
+    similar = _report_unknown_names(raw, spec, lists, errors)
     named = Counter(name for names in lists.values() for name in set(names))
     for name, count in named.items():
         if count > 1 or name in (spec.target, spec.weight):
@@ -44,19 +43,19 @@ def used_columns(raw: RawTable, spec: DatasetSpec, errors: ErrorCollector) -> tu
             keys += [key for key in ("target", "weight") if name == getattr(spec, key)]
             where = " and in ".join(keys)
             errors.add(f"{raw.path}: column {name!r}: expected in one list, found in {where}")
-    apart = (spec.target, spec.group, spec.weight)
-    extra = [n for n in raw.columns if n not in named and n not in apart and not spec.infer]
+    special = (spec.target, spec.group, spec.weight)
+    extra = [n for n in raw.columns if n not in (*named, *special) and not spec.infer]
     if extra:
         shown = ", ".join(map(repr, extra[:_SHOWN_COLUMNS]))
         errors.add(
             f"{raw.path}: expected the columns of the {spec.name} table, found also {shown}; leave "
             f"out what is not used with {setting('drop', *extra[:_SHOWN_COLUMNS])}"
         )
-    used = [name for name in raw.columns if name not in (*apart, *spec.drop)]
+    used = [name for name in raw.columns if name not in (*special, *spec.drop)]
     if not used:
         errors.add(f"{raw.path}: expected columns besides {spec.target!r}, found none left")
-    unclear = {*extra, *raw.unreadable, *(meant - set(named))}
-    return tuple(name for name in used if name not in unclear)
+    unclear = {*extra, *(similar - set(named))}
+    return tuple(n for n in used if n not in unclear and raw.columns[n].is_readable)
 
 
 def _report_unknown_names(
@@ -65,50 +64,49 @@ def _report_unknown_names(
     lists: Mapping[str, tuple[str, ...]],
     errors: ErrorCollector,
 ) -> set[str]:
-    """Tell of names that no column has; those that they seem to mean."""
+    """Report names in the settings that no column has; return columns of a similar name."""
     wanted = [("target ", spec.target)] if spec.target else []
-    wanted += [("dataset.group: ", spec.group)] if spec.group is not None else []
-    wanted += [("dataset.weight: ", spec.weight)] if spec.weight is not None else []
-    for key, names in (*lists.items(), ("zero_is_missing", spec.zero_is_missing)):
-        wanted += [(f"dataset.{key}: ", name) for name in names]
+    special = {"group": (spec.group,), "weight": (spec.weight,)}
+    for key, names in {**special, **lists, "zero_is_missing": spec.zero_is_missing}.items():
+        wanted += [(f"dataset.{key}: ", name) for name in names if name is not None]
     shown = ", ".join([*list(raw.columns)[:_SHOWN_COLUMNS], "..."][: len(raw.columns)])
     columns = f"; its columns are: {shown}"
     if not spec.target:
         errors.add(f"{raw.path}: dataset.target is not set; expected one of: {shown}")
-    meant: set[str] = set()
+    similar: set[str] = set()
     for where, name in wanted:
         if name in raw.columns:
             continue
-        near = difflib.get_close_matches(name, raw.columns, n=1)
-        meant |= set(near)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        matches = difflib.get_close_matches(name, raw.columns, n=1)
+        similar |= set(matches)
+        hint = f" (did you mean {matches[0]!r}?)" if matches else ""
         absent = f"column {name!r} is not in {raw.path.name}{hint}"
         errors.add(f"{raw.path}: {where}{absent}{columns}")
-        columns = ""  # they are told already
-    return meant
+        columns = ""  # listed once
+    return similar
 
 
 # --------------------------------------------------------------------------------------- rows
 
 
 def with_missing(column: RawColumn, spec: DatasetSpec) -> RawColumn:
-    """The column with cells that mean "missing" as missing ones, whatever their text."""
+    """The column with cells that mean "missing" as missing values."""
     words = spec.missing_words(column.is_typed)
+    numbers = {_number(word) for word in words if word and DecimalSign.POINT.reads(word)}
     zero = {0.0} if column.name in spec.zero_is_missing else set()
     if not column.is_text:
-        numbers = zero | set(map(_number, filter(DecimalSign.POINT.reads, words)))
+        numbers |= zero
         if not numbers or column.values.dtype.kind not in "iuf":
             return column
         return replace(column, missing=column.missing | np.isin(column.values, list(numbers)))
     column = without_texts(column, words)
-    said = [word for word in words if word and DecimalSign.POINT.reads(word)]
-    is_code = column.name in spec.categorical or (said and texts.looks_like_codes(column.texts))
-    numbers = zero | {_number(word) for word in said if not is_code}  # -999 is -999.0, too
-    sign = column.sign or DecimalSign.POINT
+    is_code = column.name in spec.categorical or (numbers and texts.looks_like_codes(column.texts))
+    numbers = zero if is_code else zero | numbers  # -999 is also -999.0
     if not numbers:
         return column
-    found = [at for at, text in enumerate(column.texts) if _is_among(text, sign, numbers)]
-    return column.without(found)
+    sign = column.sign or DecimalSign.POINT
+    removed = [at for at, text in enumerate(column.texts) if _is_among(text, sign, numbers)]
+    return column.without(removed)
 
 
 def without_texts(column: RawColumn, words: Iterable[str]) -> RawColumn:
@@ -130,9 +128,9 @@ def _is_among(text: str, sign: DecimalSign, numbers: set[float]) -> bool:
 def complete_rows(
     raw: RawTable, columns: Mapping[str, RawColumn], spec: DatasetSpec, errors: ErrorCollector
 ) -> Rows | None:
-    """The rows without a missing value; None if there are none, or none may be dropped.
+    """The rows without a missing value; None if there are none, or if none may be dropped.
 
-    Where missing values are kept, only a missing target costs a row.
+    If missing values are kept, only rows without a target are dropped.
     """
     missing = {name: column.missing for name, column in columns.items()}
     if spec.missing == "keep":
@@ -150,44 +148,43 @@ def complete_rows(
     if len(rows):
         return rows
     for name in _columns_that_cost_all(raw, missing, spec.target):
-        todo = f"leave it out with {setting('drop', name)}"
-        todo = "a row without a class teaches nothing" if name == spec.target else todo
+        remedy = f"leave it out with {setting('drop', name)}"
+        remedy = "a row without a class teaches nothing" if name == spec.target else remedy
         errors.add(
             f"{raw.path}: column {name!r}: expected values, found {counts[name]} of {raw.rows} "
-            f"missing, and no row is complete; {todo}"
+            f"missing, and no row is complete; {remedy}"
         )
     return None
 
 
 def weights(column: RawColumn) -> NDArray[np.float64]:
-    """What an error on each row counts: finite numbers, none below 0, not all of them 0."""
-    found = numbers_of(column).astype(np.float64)
-    wrong = np.flatnonzero(found < 0)
-    if len(wrong):
-        at = int(wrong[0])
-        shown = column.spread(np.array(column.texts, dtype=object), "") if column.is_text else found
+    """The weights of errors by row: finite numbers, none negative, not all of them 0."""
+    weights = numbers_of(column)
+    if (weights < 0).any():
+        at = int(np.argmax(weights < 0))
+        shown = column.text_by_row()[at] if column.is_text else weights[at]
         raise column.error(
-            f"expected weights from 0 on, found {shown[at]} in row {column.row_number(at)}",
+            f"expected weights from 0 on, found {shown} in row {column.row_number(at)}",
             "correct them, or leave dataset.weight out",
         )
-    if not found.any():
+    if not weights.any():
         raise column.error("expected some weight above 0, found none", "correct the column")
-    return found
+    return weights
 
 
 def worst_first(
     columns: Mapping[str, RawColumn], missing: Mapping[str, NDArray[np.bool_]] | None = None
 ) -> dict[str, int]:
-    """How many cells each column lacks, where it lacks some."""
-    known = missing if missing is not None else {n: c.missing for n, c in columns.items()}
-    counts = {name: int(cells.sum()) for name, cells in known.items() if cells.any()}
+    """The number of missing cells of each column that has some, the largest first."""
+    cells = missing if missing is not None else {n: c.missing for n, c in columns.items()}
+    counts = {name: int(own.sum()) for name, own in cells.items() if own.any()}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def _columns_that_cost_all(
     raw: RawTable, missing: Mapping[str, NDArray[np.bool_]], target: str
 ) -> Iterable[str]:
-    """Columns without which some row is complete, the emptiest first."""
+    """Columns without which a row would be complete, the emptiest first."""
     left = dict(missing)
     if target in left and left[target].all():
         del left[target]
@@ -208,7 +205,7 @@ def _complete(raw: RawTable, missing: Mapping[str, NDArray[np.bool_]]) -> Rows:
 
 
 def rarer_text(target: RawColumn) -> str | None:
-    """The rarer of two values; None where both are as frequent, are numbers, or mean yes and no."""
+    """The rarer of two values; None if both are as frequent, are numbers, or mean yes and no."""
     target = target.as_text()
     distinct, counts = target.texts, target.counts
     is_clear = texts.is_truth(distinct) or texts.are_codes(distinct)
@@ -220,7 +217,7 @@ def rarer_text(target: RawColumn) -> str | None:
 def labels(
     target: RawColumn, spec: DatasetSpec, errors: ErrorCollector
 ) -> tuple[NDArray[np.bool_], str, str]:
-    """The truth value of every row, and what true and false are called in the file."""
+    """The truth value of every row, and the values for true and false in the file."""
     target = target.as_text()
     values = texts.in_order(target.texts)
     shown = ", ".join(values[:6]) + (", ..." if len(values) > 6 else "")

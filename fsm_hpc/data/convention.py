@@ -1,4 +1,4 @@
-"""Find the one decimal sign of a whole file, or say why nobody can tell it."""
+"""Infer the decimal sign of a whole file, or report why it is ambiguous."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fsm_hpc.data.cleaner import without_texts
-from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers, is_number
+from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
 from fsm_hpc.data.kinds.numeric import are_codes
@@ -19,7 +19,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class DecimalEvidence:
-    """What the numbers of one column say about the decimal sign."""
+    """Numbers of one column that determine the decimal sign, or that leave it open."""
 
     name: str
     only: Mapping[DecimalSign, str]  # sign -> a number that the other one cannot read
@@ -27,32 +27,32 @@ class DecimalEvidence:
 
 
 def find(raw: RawTable, names: Iterable[str], spec: DatasetSpec) -> DecimalSign:
-    """The sign as set, or else the one by which all numbers of the named columns can be read.
+    """The sign in the settings, or else the only one by which all named columns can be parsed.
 
-    Where they could be read by both, other columns of the file decide: dropped ones, the target.
+    If both can parse them, other columns of the file decide: dropped ones, the target.
     """
     if spec.decimal in (sign.value for sign in DecimalSign):
         return DecimalSign(spec.decimal)
     words = spec.missing_words(is_typed=False)
     untyped = {name: column for name, column in raw.columns.items() if not column.is_typed}
     columns = {name: without_texts(column, words) for name, column in untyped.items()}
-    read = [name for name in names if name in columns and _is_numeric(columns[name], spec)]
-    evidence = [_evidence(columns[name]) for name in read]
-    clear = {sign: [one for one in evidence if sign in one.only] for sign in DecimalSign}
-    if all(clear.values()):
-        raise _contradiction(raw, clear)
-    for sign, found in clear.items():
-        if found:
+    numeric = [name for name in names if name in columns and _is_numeric(columns[name], spec)]
+    evidence = [_evidence(columns[name]) for name in numeric]
+    by_sign = {sign: [item for item in evidence if sign in item.only] for sign in DecimalSign}
+    if all(by_sign.values()):
+        raise _contradiction(raw, by_sign)
+    for sign, items in by_sign.items():
+        if items:
             return sign
-    unclear = [one for one in evidence if one.either]
-    if not unclear or not raw.may_have_commas:
+    ambiguous = [item for item in evidence if item.either]
+    if not ambiguous or not raw.may_have_commas:
         return DecimalSign.POINT
-    apart = {*read, *spec.categorical, spec.group}
-    others = [_evidence(c) for n, c in columns.items() if n not in apart and _has_numbers(c)]
-    hints = {sign for one in others for sign in one.only}
-    if len(hints) == 1:
-        return hints.pop()
-    raise _ambiguity(raw, unclear)
+    excluded = {*numeric, *spec.categorical, spec.group}
+    others = [_evidence(c) for n, c in columns.items() if n not in excluded and _has_numbers(c)]
+    signs = {sign for item in others for sign in item.only}
+    if len(signs) == 1:
+        return signs.pop()
+    raise _ambiguity(raw, ambiguous)
 
 
 # ------------------------------------------------------------------------------------ evidence
@@ -66,14 +66,13 @@ def _is_numeric(column: RawColumn, spec: DatasetSpec) -> bool:
 
 
 def _has_numbers(column: RawColumn) -> bool:
-    """Numbers in most rows: a few words among them are a mistake of their own."""
+    """Numbers in most rows; a few words among them are reported elsewhere."""
     if are_codes(column):
         return False
     if column.numbers is not None or are_numbers(column.texts):
         return len(column.values) > 0
-    counts = zip(column.texts, column.counts.tolist(), strict=True)
-    total = int(column.counts.sum())
-    return bool(2 * sum(count for text, count in counts if is_number(text)) > total)
+    are_numeric = [are_numbers((text,)) for text in column.texts]
+    return bool(2 * column.counts[are_numeric].sum() > column.counts.sum())
 
 
 def _evidence(column: RawColumn) -> DecimalEvidence:
@@ -85,27 +84,27 @@ def _evidence(column: RawColumn) -> DecimalEvidence:
     either = None
     for text in column.each_text():
         if "." not in text and "," not in text:
-            continue  # 12 and 1e5 are the same by both
+            continue  # both signs parse 12 and 1e5 alike
         by_point, by_comma = (sign.reads(text) for sign in DecimalSign)
         if by_point and by_comma:
             either = either or text
         elif by_point or by_comma:
             only.setdefault(DecimalSign.POINT if by_point else DecimalSign.COMMA, text)
             if len(only) == 2 or is_plain:
-                break  # plain numbers cannot speak for the comma as well
+                break  # plain numbers have no decimal comma
     return DecimalEvidence(column.name, only, either)
 
 
-# ------------------------------------------------------------------------------------ refusals
+# -------------------------------------------------------------------------------------- errors
 
 
 def _contradiction(
-    raw: RawTable, said: Mapping[DecimalSign, Sequence[DecimalEvidence]]
+    raw: RawTable, by_sign: Mapping[DecimalSign, Sequence[DecimalEvidence]]
 ) -> UserError:
     found, readings = [], []
-    for sign, evidence in said.items():
+    for sign, evidence in by_sign.items():
         cell = evidence[0].only[sign]
-        other = said[sign.other][0].only[sign.other]
+        other = by_sign[sign.other][0].only[sign.other]
         row = raw.columns[evidence[0].name].row_of(cell)
         found.append(f"decimal {sign.value}s in {_named(evidence)} ({cell!r} in row {row})")
         readings.append(
@@ -119,18 +118,18 @@ def _contradiction(
     )
 
 
-def _ambiguity(raw: RawTable, unclear: Sequence[DecimalEvidence]) -> UserError:
-    cell = unclear[0].either or ""
+def _ambiguity(raw: RawTable, ambiguous: Sequence[DecimalEvidence]) -> UserError:
+    cell = ambiguous[0].either or ""
     first = DecimalSign.COMMA if "," in cell else DecimalSign.POINT
     return UserError(
-        f"{raw.path}: {_named(unclear)}: {cell!r} can be read as {first.normalized(cell)} or "
-        f"{first.other.normalized(cell)}, and nothing in the file tells which; say "
+        f"{raw.path}: {_named(ambiguous)}: {cell!r} can be read as {first.normalized(cell)} or "
+        f"{first.other.normalized(cell)}, and nothing in the file tells which; set "
         f"dataset.decimal={first.value} for the first, dataset.decimal={first.other.value} for the "
         "second"
     )
 
 
 def _named(evidence: Sequence[DecimalEvidence]) -> str:
-    names = ", ".join(repr(one.name) for one in evidence[:_MOST_NAMED])
+    names = ", ".join(repr(item.name) for item in evidence[:_MOST_NAMED])
     left = len(evidence) - _MOST_NAMED
     return f"column{'s' * (len(evidence) > 1)} {names}" + (f" and {left} more" * (left > 0))

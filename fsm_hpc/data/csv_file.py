@@ -1,4 +1,4 @@
-"""Read CSV of any dialect: with Arrow where it is regular, else record by record."""
+"""Read CSV of any dialect: with Arrow if the file is regular, else record by record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow
@@ -17,7 +16,7 @@ import pyarrow.csv
 
 from fsm_hpc.data import limits
 from fsm_hpc.data.errors import ErrorCollector
-from fsm_hpc.data.raw import RawColumn, Sheet, text_column, used_only
+from fsm_hpc.data.raw import RawColumn, Sheet, coded_column, text_column
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
@@ -33,7 +32,7 @@ _QUOTED_DECIMALS = re.compile(
 
 
 def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> Sheet:
-    """The table with all cells as they are written."""
+    """The table with its cells as stripped text."""
     if spec.separator not in ("auto", *SEPARATORS):
         known = ", ".join(["auto", *SEPARATORS])
         errors.add(f"dataset.separator: expected one of {known}, found {spec.separator!r}")
@@ -45,7 +44,7 @@ def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) 
 
 
 def _without_first_line(encoded: bytes, spec: DatasetSpec) -> tuple[bytes, str]:
-    """The content without a line that Excel writes, `sep=;`, and the separator."""
+    """The content without the line `sep=;` that Excel writes, and the separator."""
     announced = re.match(rb"sep=(.)\r?\n", encoded)
     if announced is not None:
         encoded = encoded[announced.end() :]
@@ -85,7 +84,7 @@ def _decode(
 
 
 def _sniff(text: str) -> str:
-    """The separator that cuts the first rows into the same number of cells, as many as it can."""
+    """The separator that splits the first rows into the same number of cells, the largest one."""
     widths = {separator: _width(text, separator) for separator in SEPARATORS.values()}
     best = max(",;\t|", key=lambda separator: widths[separator])
     return " " if widths[best] < 2 <= widths[" "] else best
@@ -105,7 +104,7 @@ def _width(sample: str, separator: str) -> float:
     if not widths:
         return 0
     agreeing = sum(width == widths[0] for width in widths) / len(widths)
-    if separator == " ":  # words in a text are no columns: every row has to agree
+    if separator == " ":  # words of a text are no columns: all rows must have the same number
         return widths[0] if agreeing == 1 and len(widths) > 1 else 1
     return widths[0] * agreeing
 
@@ -114,7 +113,7 @@ def _width(sample: str, separator: str) -> float:
 
 
 def _regular(encoded: bytes, separator: str) -> Sheet | None:
-    """The table of a file in which every row has the header's width; None for any other file."""
+    """The table of a file whose rows all have the header's width; None for any other file."""
     line_end = re.search(rb"[\r\n]+", encoded)
     if separator == " " or line_end is None or not _has_plain_quotes(encoded, separator):
         return None
@@ -135,8 +134,8 @@ def _regular(encoded: bytes, separator: str) -> Sheet | None:
         )
     except pyarrow.ArrowInvalid:
         return None
-    columns = [_column(name, table.column(name).dictionary_encode()) for name in names]
-    if len(header) < 2 or any(map(_has_endless_cell, columns)):
+    columns = [_stripped(coded_column(name, table.column(name))) for name in names]
+    if len(header) < 2 or any(limits.has_long_cell(column.values) for column in columns):
         return None
     return Sheet([cell.strip() for cell in header], columns)
 
@@ -150,29 +149,21 @@ def _has_plain_quotes(encoded: bytes, separator: str) -> bool:
     return b'"' not in re.sub(cell, b"", encoded)
 
 
-def _has_endless_cell(column: RawColumn) -> bool:
-    longest = pyarrow.compute.max(pyarrow.compute.binary_length(column.values)).as_py()
-    return (longest or 0) > limits.MOST_CELL
-
-
-def _column(name: str, chunks: Any) -> RawColumn:
-    """A column of stripped texts, each once."""
-    column = chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0)
-    column = column.combine_chunks() if hasattr(column, "num_chunks") else column
-    codes = np.asarray(column.indices).astype(np.int32, copy=False)
-    texts = pyarrow.compute.utf8_trim_whitespace(column.dictionary)
-    if not texts.equals(column.dictionary):
-        different = texts.dictionary_encode()
-        codes = np.asarray(different.indices)[codes].astype(np.int32)
-        texts = different.dictionary
-    return used_only(RawColumn(name, texts, codes < 0, codes, is_typed=False))
+def _stripped(column: RawColumn) -> RawColumn:
+    """The column without whitespace around its texts, each of which occurs once again."""
+    texts = pyarrow.compute.utf8_trim_whitespace(column.values)
+    if texts.equals(column.values):
+        return column
+    distinct = coded_column(column.name, texts)
+    assert distinct.codes is not None
+    return replace(distinct, codes=distinct.codes[column.codes], missing=column.missing)
 
 
 # ------------------------------------------------------------------------------- any other file
 
 
 def _records(text: str, separator: str, path: Path, errors: ErrorCollector) -> Sheet:
-    """The header and the rows of the same width; other rows are reported by their lines."""
+    """The header and the rows of its width; errors list the lines of other rows."""
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
     )
@@ -197,13 +188,12 @@ def _records(text: str, separator: str, path: Path, errors: ErrorCollector) -> S
         raise damage
     if not records:
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
-    if len(misfits) >= len(records):  # too few rows fit to say more of them
+    if len(misfits) >= len(records):  # too few rows fit to check their cells
         records, numbers = records[:1], numbers[:1]
     header, *rows = records
+    row_numbers = np.array(numbers[1:], dtype=np.int64)
     columns = [text_column(str(at), (row[at] for row in rows)) for at in range(len(header))]
-    columns = [
-        replace(column, row_numbers=np.array(numbers[1:], dtype=np.int64)) for column in columns
-    ]
+    columns = [replace(column, row_numbers=row_numbers) for column in columns]
     return Sheet(header, columns, has_other_rows=bool(misfits))
 
 

@@ -1,4 +1,4 @@
-"""A raw table -> typed columns and a target."""
+"""Convert a raw table into typed columns and a target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data import answers, cleaner, convention, reader, store
-from fsm_hpc.data.columns import Column, Kind, same_names
+from fsm_hpc.data.columns import Column, same_names
 from fsm_hpc.data.decimal_sign import DecimalSign
 from fsm_hpc.data.errors import (
     COMMAND_LINE,
@@ -40,7 +40,7 @@ _ALWAYS_NOTED = (KindName.NUMERIC, KindName.BOOLEAN, KindName.CATEGORICAL)
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table that a fold can be learnt from: one-hot columns and a truth value for each row."""
+    """A table to fit formulas on: one-hot columns and a truth value for each row."""
 
     name: str
     columns: tuple[Column, ...]
@@ -56,7 +56,7 @@ class Dataset:
     groups: NDArray[Any] | None = None  # of the rows, where folds keep groups whole
     weights: NDArray[np.float64] | None = None  # of the rows, none of them 0
     kept_rows: Sequence[int] = ()  # of the file, from 0
-    own_labels: NDArray[np.bool_] | None = None  # of the target, where others stand in its place
+    own_labels: NDArray[np.bool_] | None = None  # of the target, if other labels replace it
     keeps_missing: bool = False  # whether rows with missing values are among the rows
 
     @property
@@ -65,7 +65,7 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what a solver or a baseline gets to see, wherever the file was."""
+        """SHA-256 of the content that solvers and baselines use, independent of the file."""
         digest = hashlib.sha256(f"{self.target}\0{self.positive}\0{self.rows}".encode())
         digest.update(np.packbits(self.labels).tobytes())
         for column in self.columns:
@@ -88,15 +88,8 @@ class Dataset:
         return tuple(schema for schema in self.schemas if set(schema.names) & set(used))
 
     def phrases(self) -> dict[str, tuple[str, str]]:
-        """How a Boolean column is said in words: (its source, its category)."""
-        return {
-            c.name: (
-                c.source or c.name,
-                "missing" if c.is_missing_indicator else c.category or "true",
-            )
-            for c in self.columns
-            if c.kind is Kind.BOOLEAN
-        }
+        """The words for each Boolean column: (its source, its category)."""
+        return {name: words for s in self.schemas for name, words in s.phrases.items()}
 
 
 def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False) -> Dataset:
@@ -114,7 +107,7 @@ def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = Fa
 def target_values(
     spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False
 ) -> list[str]:
-    """The different values of the target, in order; none where it is no column of the table."""
+    """The distinct values of the target, sorted; none if it is no column of the table."""
     found = store.find(spec, data_dir, allow_changed_data)
     raw = reader.inspect(found.content, found.path, spec)
     if spec.target not in raw.columns:
@@ -122,15 +115,14 @@ def target_values(
     errors = ErrorCollector(raw.path)  # which `load` reports
     names = cleaner.used_columns(raw, spec, errors)
     columns = _with_missing(raw, {*names, spec.target}, spec, None)
-    kept = cleaner.complete_rows(raw, columns, spec, errors)
-    known = _known(columns, kept)
+    known = _known(columns, cleaner.complete_rows(raw, columns, spec, errors))
     return texts.in_order(known[spec.target].texts) if spec.target in known else []
 
 
 def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
-    """Columns as the spec lists them, rows with missing values dropped and counted.
+    """Columns of the kinds in the spec, without rows that have missing values.
 
-    Whatever is wrong with the table is reported at once.
+    One error lists all problems of the table.
     """
     errors = ErrorCollector(raw.path, raw.problems)
     cleaner.check_settings(spec, errors)
@@ -173,7 +165,7 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         negative,
         dropped_rows=raw.rows - complete,
         schemas=tuple(schemas),
-        groups=None if spec.group is None else _groups(raw.columns[spec.group].take(kept)),
+        groups=None if spec.group is None else raw.columns[spec.group].text_by_row()[kept],
         weights=weights,
         kept_rows=kept.tolist(),
         keeps_missing=keeps_missing,
@@ -193,13 +185,13 @@ def _with_missing(
     raw: RawTable, names: Collection[str], spec: DatasetSpec, sign: DecimalSign | None
 ) -> dict[str, RawColumn]:
     """The named columns in the order of the file, with all that means "missing" as missing."""
-    readable = {n: c for n, c in raw.columns.items() if n in names and n not in raw.unreadable}
-    signed = (c if c.is_typed else replace(c, sign=sign) for c in readable.values())
+    readable = [c for n, c in raw.columns.items() if n in names and c.is_readable]
+    signed = (c if c.is_typed or c.sign is sign else replace(c, sign=sign) for c in readable)
     return {column.name: cleaner.with_missing(column, spec) for column in signed}
 
 
 def _known(columns: Mapping[str, RawColumn], kept: Rows | None) -> dict[str, RawColumn]:
-    """The columns in the rows to keep that have a value; where there are none, in all that have."""
+    """The known values of each column, in the kept rows if there are some."""
     known = {n: (c if kept is None else c.take(kept)).known() for n, c in columns.items()}
     return {name: column for name, column in known.items() if column.rows}
 
@@ -207,15 +199,10 @@ def _known(columns: Mapping[str, RawColumn], kept: Rows | None) -> dict[str, Raw
 def _columns(
     schema: ColumnSchema, column: RawColumn, kept: Rows | None, sign: DecimalSign | None
 ) -> list[Column]:
-    if kept is None or (sign is None and not column.is_typed):  # which is an error already
+    if kept is None or (sign is None and not column.is_typed):  # reported already
         return []
-    made = schema.columns(column.take(kept), Reading(len(kept)))
-    return [one for one in made if not one.is_missing_indicator or one.values.any()]
-
-
-def _groups(column: RawColumn) -> NDArray[Any]:
-    column = column.as_text()
-    return np.asarray(column.spread(np.array(column.texts, dtype=object), "").astype(str))
+    columns = schema.columns(column.take(kept), Reading(len(kept)))
+    return [c for c in columns if not c.is_missing_indicator or c.values.any()]
 
 
 def _report_empty(
@@ -232,11 +219,11 @@ def _report_empty(
 def _weighed(
     columns: Mapping[str, RawColumn], kept: Rows | None, spec: DatasetSpec
 ) -> tuple[NDArray[np.float64] | None, Rows | None]:
-    """The weights of the rows; those of weight 0 are out before anything is made of the others."""
+    """The positive weights, and their rows; rows without a weight are not used."""
     if spec.weight is None or spec.weight not in columns or kept is None:
         return None, kept
     column = columns[spec.weight]
-    kept = kept[~column.missing[kept]]  # a row without a weight has none
+    kept = kept[~column.missing[kept]]
     weights = cleaner.weights(column.take(kept))
     return weights[weights > 0], kept[weights > 0]
 
@@ -254,7 +241,7 @@ def _report_same_names(columns: Iterable[Column], path: Path, errors: ErrorColle
 
 
 def _choice(table: Dataset, spec: DatasetSpec, known: Mapping[str, RawColumn]) -> Iterator[str]:
-    """Which class the rule predicts, before anything else, and why where the table decides it."""
+    """The class that the rule predicts, with the reason if the table determines it."""
     if not spec.infer:
         return
     yes, no = table.positive, table.negative
@@ -266,7 +253,7 @@ def _choice(table: Dataset, spec: DatasetSpec, known: Mapping[str, RawColumn]) -
 
 
 def missing_texts(raw: RawTable, columns: Mapping[str, RawColumn]) -> Iterator[str]:
-    """Texts that were read as missing, by column, so that none of them is lost in silence."""
+    """A note of the texts that were read as missing, by column."""
     found = []
     for name, column in columns.items():
         before = raw.columns[name]
@@ -274,13 +261,11 @@ def missing_texts(raw: RawTable, columns: Mapping[str, RawColumn]) -> Iterator[s
             continue
         lost = before.as_text().take(np.flatnonzero(column.missing & ~before.missing))
         order = np.argsort(-lost.counts, kind="stable")
-        told = [(lost.texts[at], int(lost.counts[at])) for at in order]
-        found += [f"{text!r} in {name} ({count})" for text, count in told if text]
+        counts = [(lost.texts[at], int(lost.counts[at])) for at in order]
+        found += [f"{text!r} in {name} ({count})" for text, count in counts if text]
     if found:
-        more = [f"{len(found) - _SHOWN_MISSING} more"] * (len(found) > _SHOWN_MISSING)
-        shown = ", ".join([*found[:_SHOWN_MISSING], *more])
-        todo = "if these are values, set dataset.usual_missing_values=[]"
-        yield f"{READ_AS_MISSING}: {shown}; {todo}"
+        remedy = "if these are values, set dataset.usual_missing_values=[]"
+        yield f"{READ_AS_MISSING}: {listed(found, _SHOWN_MISSING)}; {remedy}"
 
 
 def _notes(
@@ -290,7 +275,7 @@ def _notes(
     missing: Mapping[str, int],
     sign: DecimalSign | None,
 ) -> Iterator[str]:
-    """What a user should know about the table before believing a formula."""
+    """Notes that help to judge a formula of the table."""
     if spec.infer:
         for kind in KindName:
             names = [schema.name for schema in table.schemas if schema.kind is kind]
@@ -313,27 +298,25 @@ def _notes(
 
 
 def _loss(table: Dataset, spec: DatasetSpec, missing: Mapping[str, int]) -> str:
-    """What missing values cost; a warning where it is much."""
+    """A note of the rows that missing values cost; a warning if they are many."""
     lost, rows = table.dropped_rows, table.rows + table.dropped_rows
     shown = _cells(missing)
     if lost <= _MUCH * rows:
         return f"{counted(lost, 'row')} with missing values dropped ({shown})"
     worst = next((name for name in missing if name != table.target), None)
     is_given = worst is not None and spec.kind_of(worst) is not None
-    todo = "; leave such a column out with "
-    todo += "dataset.drop instead of listing its kind" if is_given else setting("drop", worst or "")
+    remedy = "; leave such a column out with "
+    remedy += (
+        "dataset.drop instead of listing its kind" if is_given else setting("drop", worst or "")
+    )
     return (
         f"warning: {100 * lost / rows:.0f} % of the rows ({lost} of {rows}) are dropped for "
-        f"missing values: {shown}{todo if worst else ''}"
+        f"missing values: {shown}{remedy if worst else ''}"
     )
 
 
 def _cells(missing: Mapping[str, int]) -> str:
-    cells = [f"{name} {count}" for name, count in missing.items()]
-    more = (
-        [counted(len(cells) - _SHOWN_MISSING, "more column")] if len(cells) > _SHOWN_MISSING else []
-    )
-    return ", ".join([*cells[:_SHOWN_MISSING], *more])
+    return listed([f"{name} {count}" for name, count in missing.items()], _SHOWN_MISSING)
 
 
 def _doubts(table: Dataset, schema: ColumnSchema, known: Mapping[str, RawColumn]) -> Iterator[str]:

@@ -15,7 +15,7 @@ _SIGN, _EXPONENT = "[-+\u2212]?", r"([eE][-+]?\d+)?"  # with the typographic min
 
 
 def _number(decimal: str, group: str) -> str:
-    """A first group does not begin with 0, which tells 0.123 from 1.123; powers have no groups."""
+    """The first group does not start with 0, unlike 0.123; powers of ten have no groups."""
     plain = rf"(\d+{decimal}?\d*|{decimal}\d+){_EXPONENT}"
     grouped = rf"[1-9]\d{{0,2}}({group}\d{{3}})+({decimal}\d*)?"
     return rf"{_SIGN}({plain}|{grouped})"
@@ -27,7 +27,7 @@ _ANY = re.compile(f"{_POINT.pattern}|{_COMMA.pattern}")
 
 
 class DecimalSign(Enum):
-    """What stands before the decimals; groups of three digits have the other sign, or none."""
+    """The sign before the decimals; groups of three digits have the other sign, or none."""
 
     POINT = "point"
     COMMA = "comma"
@@ -49,25 +49,20 @@ class DecimalSign(Enum):
 
 
 def are_numbers(texts: Iterable[str], sign: DecimalSign | None = None) -> bool:
-    """Whether all are numbers by this convention, or each by any where none is given."""
+    """Whether all are numbers by this convention; without one, each by either of them."""
     pattern = {None: _ANY, DecimalSign.POINT: _POINT, DecimalSign.COMMA: _COMMA}[sign]
     return all(map(pattern.fullmatch, texts))
 
 
-def is_number(text: str) -> bool:
-    """Whether it is one by any convention."""
-    return _ANY.fullmatch(text) is not None
-
-
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Different texts as numbers."""
+    """Distinct texts as numbers."""
 
     values: NDArray[np.float64]
     widths: NDArray[np.int32]  # characters of each
     has_points: bool
     has_powers: bool  # of ten: 1e5
-    is_plain: bool  # whether all are digits, decimal points, minus signs and powers of ten
+    is_plain: bool  # whether Arrow can parse all of them
 
     @property
     def are_whole(self) -> bool:
@@ -75,36 +70,46 @@ class Numbers:
 
 
 def read_numbers(texts: Any, sign: DecimalSign | None) -> Numbers | None:
-    """Those of an Arrow array, unless some text is no number by this convention, or by any."""
-    plain = _plain_numbers(texts)
-    if plain is not None and (sign is DecimalSign.POINT or not plain.has_points):
-        return plain
-    listed = texts.to_pylist()
-    if not are_numbers(listed, sign):
-        return None
-    written = [(sign or _sign_of(text)).normalized(text) for text in listed]
-    values = np.array(list(map(float, written)), dtype=np.float64)
-    signs = set("".join(written))
-    widths = np.array(list(map(len, written)), dtype=np.int32)
-    return Numbers(values, widths, "." in signs, bool(signs & {"e", "E"}), is_plain=False)
+    """Parse an Arrow array; None if a text is no number by this convention, or by any."""
+    import pyarrow
+    import pyarrow.compute
+
+    values, written = _parsed_by_arrow(texts), texts
+    is_plain = values is not None and (sign is DecimalSign.POINT or b"." not in _content(texts))
+    if not is_plain:
+        listed = texts.to_pylist()
+        if not are_numbers(listed, sign):
+            return None
+        normalized = [(sign or _sign_of(text)).normalized(text) for text in listed]
+        written = pyarrow.array(normalized, pyarrow.string())
+        values = np.array(list(map(float, normalized)), dtype=np.float64)
+    assert values is not None
+    content = _content(written)
+    widths = np.asarray(pyarrow.compute.binary_length(written))
+    has_powers = b"e" in content or b"E" in content
+    return Numbers(values, widths, b"." in content, has_powers, is_plain)
 
 
 def _sign_of(text: str) -> DecimalSign:
     return DecimalSign.POINT if DecimalSign.POINT.reads(text) else DecimalSign.COMMA
 
 
-def _plain_numbers(texts: Any) -> Numbers | None:
-    """Numbers that Arrow reads, which is fast."""
+def _parsed_by_arrow(texts: Any) -> NDArray[np.float64] | None:
+    """Fast, but without groups of digits, plus signs and hexadecimal numbers."""
     import pyarrow
     import pyarrow.compute
 
-    try:  # which takes no groups of digits, no plus sign and no hexadecimal numbers
+    try:
         values = np.asarray(pyarrow.compute.cast(texts, pyarrow.float64()))
     except pyarrow.ArrowInvalid:
         return None
-    if not len(values) or not np.isfinite(values).all():  # nan and inf are words here
-        return None
-    ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
-    content = np.frombuffer(texts.buffers()[2], np.uint8)[ends[0] : ends[-1]]
-    has_points, *powers = ((content == ord(sign)).any() for sign in ".eE")
-    return Numbers(values, np.diff(ends), bool(has_points), any(powers), is_plain=True)
+    return values if np.isfinite(values).all() else None  # nan and inf are words here
+
+
+def _content(texts: Any) -> bytes:
+    """All texts of an Arrow array, one after the other."""
+    if not len(texts):
+        return b""
+    _, offsets, content = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset :]
+    return bytes(content.slice(int(ends[0]), int(ends[len(texts)] - ends[0])))

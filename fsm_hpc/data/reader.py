@@ -1,4 +1,4 @@
-"""Read CSV, Parquet or Excel into a raw table, whatever its dialect."""
+"""Read CSV of any dialect, Parquet or Excel into a raw table."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from fsm_hpc.data import frames, limits
-from fsm_hpc.data.errors import ColumnError, ErrorCollector
-from fsm_hpc.data.raw import RawColumn, RawTable, text_column
+from fsm_hpc.data import limits
+from fsm_hpc.data.errors import ErrorCollector
+from fsm_hpc.data.raw import RawColumn, RawTable, Sheet, normalized_names
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import listed
 
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
-_FOREIGN = {  # how other files open -> what they are
+_FOREIGN = {  # first bytes of other files -> their format
     b"<!DOC": "an HTML page",
     b"<html": "an HTML page",
     b"<?xml": "XML",
@@ -37,85 +36,51 @@ _FOREIGN = {  # how other files open -> what they are
 
 
 def read(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
-    """The table with its cells as they are written; texts of CSV are stripped."""
+    """The table of a file; raise all its problems as one error."""
     table = inspect(content, path, spec)
     ErrorCollector(path, table.problems).raise_if_any()
     return table
 
 
 def inspect(content: bytes, path: Path, spec: DatasetSpec) -> RawTable:
-    """As much of a table as there is, with its problems, to look for more of them."""
+    """As much of the table as can be read, with its problems, so that more can be found."""
     errors = ErrorCollector(path)
     with errors.collected():
-        table = _read(content, path, spec, errors)
+        table = _table(_sheet(content, path, spec, errors), path, spec, errors)
         return replace(table, problems=errors.all)
     raise errors.error()
 
 
-def _read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> RawTable:
+def _sheet(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> Sheet:
     from fsm_hpc.data import csv_file, parquet, workbook
 
     if not re.search(rb"[^\xef\xbb\xbf \r\n\t]", content):
         raise UserError(f"{path}: expected a table with a header line, found an empty file")
     if content[:4] == b"PAR1":
-        return _of_arrow(parquet.read(content, path), path, spec, errors)
+        return parquet.read(content, path, spec, errors)
     for magic, what in _FOREIGN.items():
         if content[:64].lower().startswith(magic.lower()):
             raise UserError(f"{path}: expected CSV, Parquet or Excel, found {what}")
-    is_workbook = workbook.is_workbook(content)
-    sheet = (
-        workbook.read(content, path) if is_workbook else csv_file.read(content, path, spec, errors)
-    )
-    if not sheet.has_other_rows:
-        _check_rows(sheet.columns, path, errors)
-    table = _table(sheet.header, sheet.columns, path, spec, errors, sheet.notes)
-    return replace(table, may_have_commas=sheet.may_have_commas)
+    if workbook.is_workbook(content):
+        return workbook.read(content, path)
+    return csv_file.read(content, path, spec, errors)
 
 
-def _of_arrow(arrow: Any, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> RawTable:
-    """The table of a Parquet file; columns of no use are reported, unless they are dropped."""
-    header = [str(name).strip() for name in arrow.column_names]
-    columns, unreadable = [], set()
-    for at, name in enumerate(_names(header)):
-        try:
-            columns.append(frames.column_of(name, arrow, at))
-        except ColumnError as error:
-            unreadable.add(name)
-            columns.append(text_column(name, [None] * len(arrow), is_typed=True))
-            if name not in spec.drop:
-                errors.add(ColumnError(path, name, error.finding, error.remedy))
-    _check_rows(columns, path, errors)
-    table = _table(header, columns, path, spec, errors)
-    return replace(table, unreadable=frozenset(unreadable), native=arrow)
-
-
-def _names(header: Sequence[str]) -> list[str]:
-    return [" ".join(name.split()) or f"column_{at}" for at, name in enumerate(header, start=1)]
-
-
-def _table(
-    header: Sequence[str],
-    columns: Sequence[RawColumn],
-    path: Path,
-    spec: DatasetSpec,
-    errors: ErrorCollector,
-    notes: tuple[str, ...] = (),
-) -> RawTable:
-    """The columns by name, the first of those that have the same, unless the header is none."""
-    names = _names(header)
+def _table(sheet: Sheet, path: Path, spec: DatasetSpec, errors: ErrorCollector) -> RawTable:
+    """The columns by name; of columns with the same name, which is an error, the first."""
+    names = normalized_names(sheet.header)
     _check_header(names, path, spec, errors)
-    unnamed = [name for name, given in zip(names, header, strict=True) if not given.strip()]
+    notes, rows = sheet.notes, sheet.columns[0].rows
+    if not rows and not sheet.has_other_rows:
+        errors.add(f"{path}: expected rows below the header, found none")
+    unnamed = [n for n, given in zip(names, sheet.header, strict=True) if not given.strip()]
     if unnamed:
         notes = (*notes, f"columns without a name are called {listed(unnamed)}")
-    named: dict[str, RawColumn] = {}
-    for name, column in zip(names, columns, strict=True):
-        named.setdefault(name, replace(column, name=name, place=path))
-    return RawTable(path, named, columns[0].rows, notes)
-
-
-def _check_rows(columns: Sequence[RawColumn], path: Path, errors: ErrorCollector) -> None:
-    if columns and not columns[0].rows:
-        errors.add(f"{path}: expected rows below the header, found none")
+    columns: dict[str, RawColumn] = {}
+    for name, column in zip(names, sheet.columns, strict=True):
+        columns.setdefault(name, replace(column, name=name, path=path))
+    table = RawTable(path, columns, rows, notes, native=sheet.native)
+    return replace(table, may_have_commas=sheet.may_have_commas)
 
 
 def _check_header(
@@ -126,8 +91,8 @@ def _check_header(
     if len(names) < least:
         found = f"one column {names[0]!r}" if names else "none"
         raise UserError(
-            f"{path}: expected a target and at least one more column, found {found}; if cells are "
-            "cut by another sign, set dataset.separator"
+            f"{path}: expected a target and at least one more column, found {found}; if another "
+            "sign separates cells, set dataset.separator"
         )
     if all(_NUMBER.fullmatch(name) for name in names):
         raise UserError(

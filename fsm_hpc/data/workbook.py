@@ -1,4 +1,4 @@
-"""Read the first sheet of an Excel workbook: typed columns, and text where cells differ."""
+"""Read the first sheet of an Excel workbook: typed columns, or text where types differ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fsm_hpc.data.raw import RawColumn, Sheet, text_column
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted, listed
 
-MEMBER = "xl/workbook.xml"  # by which a zip archive is known to be a workbook
-_TYPES = ((int, float), (bool,), (datetime, date))  # of cells that are no text
-_DAMAGES = (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, IndexError)
+MEMBER = "xl/workbook.xml"  # a zip archive with this file is a workbook
+_TYPES = ((int, float), (bool,), (datetime, date))  # of cells without text
+_ERRORS_OF_DAMAGE = (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, IndexError)
 
 
 def is_workbook(content: bytes) -> bool:
@@ -32,7 +32,7 @@ def is_workbook(content: bytes) -> bool:
 
 
 def read(content: bytes, path: Path) -> Sheet:
-    """The first sheet that has cells; a note names it where there are others."""
+    """The first sheet that has cells; a note names it if there are others."""
     stored = _sheets(content, path)
     sheets = {name: _trimmed(rows) for name, rows in stored.items()}
     used = [name for name, rows in sheets.items() if rows]
@@ -51,21 +51,21 @@ def read(content: bytes, path: Path) -> Sheet:
 def _empty_formulas(
     stored: Sequence[tuple[Any, ...]], written: Sequence[tuple[Any, ...]], path: Path
 ) -> Iterator[str]:
-    """Tell of formulas without a value, which count as missing; refuse them where none has one."""
+    """Note formulas without a stored value, which count as missing; raise an error if all are."""
     cells = zip(itertools.chain(*stored), itertools.chain(*written), strict=True)
     values = [value for value, cell in cells if _is_formula(cell)]
     empty = sum(not _text(value) for value in values)
     if not empty:
         return
-    todo = "open the workbook in a spreadsheet program and save it there"
+    remedy = "open the workbook in a spreadsheet program and save it there"
     if empty == len(values):
         found = f"{counted(empty, 'formula')} without one"
         raise UserError(
-            f"{path}: expected formulas with stored values, found {found}; {todo}, or remove "
+            f"{path}: expected formulas with stored values, found {found}; {remedy}, or remove "
             "formulas that show nothing"
         )
     have = "formula has" if empty == 1 else "formulas have"
-    yield f"{empty} {have} no stored value, or an empty text, and count as missing; {todo}"
+    yield f"{empty} {have} no stored value, or an empty text, and count as missing; {remedy}"
 
 
 def _is_formula(cell: Any) -> bool:
@@ -74,7 +74,7 @@ def _is_formula(cell: Any) -> bool:
 
 
 def _sheets(content: bytes, path: Path, formulas: bool = False) -> dict[str, list[tuple[Any, ...]]]:
-    """The cells of each sheet by their values, or with formulas as they are written."""
+    """The rows of each sheet, with values of formulas or with the formulas themselves."""
     try:
         import openpyxl
     except ImportError as error:
@@ -88,12 +88,12 @@ def _sheets(content: bytes, path: Path, formulas: bool = False) -> dict[str, lis
         return {sheet.title: _rows(sheet, path) for sheet in book.worksheets}
     except UserError:
         raise
-    except (*_DAMAGES, zipfile.BadZipFile, SyntaxError) as error:
+    except (*_ERRORS_OF_DAMAGE, zipfile.BadZipFile, SyntaxError) as error:
         raise UserError(f"{path}: the workbook is damaged ({error})") from error
 
 
 def _rows(sheet: Any, path: Path) -> list[tuple[Any, ...]]:
-    """The rows, unless there are too many cells: one in the last corner stands for billions."""
+    """The rows up to the limit of cells: one cell in the last corner implies billions."""
     rows, cells = [], 0
     for row in sheet.iter_rows(values_only=True):
         rows.append(row)
@@ -119,7 +119,7 @@ def _check_size(content: bytes, path: Path) -> None:
 
 
 def _trimmed(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Without empty rows, and without columns that no row has a cell in."""
+    """Without empty rows and empty columns."""
     used = [row for row in rows if any(map(_text, row))]
     width = max((len(row) for row in used), default=0)
     even = [(*row, *[None] * (width - len(row))) for row in used]
@@ -128,7 +128,7 @@ def _trimmed(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _column(name: str, cells: Sequence[Any]) -> RawColumn:
-    """Numbers, truth values or dates where all cells are; else text, as in CSV."""
+    """Numbers, truth values or dates if all cells have that type; else text, as in CSV."""
     known = {type(cell) for cell in cells if _text(cell)}
     if known and any(known <= set(types) for types in _TYPES):
         return of_objects(name, [cell if _text(cell) else None for cell in cells])

@@ -386,7 +386,7 @@ def test_of_many_columns_with_gaps_ten_are_named(tmp_path: Path) -> None:
     gap, full = "," * 12, ",".join(map(str, range(13)))
     text = "\n".join([",".join([*names, "y"]), f"{gap},a", f"{full},a", f"{full},b"])
     (told,) = _losses(own_table(tmp_path, text))
-    assert "c9 1, 3 more columns; leave" in told
+    assert "c9 1 and 3 others; leave" in told
 
 
 def test_more_missing_values_leave_the_usual_ones_as_they_are(tmp_path: Path) -> None:

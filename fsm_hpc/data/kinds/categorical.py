@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from fsm_hpc.data.columns import Column, Kind
-from fsm_hpc.data.decimal_sign import are_numbers, is_number
+from fsm_hpc.data.decimal_sign import are_numbers
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
 from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading, stored
@@ -31,7 +31,7 @@ class Categorical(ColumnKind):
     name = KindName.CATEGORICAL
 
     def fits(self, column: RawColumn) -> bool:
-        """Always, unless its texts look like dates or numbers that something is wrong with."""
+        """Always; raise an error for texts that look like dates or malformed numbers."""
         if not column.is_text and column.values.dtype.kind == "M":
             found = column.first_texts(1)[0]
             raise column.error(
@@ -53,20 +53,19 @@ class Categorical(ColumnKind):
             spellings = {word.capitalize(): word for word in spellings.values()} | spellings
         is_time = not column.is_text and column.values.dtype.kind == "M"
         column = column.as_text()
-        place = {category: at for at, category in enumerate(schema.categories)}
-        known = [place.get(spellings.get(text, text), -1) for text in column.texts]
-        new = [text for text, at in zip(column.texts, known, strict=True) if at < 0]
-        if is_time and len(new) == len(known):
+        index = {category: at for at, category in enumerate(schema.categories)}
+        codes = [index.get(spellings.get(text, text), -1) for text in column.texts]
+        new = [text for text, code in zip(column.texts, codes, strict=True) if code < 0]
+        if is_time and len(new) == len(codes):
             reading.note_bad(schema.name, "one of its categories", new)
         reading.note_unknown(schema.name, new, "none of its categories")
         reading.note_missing(schema.name, column.missing)
-        places = column.spread(np.array(known, dtype=np.int64), -1)
-        return self.of_places(schema, places)
+        return self.of_codes(schema, column.spread(np.array(codes, dtype=np.int64), -1))
 
-    def of_places(self, schema: ColumnSchema, places: np.ndarray) -> list[Column]:
-        """The Boolean columns, from the place of each row's category; -1 is none of them."""
+    def of_codes(self, schema: ColumnSchema, codes: np.ndarray) -> list[Column]:
+        """The Boolean columns, from the index of each row's category; -1 is none of them."""
         return [
-            Column(name, Kind.BOOLEAN, places == at, schema.name, category)
+            Column(name, Kind.BOOLEAN, codes == at, schema.name, category)
             for at, (name, category, _) in enumerate(self.categories_of(schema))
         ]
 
@@ -88,7 +87,7 @@ class Categorical(ColumnKind):
 
 
 def categories_of(column: RawColumn, spec: DatasetSpec) -> list[str]:
-    """The categories of a column, in order; too many to be of use are refused."""
+    """The sorted categories of a column; raise an error if there are too many."""
     found = texts.in_order(column.as_text().texts)
     if len(found) > spec.max_categories:
         most = counted(spec.max_categories, "category", "categories")
@@ -103,15 +102,15 @@ def categories_of(column: RawColumn, spec: DatasetSpec) -> list[str]:
 
 
 def spellings_of(categories: Sequence[str]) -> dict[str, str]:
-    """Each category by its own text, and as other sources store it where that is clear."""
-    found = [(spelling, word) for word in categories for spelling in stored(word)]
-    taken = Counter([*categories, *(spelling for spelling, _ in found)])
-    clear = {spelling: word for spelling, word in found if taken[spelling] == 1}
-    return clear | {word: word for word in categories}
+    """Each category by its own text, and by that of other sources if it is unambiguous."""
+    pairs = [(spelling, word) for word in categories for spelling in stored(word)]
+    counts = Counter([*categories, *(spelling for spelling, _ in pairs)])
+    unique = {spelling: word for spelling, word in pairs if counts[spelling] == 1}
+    return unique | {word: word for word in categories}
 
 
 def _refuse_dates(column: RawColumn) -> None:
-    """A date in another form is no category until somebody says so."""
+    """Raise an error for dates in other formats, unless the settings declare categories."""
     distinct = column.texts
     if distinct and all(_DATE.fullmatch(text) for text in distinct):
         raise column.error(
@@ -123,10 +122,11 @@ def _refuse_dates(column: RawColumn) -> None:
 def _refuse_numbers(column: RawColumn) -> None:
     """A few words among numbers are mistakes or unknown missing values, not categories."""
     distinct = column.texts
-    if are_numbers(text for text in distinct if not is_infinite(text)):
-        refuse_infinity(column)
+    infinite = list(filter(is_infinite, distinct))
+    if are_numbers(text for text in distinct if text not in infinite):
+        refuse_infinity(column, infinite)
     refuse_other_sign(column)
-    words = [at for at, text in enumerate(distinct) if not is_number(text)]
+    words = [at for at, text in enumerate(distinct) if not are_numbers((text,))]
     cells = int(column.counts[words].sum())
     if cells * 2 < column.rows:
         first = distinct[words[0]]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column, Kind
-from fsm_hpc.data.decimal_sign import DecimalSign, Numbers, are_numbers
+from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
 from fsm_hpc.data.kinds.base import CodeWriter, ColumnKind, ColumnSchema, Reading, T
@@ -39,16 +39,11 @@ class Numeric(ColumnKind):
         return not column.is_typed and column.numbers is not None and not are_codes(column)
 
     def schema(self, column: RawColumn, spec: DatasetSpec) -> ColumnSchema:
-        require_numbers(column)
-        if column.sign is not None:  # None was reported
-            _refuse_wrong_numbers(column)
+        _check_numbers(column)
         return ColumnSchema(column.name, self.name)
 
     def columns(self, schema: ColumnSchema, column: RawColumn, reading: Reading) -> list[Column]:
-        if column.is_text:
-            values, bad = _of_texts(column)
-        else:
-            values, bad = _of_values(column)
+        values, bad = _parsed(column)
         reading.note_bad(schema.name, EXPECTED, _rounded(column)[:1])
         reading.note_bad(schema.name, "a finite number", bad)
         reading.note_missing(schema.name, column.missing)
@@ -75,96 +70,46 @@ class Numeric(ColumnKind):
 
 
 def are_codes(column: RawColumn) -> bool:
-    """01234 is no number."""
+    """Whether digits are codes such as 01234, not numbers."""
     if column.numbers is not None and len(column.values) and np.ptp(column.numbers.widths):
-        return False  # without a look at each of them
+        return False  # codes have one width; this avoids a list of all texts
     return texts.looks_like_codes(column.texts)
 
 
-def numbers_of(column: RawColumn) -> NDArray[Any]:
-    """The values of a numeric column; any that is no number is refused."""
-    require_numbers(column)
-    _refuse_wrong_numbers(column)
-    return (_of_texts if column.is_text else _of_values)(column)[0]
-
-
-def require_numbers(column: RawColumn) -> None:
-    """Refuse a value that is no number by its sign, or by any where the file has none."""
-    if not column.is_text or column.numbers is not None:
-        return
-    refuse_infinity(column)
-    refuse_other_sign(column)
-    bad = next(text for text in column.texts if not are_numbers((text,), column.sign))
-    raise column.error(
-        f"expected numbers, found {bad!r} in row {column.row_of(bad)}",
-        "if it means missing, {missing}; if these are categories, {categorical}",
-    )
-
-
-def refuse_infinity(column: RawColumn, found: Sequence[str] | None = None) -> None:
-    """Infinity is no number that a threshold could be, and no category."""
-    infinite = list(filter(is_infinite, column.texts)) if found is None else found
-    if infinite:
-        raise column.error(
-            f"expected finite numbers, found {infinite[0]!r} in row {column.row_of(infinite[0])}",
-            "correct it or {drop}",
-        )
-
-
-def is_infinite(text: str) -> bool:
-    return text.casefold().lstrip("+-\u2212") in _INFINITY
-
-
-def refuse_other_sign(column: RawColumn) -> None:
-    """Numbers that are none by the decimal sign of the file are no categories either."""
-    sign = column.sign
-    if sign is not None and are_numbers(column.texts):
-        bad = next(text for text in column.texts if not sign.reads(text))
-        raise column.error(
-            f"expected numbers with a decimal {sign.value}, found {bad!r} in row "
-            f"{column.row_of(bad)}",
-            f"if the whole file is written so, use dataset.decimal={sign.other.value}; if these "
-            "are categories, {categorical}",
-        )
+def numbers_of(column: RawColumn) -> NDArray[np.float64]:
+    """The values of a numeric column; raise an error for a value that is no finite number."""
+    _check_numbers(column)
+    return _parsed(column)[0].astype(np.float64)
 
 
 # -------------------------------------------------------------------------------------- values
 
 
-def _of_values(column: RawColumn) -> tuple[NDArray[Any], list[Any]]:
-    """Numbers by row, and values that are none."""
+def _parsed(column: RawColumn) -> tuple[NDArray[Any], list[Any]]:
+    """Numbers by row, whole ones as integers, and cells that are no finite numbers."""
+    numbers = column.numbers if column.is_text else None
+    if numbers is not None:
+        values = column.spread(numbers.values, 0.0)
+        is_whole = numbers.are_whole and numbers.widths.max() <= _LONGEST
+        infinite = np.flatnonzero(np.isinf(numbers.values))
+        return values.astype(np.int64) if is_whole else values, column.texts_at(infinite)
+    if column.is_text or column.values.dtype.kind not in "iuf":
+        sign = column.sign or DecimalSign.POINT
+        bad = [text for text in column.as_text().texts if not sign.reads(text)]
+        return np.zeros(column.rows), bad
     values = column.values
-    if values.dtype.kind not in "iuf":
-        return np.zeros(column.rows), column.as_text().texts
     if values.dtype.kind == "f":
-        values = values.astype(np.float64, copy=False)  # float32 would round the threshold instead
+        values = values.astype(np.float64, copy=False)  # float32 would round the threshold
     return values, values[np.isinf(values)].tolist()
 
 
-def _of_texts(column: RawColumn) -> tuple[NDArray[Any], list[Any]]:
-    """Whole numbers where all texts are whole ones."""
-    numbers = column.numbers
-    if numbers is None:
-        sign = column.sign or DecimalSign.POINT
-        return np.zeros(column.rows), [text for text in column.texts if not sign.reads(text)]
-    spread = column.spread(numbers.values, 0.0)
-    is_whole = numbers.are_whole and numbers.widths.max() <= _LONGEST
-    return (spread.astype(np.int64) if is_whole else spread), _infinite(column, numbers)
-
-
-def _infinite(column: RawColumn, numbers: Numbers) -> list[str]:
-    return [column.texts[at] for at in np.flatnonzero(np.isinf(numbers.values))]
-
-
 def _rounded(column: RawColumn) -> list[Any]:
-    """Whole numbers that would become others as a float."""
+    """Whole numbers that a float cannot hold; of floats with more than 64 bits, any number."""
     if column.is_text:
         if column.numbers is None:
             return []
-        large = np.abs(column.numbers.values) >= _EXACT
-        texts = [column.texts[at] for at in np.flatnonzero(large)]
-        read = [(text, _normalized(column, text)) for text in texts]
-        return [t for t, number in read if _WHOLE.fullmatch(number) and _is_rounded(number)]
+        large = np.flatnonzero(np.abs(column.numbers.values) >= _EXACT)
+        return [text for text in column.texts_at(large) if _is_rounded(_normalized(column, text))]
     values = column.values[~column.missing]
     if values.dtype.kind == "f":
         odd = values[np.isfinite(values) & (values.astype(np.float64) != values)]
@@ -176,43 +121,81 @@ def _rounded(column: RawColumn) -> list[Any]:
 
 
 def _is_rounded(text: str) -> bool:
-    return Decimal(text) != Decimal(float(text)) if len(text) < 400 else True
-
-
-def _refuse_wrong_numbers(column: RawColumn) -> None:
-    """Thresholds are floats: numbers have to be finite, exact, and different if texts differ."""
-    if not column.is_text:
-        _, bad = _of_values(column)
-        refuse_infinity(column, list(map(str, bad)))
-        refuse_rounding(column)
-        return
-    numbers = column.numbers
-    assert numbers is not None
-    refuse_infinity(column, _infinite(column, numbers))
-    for text in _rounded(column):
-        raise column.error(
-            f"expected {EXPECTED}, found {text!r} in row {column.row_of(text)}, which would "
-            f"become {float(_normalized(column, text)):.0f}",
-            _REMEDY,
-        )
-    if numbers.has_powers or numbers.widths.max(initial=0) > _ALWAYS_EXACT:
-        _refuse_equal_floats(column, numbers)
+    if not _WHOLE.fullmatch(text):
+        return False
+    return len(text) >= 400 or Decimal(text) != Decimal(float(text))
 
 
 def _normalized(column: RawColumn, text: str) -> str:
     return (column.sign or DecimalSign.POINT).normalized(text)
 
 
+# -------------------------------------------------------------------------------------- errors
+
+
+def _check_numbers(column: RawColumn) -> None:
+    """Thresholds are floats: numbers must be finite, exact, and distinct if their texts are."""
+    if column.is_text and column.numbers is None:
+        refuse_infinity(column, list(filter(is_infinite, column.texts)))
+        refuse_other_sign(column)
+        bad = next(text for text in column.texts if not are_numbers((text,), column.sign))
+        raise column.error(
+            f"expected numbers, found {bad!r} in row {column.row_of(bad)}",
+            "if it means missing, {missing}; if these are categories, {categorical}",
+        )
+    if column.sign is None:  # reported already
+        return
+    refuse_infinity(column, _parsed(column)[1])
+    refuse_rounding(column)
+    if column.is_text:
+        _refuse_equal_floats(column)
+
+
+def refuse_infinity(column: RawColumn, infinite: Sequence[Any]) -> None:
+    """Infinity can be neither a threshold nor a category."""
+    if infinite:
+        raise column.error(
+            f"expected finite numbers, found {str(infinite[0])!r} in row "
+            f"{column.row_of(infinite[0])}",
+            "correct it or {drop}",
+        )
+
+
+def is_infinite(text: str) -> bool:
+    return text.casefold().lstrip("+-\u2212") in _INFINITY
+
+
+def refuse_other_sign(column: RawColumn) -> None:
+    """Numbers with the other decimal sign are not categories."""
+    sign = column.sign
+    if sign is not None and are_numbers(column.texts):
+        bad = next(text for text in column.texts if not sign.reads(text))
+        raise column.error(
+            f"expected numbers with a decimal {sign.value}, found {bad!r} in row "
+            f"{column.row_of(bad)}",
+            f"if the whole file is written so, use dataset.decimal={sign.other.value}; if these "
+            "are categories, {categorical}",
+        )
+
+
 def refuse_rounding(column: RawColumn) -> None:
-    """Refuse numbers of an array that would become others as a float."""
-    rounded = [] if column.is_text else _rounded(column)
-    if rounded:
-        row = column.row_number(int(np.argmax(column.values == rounded[0])))
-        raise column.error(f"expected {EXPECTED}, found {rounded[0]} in row {row}", _REMEDY)
+    """Raise an error for numbers that conversion to a float would change."""
+    for cell in _rounded(column)[:1]:
+        number = float(_normalized(column, cell) if column.is_text else cell)
+        becomes = f"{number:.0f}" if number.is_integer() else repr(number)
+        shown = repr(cell) if column.is_text else cell
+        raise column.error(
+            f"expected {EXPECTED}, found {shown} in row {column.row_of(cell)}, which would become "
+            f"{becomes}",
+            _REMEDY,
+        )
 
 
-def _refuse_equal_floats(column: RawColumn, numbers: Numbers) -> None:
-    if len(np.unique(numbers.values)) == len(numbers.values):
+def _refuse_equal_floats(column: RawColumn) -> None:
+    numbers = column.numbers
+    assert numbers is not None
+    may_differ = numbers.has_powers or numbers.widths.max(initial=0) > _ALWAYS_EXACT
+    if not may_differ or len(np.unique(numbers.values)) == len(numbers.values):
         return
     seen: dict[float, str] = {}
     for text, number in zip(column.texts, numbers.values.tolist(), strict=True):
@@ -228,5 +211,5 @@ def _refuse_equal_floats(column: RawColumn, numbers: Numbers) -> None:
 
 def _is_same_number(text: str, other: str) -> bool:
     with localcontext() as context:
-        context.traps[InvalidOperation] = False  # a power beyond all bounds is like no other
+        context.traps[InvalidOperation] = False  # a power beyond all limits equals no other
         return text == other or Decimal(text) == Decimal(other)

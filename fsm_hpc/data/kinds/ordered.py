@@ -18,26 +18,26 @@ class Ordered(Categorical):
     name = KindName.ORDERED
 
     def fits(self, column: RawColumn) -> bool:
-        return False  # only its source or its user can say so
+        return False  # only the source or the settings can declare an order
 
     def schema(self, column: RawColumn, spec: DatasetSpec) -> ColumnSchema:
-        """In the order that the user lists, or that its source states, or that of numbers."""
-        found = categories_of(column, spec)
-        order = list(spec.ordered.get(column.name) or column.order or found)
-        strange = [category for category in found if category not in order]
-        if strange:
+        """In the order of the settings, or of the source, or else sorted."""
+        categories = categories_of(column, spec)
+        order = list(spec.ordered.get(column.name) or column.order or categories)
+        unknown = [category for category in categories if category not in order]
+        if unknown:
             raise column.error(
-                f"expected one of the ordered categories {', '.join(order)}, found {strange[0]!r} "
-                f"in row {column.row_of(strange[0])}",
+                f"expected one of the ordered categories {', '.join(order)}, found {unknown[0]!r} "
+                f"in row {column.row_of(unknown[0])}",
                 "list all of them in order, or {categorical}",
             )
         return ColumnSchema(column.name, self.name, tuple(order))
 
-    def of_places(self, schema: ColumnSchema, places: np.ndarray) -> list[Column]:
+    def of_codes(self, schema: ColumnSchema, codes: np.ndarray) -> list[Column]:
         thresholds = enumerate(self.categories_of(schema), start=1)
         return [
-            Column(name, Kind.BOOLEAN, places >= at, schema.name, said, is_threshold=True)
-            for at, (name, said, _) in thresholds
+            Column(name, Kind.BOOLEAN, codes >= at, schema.name, words, is_threshold=True)
+            for at, (name, words, _) in thresholds
         ]
 
     def categories_of(self, schema: ColumnSchema) -> Iterator[tuple[str, str, tuple[str, ...]]]:
