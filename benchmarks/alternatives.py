@@ -22,7 +22,7 @@ import numpy as np
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-from fsm_hpc.search.near_optimal.good_set import near_optimal, slack_errors
+from fsm_hpc.search.near_optimal.rashomon import near_optimal, slack_errors
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
 from fsm_hpc.search.solvers.native import Native
@@ -49,7 +49,7 @@ def literals(problem: Problem) -> tuple[Array, Array]:
     truths: list[Array] = []
     columns: list[int] = []
     fixed = [[feature.holds] for feature in problem.booleans]
-    cut = [[n.ranks >= rank for rank in range(1, len(n.cuts))] for n in problem.numerics]
+    cut = [[n.ranks >= rank for rank in range(1, len(n.thresholds))] for n in problem.numerics]
     for number, one in enumerate([*fixed, *cut]):
         varied = [truth for truth in one if 0 < truth.sum() < problem.rows]
         truths += varied

@@ -115,7 +115,7 @@ def answer_questions() -> None:
 
 def _answer(instance: Instance) -> Answer:
     from benchmarks.encodings import problem_of
-    from fsm_hpc.search.near_optimal.good_set import near_optimal
+    from fsm_hpc.search.near_optimal.rashomon import near_optimal
     from fsm_hpc.search.solvers.base import Control, Incumbent
     from fsm_hpc.search.solvers.native import Native
 

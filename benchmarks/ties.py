@@ -26,8 +26,8 @@ import numpy as np
 from benchmarks.result_cache import ResultCache, Results
 from benchmarks.solvers import DATASETS, METHODS, processor_limit
 from fsm_hpc.formulas.formula import Formula
-from fsm_hpc.search.ladder import Ladder, Length, Split
-from fsm_hpc.search.near_optimal.good_set import GoodSet, near_optimal
+from fsm_hpc.search.lengths import Length, Split, SplitProgress
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, near_optimal
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import ScanState, StoppingRule
 from fsm_hpc.search.solvers.base import Control, Incumbent
@@ -47,7 +47,7 @@ class Pool:
     """All optima of a length: the fewest errors, and among those the smallest size."""
 
     own: Formula  # native's choice
-    good: GoodSet
+    good: RashomonSet
     _listed: dict[int, list[Formula]] = field(default_factory=dict)
 
     @property
@@ -112,7 +112,7 @@ def scanned(split: Split, pools: Sequence[Pool], draw: Draw) -> ScanState:
         lengths = (*lengths, Length(length, formula, errors, *shares, True, 0.0, "drawn"))
         if RULE.reason_to_stop(lengths, errors == split.train.fewest_errors):
             break
-    return ScanState((Ladder(lengths),))
+    return ScanState((SplitProgress(lengths),))
 
 
 def measured(

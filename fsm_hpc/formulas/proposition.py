@@ -20,7 +20,7 @@ Phrases = Mapping[str, tuple[str, str]]
 
 
 class Relation(Enum):
-    """How a proposition compares its column with its cuts."""
+    """How a proposition compares its column with its thresholds."""
 
     HOLDS = "holds"
     ABOVE = ">"
@@ -55,7 +55,7 @@ class Proposition:
         return Proposition(column, Relation.MISSING)
 
     @property
-    def cuts(self) -> tuple[str, ...]:
+    def thresholds(self) -> tuple[str, ...]:
         """The numbers that it compares with, as they are printed."""
         if self.relation in (Relation.HOLDS, Relation.MISSING):
             return ()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.parameters import threads_of
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-from fsm_hpc.search.near_optimal.good_set import (
-    GoodSet,
+from fsm_hpc.search.near_optimal.rashomon import (
+    RashomonSet,
     family_row,
     near_optimal,
     slack_errors,
 )
-from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, Incumbent
@@ -29,9 +29,9 @@ NAMES = ("formula", "size", "errors", "count", "columns", "cuts")
 
 def rashomon_set(
     problem: Problem, slack: float, bound: int, n_jobs: int | None, time_limit_s: float | None
-) -> GoodSet:
+) -> RashomonSet:
     """The Rashomon set of a fitted problem; its optimum is proved first."""
-    check_served(problem)
+    check_supported(problem)
     ensure_compiled()  # before the clock runs
     cores = threads_of(n_jobs)
     deadline = None if time_limit_s is None else clock.monotonic() + time_limit_s
@@ -44,7 +44,7 @@ def rashomon_set(
     return near_optimal(problem, bound, outcome.errors, errors, cores, control)
 
 
-def frame(good: GoodSet) -> pd.DataFrame:
+def frame(good: RashomonSet) -> pd.DataFrame:
     """One family a row, the fewest errors first."""
     import pandas as pd
 
@@ -61,7 +61,7 @@ def frame(good: GoodSet) -> pd.DataFrame:
     return made
 
 
-def members(good: GoodSet, family: int, most: int) -> pd.DataFrame:
+def members(good: RashomonSet, family: int, most: int) -> pd.DataFrame:
     """The formulas of one family, with their errors."""
     import pandas as pd
 

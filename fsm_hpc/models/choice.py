@@ -10,15 +10,15 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.learn import figures_of
 from fsm_hpc.models.notes import Note, NoteKind
-from fsm_hpc.search.near_optimal.choices import RuleChoice
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits, resume
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-from fsm_hpc.search.near_optimal.good_set import (
-    GoodSet,
+from fsm_hpc.search.near_optimal.rashomon import (
+    RashomonSet,
     agreement_weights,
     slack_errors,
 )
-from fsm_hpc.search.near_optimal.kept import Checkpoint, Means, resume
-from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.rule_choice import RuleChoice
+from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.study.config import FitSettings
 from fsm_hpc.system.numbers import counted, percent
@@ -28,13 +28,15 @@ def check(fitted: Problem, wanted: FitSettings) -> None:
     """Before anything is searched: whether such a choice can be made of this problem."""
     if wanted.choose is not RuleChoice.OPTIMUM:
         slack_errors(wanted.slack, fitted.rows)
-        check_served(fitted)
+        check_supported(fitted)
         ensure_compiled()
     if wanted.choose is RuleChoice.GIVEN:
         _parsed(fitted, wanted)
 
 
-def applied(fitted: ClassRule, wanted: FitSettings, means: Means, mark: Checkpoint) -> ClassRule:
+def applied(
+    fitted: ClassRule, wanted: FitSettings, means: ResourceLimits, mark: Checkpoint
+) -> ClassRule:
     """The rule with the formula that was chosen; its notes tell among how many, and why."""
     if wanted.choose is RuleChoice.OPTIMUM:
         return fitted
@@ -53,7 +55,7 @@ def applied(fitted: ClassRule, wanted: FitSettings, means: Means, mark: Checkpoi
     return _with_formula(fitted, formula, _told(good, formula, wanted, reason))
 
 
-def _chosen(good: GoodSet, wanted: FitSettings) -> tuple[Formula, str] | None:
+def _chosen(good: RashomonSet, wanted: FitSettings) -> tuple[Formula, str] | None:
     if not good.families:
         return None
     if wanted.choose is RuleChoice.CONSENSUS:
@@ -64,7 +66,7 @@ def _chosen(good: GoodSet, wanted: FitSettings) -> tuple[Formula, str] | None:
     return _given(good, wanted), "it was named in fit.given"
 
 
-def _consensus(good: GoodSet) -> tuple[Formula, str] | None:
+def _consensus(good: RashomonSet) -> tuple[Formula, str] | None:
     found = good.greatest(agreement_weights(good))
     if found is None:
         return None
@@ -90,7 +92,7 @@ def _parsed(problem: Problem, wanted: FitSettings) -> Formula:
     return formula
 
 
-def _given(good: GoodSet, wanted: FitSettings) -> Formula:
+def _given(good: RashomonSet, wanted: FitSettings) -> Formula:
     problem = good.problem
     formula = _parsed(problem, wanted)
     if formula.size > good.bound:
@@ -107,7 +109,7 @@ def _given(good: GoodSet, wanted: FitSettings) -> Formula:
     return formula
 
 
-def _told(good: GoodSet, formula: Formula, wanted: FitSettings, reason: str) -> str:
+def _told(good: RashomonSet, formula: Formula, wanted: FitSettings, reason: str) -> str:
     more = good.problem.errors(formula) - good.optimum
     families = counted(len(good.families), "family", "families")
     return (

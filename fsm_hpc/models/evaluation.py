@@ -131,8 +131,8 @@ def stability(results: Sequence[FoldResult]) -> dict[str, Any]:
     for propositions in map(set, _propositions(results)):
         columns.update({proposition.column for proposition in propositions})
         for proposition in propositions:
-            if proposition.cuts:
-                text = " to ".join(map(str, proposition.cuts))
+            if proposition.thresholds:
+                text = " to ".join(map(str, proposition.thresholds))
                 thresholds.setdefault(proposition.column, Counter())[text] += 1
     return {
         "formulas": [{"formula": text, "folds": count} for text, count in formulas.most_common()],

@@ -24,8 +24,8 @@ from fsm_hpc.models.tasks import (
     tasks_of,
 )
 from fsm_hpc.search.claim import write_if_proved
-from fsm_hpc.search.near_optimal.choices import RuleChoice
-from fsm_hpc.search.near_optimal.kept import Checkpoint, Means
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits
+from fsm_hpc.search.near_optimal.rule_choice import RuleChoice
 from fsm_hpc.search.objective import ObjectiveName
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import Control
@@ -217,7 +217,7 @@ class _Searches:
         """The rule, or another one among those that are about as good."""
         left_s = max(LEAST_OF_CHOICE_S, self.budget.share(1.0, 1))
         control = Control(deadline=clock.monotonic() + left_s, stop=self.stop)
-        means = Means(threads(task.config), control, self.helpers)
+        means = ResourceLimits(threads(task.config), control, self.helpers)
         mark = Checkpoint(task.paths.unfinished_alternatives, self.may_write, self.steps.say)
         return choice.applied(rule, task.config.fit, means, mark)
 

@@ -13,7 +13,7 @@ from fsm_hpc.models.combine import ClassRule, Places
 from fsm_hpc.models.model import Model
 from fsm_hpc.models.notes import WARNING, Note, NoteKind
 from fsm_hpc.models.tasks import ClassTask, classes_of, labels_of, on_all_rows
-from fsm_hpc.search.ladder import LengthAttempt
+from fsm_hpc.search.lengths import LengthAttempt
 from fsm_hpc.search.objective import ObjectiveName
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent

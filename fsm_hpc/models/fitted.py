@@ -21,7 +21,7 @@ from fsm_hpc.search.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fsm_hpc.search.near_optimal.good_set import GoodSet
+    from fsm_hpc.search.near_optimal.rashomon import RashomonSet
 
 T = TypeVar("T")
 _KEPT = ("_result", "n_features_in_", "feature_names_in_")
@@ -36,7 +36,9 @@ class FitResult:
     places: NDArray[np.int64]  # of the model's classes among these
     shares: NDArray[np.float64]  # of the classes (columns) where each is predicted (rows)
     problems: dict[Class, Problem] = field(default_factory=dict)  # by prediction; not saved
-    rashomon_sets: dict[Class, GoodSet] = field(default_factory=dict)  # by prediction; not saved
+    rashomon_sets: dict[Class, RashomonSet] = field(
+        default_factory=dict
+    )  # by prediction; not saved
 
     @staticmethod
     def of(

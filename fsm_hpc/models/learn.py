@@ -14,7 +14,7 @@ from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.models.model import BeforeRounding, Class, Coverage, Rule
 from fsm_hpc.models.notes import Note, NoteKind, of_rounded_weights
 from fsm_hpc.search import rounding
-from fsm_hpc.search.ladder import Length, Split
+from fsm_hpc.search.lengths import Length, Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import (

@@ -12,7 +12,7 @@ from rich.text import Text
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models.notes import of_rounded_weights
 from fsm_hpc.models.presenter import errors_in_words
-from fsm_hpc.search.ladder import LengthAttempt
+from fsm_hpc.search.lengths import LengthAttempt
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.numbers import clock, how_far, percent

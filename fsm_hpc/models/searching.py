@@ -23,7 +23,7 @@ from fsm_hpc.models.learn import SearchResult
 from fsm_hpc.models.model import Class
 from fsm_hpc.models.splitting import Pair, pairs_of
 from fsm_hpc.models.weighing import RowWeights
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import StoppingRule

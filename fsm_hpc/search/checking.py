@@ -38,7 +38,9 @@ def _claims_that_fail(problem: Problem, length: int, outcome: Outcome) -> Iterat
     if not problem.language.has(formula):
         yield f"{formula} is none of the language {problem.language.value}"
     if problem.constraints.binds:
-        yield from (f"{formula} breaks a constraint: {what}" for what in problem.broken_by(formula))
+        yield from (
+            f"{formula} breaks a constraint: {what}" for what in problem.violations(formula)
+        )
     errors = errors_of(problem, formula)
     if errors is not None and not problem.admits(snapped(problem, formula)):
         yield f"{formula} has a threshold or a column that is not to be chosen from"

@@ -82,7 +82,7 @@ def _numeric(problem: Problem, formula: Formula) -> list[dict[str, Any]]:
             used[proposition.column] = [proposition.low, proposition.high][: 1 + has_two]
     by_name = {column.name: column for column in problem.columns if column.kind is Kind.NUMERIC}
     return [
-        _number_entry(by_name[f.column], [*f.cuts.tolist(), *used.get(f.column, [])])
+        _number_entry(by_name[f.column], [*f.thresholds.tolist(), *used.get(f.column, [])])
         for f in problem.numerics
     ]
 

@@ -46,11 +46,11 @@ class NumericFeature:
     column: str
     method: Method
     ranks: NDArray[np.int32]
-    cuts: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
     between: Truth | None = None
     constraint: ColumnConstraint = PLAIN  # what the constraints ask of it
     support: int = 0  # rows that each of its propositions has to hold on, and fail on
-    threshold: Callable[[float], float] = float  # how a cut is written
+    write: Callable[[float], float] = float  # the threshold as the formula has it
 
     @staticmethod
     def of(
@@ -94,7 +94,7 @@ class NumericFeature:
     @property
     def literals(self) -> Iterator[tuple[int, int]]:
         """The ranks of its cuts that a proposition may have."""
-        top = len(self.cuts) - 1
+        top = len(self.thresholds) - 1
         if self.method is Method.PIVOT:
             return ((low, top) for low in range(top + 1))
         return (
@@ -109,7 +109,7 @@ class NumericFeature:
 
         A longer interval holds on more rows, so that all between the two have it as well.
         """
-        count = len(self.cuts)
+        count = len(self.thresholds)
         at, after = (np.zeros(count + 1, np.int64) for _ in range(2))
         between = np.zeros(len(self.ranks), bool) if self.between is None else self.between
         for sums, rows in ((at, ~between), (after, between)):
@@ -126,9 +126,9 @@ class NumericFeature:
     def proposition(self, low: int, high: int | None = None) -> Proposition:
         """The proposition with its cut at rank `low`, or its interval from `low` to `high`."""
         if self.method is Method.PIVOT:
-            return Proposition.at_least(self.column, self.threshold(self.cuts[low]))
-        top = len(self.cuts) - 1 if high is None else high
-        ends = (self.threshold(self.cuts[end]) for end in (low, top))
+            return Proposition.at_least(self.column, self.write(self.thresholds[low]))
+        top = len(self.thresholds) - 1 if high is None else high
+        ends = (self.write(self.thresholds[end]) for end in (low, top))
         return Proposition.within(self.column, *ends)
 
 

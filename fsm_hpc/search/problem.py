@@ -21,9 +21,9 @@ from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.distinct_rows import DistinctRows, merge
 from fsm_hpc.search.features import ALONE, BooleanFeature, NumericFeature
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.obedience import broken
 from fsm_hpc.search.objective import ACCURACY, Objective
 from fsm_hpc.search.shortest import shortest
+from fsm_hpc.search.violations import constraint_violations
 from fsm_hpc.search.weights import RowCounts, row_counts, weigh
 
 
@@ -220,7 +220,7 @@ class Problem:
         chosen = set(formula.propositions())
         cut = [p.column for p in chosen if p.relation is not Relation.MISSING]
         fixed = {feature.proposition for feature in self.booleans}
-        cuts = {feature.column: set(feature.cuts.tolist()) for feature in self.numerics}
+        cuts = {feature.column: set(feature.thresholds.tolist()) for feature in self.numerics}
         needed = {
             p: {p.low, p.high} if p.relation is Relation.WITHIN else {p.low} for p in chosen - fixed
         }
@@ -228,15 +228,15 @@ class Problem:
             p.relation is not Relation.MISSING and needed[p] <= cuts.get(p.column, set())
             for p in needed
         )
-        return is_made and self.obeys(formula)
+        return is_made and self.meets_constraints(formula)
 
-    def obeys(self, formula: Formula) -> bool:
+    def meets_constraints(self, formula: Formula) -> bool:
         """Whether it meets the constraints on these rows."""
-        return not self.constraints.binds or not list(self.broken_by(formula))
+        return not self.constraints.binds or not list(self.violations(formula))
 
-    def broken_by(self, formula: Formula) -> Iterator[str]:
+    def violations(self, formula: Formula) -> Iterator[str]:
         """What it breaks, in words."""
-        return broken(self.constraints, self.columns, formula)
+        return constraint_violations(self.constraints, self.columns, formula)
 
     def errors(self, formula: Formula) -> int:
         """The rows that it gets wrong, each with its weight."""

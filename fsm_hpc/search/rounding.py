@@ -169,7 +169,7 @@ def _first_within(
     """The formula with the first of the new propositions that is good enough, else as it was."""
     for other in new:
         tried = replaced(formula, {old: other}.get)
-        if problem.errors_in_rows(tried)[0] <= most and problem.obeys(tried):
+        if problem.errors_in_rows(tried)[0] <= most and problem.meets_constraints(tried):
             return tried, other
     return formula, old
 

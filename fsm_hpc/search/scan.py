@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.checking import checked
-from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt, Split, describe_length, means
+from fsm_hpc.search.lengths import (
+    Length,
+    LengthAttempt,
+    Split,
+    SplitProgress,
+    describe_length,
+    means,
+)
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import snapped, written
 from fsm_hpc.search.shortest import NoFormulaError
@@ -33,7 +40,7 @@ _FORCED = {
 class ScanState:
     """All that a fold knows at a moment; enough to go on from."""
 
-    ladders: tuple[Ladder, ...] = (Ladder(),)  # one for each split
+    split_progress: tuple[SplitProgress, ...] = (SplitProgress(),)  # one for each split
     scan_s: float = 0.0
     stop_reason: StopReason | None = None
     final: LengthAttempt | None = None
@@ -41,11 +48,13 @@ class ScanState:
     @property
     def lengths(self) -> tuple[Length, ...]:
         """The lengths that every split has finished, with mean accuracies."""
-        return means([ladder.lengths for ladder in self.ladders])
+        return means([progress.lengths for progress in self.split_progress])
 
     @property
     def under_way(self) -> LengthAttempt | None:
-        return next((one.under_way for one in self.ladders if one.under_way is not None), None)
+        return next(
+            (one.under_way for one in self.split_progress if one.under_way is not None), None
+        )
 
     @property
     def best_validation(self) -> float:
@@ -65,8 +74,8 @@ class ScanState:
     def aged(self, seconds: float) -> ScanState:
         """The same state, when the step under way has taken that much longer."""
         if self.stop_reason is None and self.under_way is not None:
-            ladders = tuple(ladder.aged(seconds) for ladder in self.ladders)
-            return replace(self, ladders=ladders, scan_s=self.scan_s + seconds)
+            split_progress = tuple(progress.aged(seconds) for progress in self.split_progress)
+            return replace(self, split_progress=split_progress, scan_s=self.scan_s + seconds)
         if self.final is not None:
             return replace(self, final=self.final.aged(seconds))
         return self
@@ -222,31 +231,34 @@ def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanSta
     is_final = state.final is not None and state.final.end is None
     if state.stop_reason is StopReason.OUT_OF_MEMORY and is_final:
         return state  # the fallback is decided and under way
-    ladders = [ladder.whole for ladder in state.ladders[: len(splits)]]
-    ladders += [Ladder()] * (len(splits) - len(ladders))
-    for count in range(1, min(len(ladder.lengths) for ladder in ladders) + 1):
-        view = tuple(ladder.up_to(count) for ladder in ladders)
+    split_progress = [progress.whole for progress in state.split_progress[: len(splits)]]
+    split_progress += [SplitProgress()] * (len(splits) - len(split_progress))
+    for count in range(1, min(len(progress.lengths) for progress in split_progress) + 1):
+        view = tuple(progress.up_to(count) for progress in split_progress)
         reason = _reason(view, splits, limits.rule)
         if reason is not None:
-            spent = sum(ladder.seconds for ladder in view)
-            return replace(state, ladders=view, stop_reason=reason, scan_s=spent)
-    spent = sum(ladder.seconds for ladder in ladders)
+            spent = sum(progress.seconds for progress in view)
+            return replace(state, split_progress=view, stop_reason=reason, scan_s=spent)
+    spent = sum(progress.seconds for progress in split_progress)
     is_spent = limits.scan_budget_s is not None and spent + 0.01 >= limits.scan_budget_s
     reason = StopReason.TIMEOUT if is_spent else None
-    return replace(state, ladders=tuple(ladders), scan_s=spent, stop_reason=reason)
+    return replace(state, split_progress=tuple(split_progress), scan_s=spent, stop_reason=reason)
 
 
 def _reason(
-    ladders: Sequence[Ladder], splits: Sequence[Split], rule: StoppingRule
+    split_progress: Sequence[SplitProgress], splits: Sequence[Split], rule: StoppingRule
 ) -> StopReason | None:
     """Why to look at no further length; None also while some split has not finished the last."""
-    if len({len(ladder.lengths) for ladder in ladders}) > 1 or not ladders[0].lengths:
+    if (
+        len({len(progress.lengths) for progress in split_progress}) > 1
+        or not split_progress[0].lengths
+    ):
         return None
     is_perfect = all(
-        ladder.lengths[-1].errors == split.train.fewest_errors
-        for ladder, split in zip(ladders, splits, strict=True)
+        progress.lengths[-1].errors == split.train.fewest_errors
+        for progress, split in zip(split_progress, splits, strict=True)
     )
-    lengths = means([ladder.lengths for ladder in ladders])
+    lengths = means([progress.lengths for progress in split_progress])
     largest = [split.train.largest_size for split in splits]
     is_exhausted = all(size is not None and size <= lengths[-1].length for size in largest)
     return rule.reason_to_stop(lengths, is_perfect, is_exhausted)
@@ -254,7 +266,9 @@ def _reason(
 
 def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
     """A formula to beat: the best of the scan whose cuts are also cuts of these rows."""
-    entries = [e for ladder in state.ladders for e in ladder.lengths if e.length == length]
+    entries = [
+        e for progress in state.split_progress for e in progress.lengths if e.length == length
+    ]
     known = [snapped(problem, entry.formula) for entry in entries]
     found = [formula for formula in known if problem.admits(formula)]
     if not found:
@@ -267,28 +281,28 @@ def _one_length(
     splits: Sequence[Split], solver: Solver, state: ScanState, limits: Limits
 ) -> ScanState:
     """The state after the next length of the split that is behind the others."""
-    at = min(range(len(splits)), key=lambda index: len(state.ladders[index].lengths))
-    split, ladder = splits[at], state.ladders[at]
-    before = ladder.under_way or ladder.next_attempt(first_length(splits))
+    at = min(range(len(splits)), key=lambda index: len(state.split_progress[index].lengths))
+    split, progress = splits[at], state.split_progress[at]
+    before = progress.under_way or progress.next_attempt(first_length(splits))
     used_s = state.scan_s - before.seconds
 
-    def keep(changed: Ladder, seconds: float) -> ScanState:
-        ladders = (*state.ladders[:at], changed, *state.ladders[at + 1 :])
-        return replace(state, ladders=ladders, scan_s=used_s + seconds)
+    def keep(changed: SplitProgress, seconds: float) -> ScanState:
+        split_progress = (*state.split_progress[:at], changed, *state.split_progress[at + 1 :])
+        return replace(state, split_progress=split_progress, scan_s=used_s + seconds)
 
     def tell(attempt: LengthAttempt) -> None:
-        limits.watch(keep(replace(ladder, under_way=attempt), attempt.seconds))
+        limits.watch(keep(replace(progress, under_way=attempt), attempt.seconds))
 
     budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
-    behind = sum(len(one.lengths) == len(ladder.lengths) for one in state.ladders) - 1
+    behind = sum(len(one.lengths) == len(progress.lengths) for one in state.split_progress) - 1
     after, outcome = _attempt(split.train, solver, before, limits, budget_s, tell, behind)
     if not outcome.proved:
-        state = keep(replace(ladder, under_way=after), after.seconds)
+        state = keep(replace(progress, under_way=after), after.seconds)
         return replace(state, stop_reason=_FORCED.get(outcome.end))
     entry = describe_length(split, after, outcome.formula, outcome.errors, True)
-    lengths = (*ladder.lengths, entry)
-    state = keep(replace(ladder, lengths=lengths, under_way=None), after.seconds)
-    return replace(state, stop_reason=_reason(state.ladders, splits, limits.rule))
+    lengths = (*progress.lengths, entry)
+    state = keep(replace(progress, lengths=lengths, under_way=None), after.seconds)
+    return replace(state, stop_reason=_reason(state.split_progress, splits, limits.rule))
 
 
 def _attempt(

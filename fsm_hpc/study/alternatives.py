@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.study.files import FoldPaths
@@ -19,7 +19,7 @@ from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.serialization import NewerFormatError
 
 if TYPE_CHECKING:
-    from fsm_hpc.search.near_optimal.good_set import GoodSet
+    from fsm_hpc.search.near_optimal.rashomon import RashomonSet
     from fsm_hpc.search.solvers.native.parts import Helpers
 
 FORMAT = 2
@@ -30,10 +30,10 @@ def check(fold: Fold, fitted: Problem) -> None:
     """Before anything is searched: whether the set is defined, and its search compiled."""
     if fold.config.scan.alternatives is not None:
         from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-        from fsm_hpc.search.near_optimal.good_set import slack_errors
+        from fsm_hpc.search.near_optimal.rashomon import slack_errors
 
         slack_errors(fold.config.scan.alternatives, fitted.rows)
-        check_served(fitted)
+        check_supported(fitted)
         ensure_compiled()
 
 
@@ -53,13 +53,13 @@ def find_and_write(
     config = fold.config
     if config.scan.alternatives is None or not done.proved or done.errors is None:
         return None
-    from fsm_hpc.search.near_optimal.good_set import slack_errors
-    from fsm_hpc.search.near_optimal.kept import Checkpoint, Means, resume
+    from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits, resume
+    from fsm_hpc.search.near_optimal.rashomon import slack_errors
 
     bound, slack = done.length_bound or 1, slack_errors(config.scan.alternatives, fitted.rows)
     mark = Checkpoint(fold.paths.unfinished_alternatives, may_write, say)
     deadline = clock.monotonic() + config.final.budget_h * 3600
-    means = Means(threads(config), Control(deadline=deadline, stop=stop), helpers)
+    means = ResourceLimits(threads(config), Control(deadline=deadline, stop=stop), helpers)
     good = resume(mark, fitted, bound, done.errors, slack, means)
     if not may_write():
         return None
@@ -73,20 +73,20 @@ def find_and_write(
     return _said(good)
 
 
-def _write(paths: FoldPaths, good: GoodSet, say: Callable[[str], None]) -> None:
+def _write(paths: FoldPaths, good: RashomonSet, say: Callable[[str], None]) -> None:
     told = files.quarantine_if_invalid(paths.alternatives, _read)
     if told:
         say(told)
-    serialization.write(paths.alternatives, FORMAT, good.summary())
+    serialization.write(paths.alternatives, FORMAT, good.to_dict())
 
 
-def _said(good: GoodSet) -> AlternativesRow:
+def _said(good: RashomonSet) -> AlternativesRow:
     return {
         "slack": good.slack,
         "count": good.count,
         "families": len(good.families),
         "complete": good.is_complete,
-        "digest": serialization.checksum(good.summary()),
+        "digest": serialization.checksum(good.to_dict()),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from fsm_hpc.search.checking import errors_of
 from fsm_hpc.search.frontier import Frontier, with_checksum
-from fsm_hpc.search.ladder import Length, LengthAttempt, Split
+from fsm_hpc.search.lengths import Length, LengthAttempt, Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import ScanState, first_length
 from fsm_hpc.study import scan_file
@@ -21,7 +21,7 @@ from fsm_hpc.system.numbers import counted
 
 HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
 Watch = Callable[[ScanState], None]
-_LADDER = ("lengths", "spare", "under_way")
+_SPLIT_KEYS = ("lengths", "spare", "under_way")
 MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
 
 
@@ -54,16 +54,16 @@ def load(path: Path, fingerprint: str) -> ScanState:
 
 
 def _state_of(saved: dict[str, Any]) -> ScanState:
-    """The first split's ladder stands where it always did; those of others follow in a list."""
+    """The progress of the first split has keys of its own; those of others follow in a list."""
     for attempt in _attempts(saved):
         attempt["best"]["frontier"] = Frontier.verified(attempt["best"].get("frontier"))
-    ladders = [{name: saved[name] for name in _LADDER}, *saved.get("splits", ())]
-    return serialization.convert(ScanState, saved | {"ladders": ladders}, "", None)
+    split_progress = [{name: saved[name] for name in _SPLIT_KEYS}, *saved.get("splits", ())]
+    return serialization.convert(ScanState, saved | {"split_progress": split_progress}, "", None)
 
 
 def _content(state: ScanState) -> dict[str, Any]:
     saved: dict[str, Any] = serialization.plain(state)
-    first, *others = saved.pop("ladders")
+    first, *others = saved.pop("split_progress")
     saved |= first | ({"splits": others} if others else {})
     for attempt in _attempts(saved):
         if (frontier := attempt["best"]["frontier"]) is not None:
@@ -73,8 +73,10 @@ def _content(state: ScanState) -> dict[str, Any]:
 
 def _attempts(saved: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All lengths under way."""
-    ladders = (saved, *saved.get("splits", ()))
-    yield from filter(None, (saved["final"], *(ladder["under_way"] for ladder in ladders)))
+    split_progress = (saved, *saved.get("splits", ()))
+    yield from filter(
+        None, (saved["final"], *(progress["under_way"] for progress in split_progress))
+    )
 
 
 def length_row(entry: Length) -> dict[str, Any]:
@@ -89,16 +91,16 @@ def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str
 
 
 def _wrong_in(state: ScanState, splits: Sequence[Split], fitted: Problem) -> Iterator[str]:
-    for ladder, split in zip(state.ladders, splits, strict=False):
-        for number, entry in enumerate(ladder.whole.lengths, first_length(splits)):
+    for progress, split in zip(state.split_progress, splits, strict=False):
+        for number, entry in enumerate(progress.whole.lengths, first_length(splits)):
             is_proved = entry.proved == split.train.has_exact_weights
             if entry.length != number or not is_proved or entry.size > number:
                 yield f"scan.json: length {number} is not the one that stands in its place"
             if errors_of(split.train, entry.formula) != entry.errors:
                 yield f"scan.json: {entry.formula} does not make {entry.errors} errors"
-            elif not split.train.obeys(entry.formula):
+            elif not split.train.meets_constraints(entry.formula):
                 yield f"scan.json: {entry.formula} does not meet the constraints"
-        yield from _wrong_attempt(split.train, ladder.under_way)
+        yield from _wrong_attempt(split.train, progress.under_way)
     yield from _wrong_attempt(fitted, state.final)
 
 

@@ -14,7 +14,7 @@ from fsm_hpc.data.fold_kind import Folding, FoldKind
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.constraints import Constraints
-from fsm_hpc.search.near_optimal.choices import RuleChoice
+from fsm_hpc.search.near_optimal.rule_choice import RuleChoice
 from fsm_hpc.search.objective import Objective
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.fold_id import ALL, FoldId

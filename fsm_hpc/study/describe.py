@@ -11,7 +11,7 @@ import numpy as np
 from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.formulas.formula import Formula, Truth, missing_name
 from fsm_hpc.search import rounding
-from fsm_hpc.search.ladder import Split, describe_length
+from fsm_hpc.search.lengths import Split, describe_length
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import ScanState, is_proved
@@ -81,7 +81,7 @@ def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, An
     rows = [checkpoint.length_row(entry) for entry in state.lengths]
     if len(splits) > 1:
         for number, row in enumerate(rows):
-            entries = [ladder.lengths[number] for ladder in state.ladders]
+            entries = [progress.lengths[number] for progress in state.split_progress]
             row["splits"] = [
                 {
                     "formula": str(entry.formula),

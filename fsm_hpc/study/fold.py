@@ -13,7 +13,7 @@ from fsm_hpc.data.dataset import Dataset, load, target_values
 from fsm_hpc.data.folds import FoldRows, Rows, fold_rows
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.stop_reason import StopReason

@@ -14,7 +14,7 @@ import numpy as np
 from fsm_hpc.baselines import OnTrial
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.claim import write_if_proved
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
 from fsm_hpc.search.solvers import make_solver

@@ -88,7 +88,7 @@ class _Scan(LadderRow):
 
 
 class ScanRow(_Scan, total=False):
-    """The whole state; the first split's ladder stands in it, those of others in `splits`."""
+    """The whole state; the progress of the first split is in it, those of others in `splits`."""
 
     splits: list[LadderRow]
 
@@ -173,8 +173,8 @@ def _pace(attempt: dict[str, Any] | None) -> tuple[float | None, float | None]:
 
 def _under_way(saved: dict[str, Any]) -> dict[str, Any] | None:
     """Of the split that is being searched."""
-    ladders = (saved, *saved.get("splits", ()))
-    return next((one["under_way"] for one in ladders if one["under_way"] is not None), None)
+    split_progress = (saved, *saved.get("splits", ()))
+    return next((one["under_way"] for one in split_progress if one["under_way"] is not None), None)
 
 
 def _length(lengths: list[Any], final: Any, under_way: Any) -> int:

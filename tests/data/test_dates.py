@@ -91,7 +91,7 @@ def test_a_formula_with_dates_reads_back(text: str) -> None:
 def test_every_threshold_is_written_as_a_date(method: str, cuts: str) -> None:
     rule = _fitted(FRAMES["pandas"], method=method, cuts=cuts)
     (proposition,) = rule.formula_.propositions()
-    assert all(text.startswith("2021-03-") for text in proposition.cuts)
+    assert all(text.startswith("2021-03-") for text in proposition.thresholds)
     days = np.array(DAYS, dtype="M8[D]").astype(int)
     printed = parse(str(rule.formula_)).evaluate({"joined": days})
     assert rule.predict(FRAMES["pandas"]).tolist() == printed.astype(int).tolist()

@@ -16,14 +16,14 @@ from fsm_hpc.cli import main, usage
 from fsm_hpc.cli.commands.fit import DEFAULTS
 from fsm_hpc.cluster import submissions
 from fsm_hpc.models import fit, learn, progress
-from fsm_hpc.report.alternatives import find, told
+from fsm_hpc.report.alternatives import find, summary
 from fsm_hpc.report.alternatives import page as explorer
 from fsm_hpc.report.page import page
 from fsm_hpc.study import compose, first_use, hydra
 from tests.faults.said import SAID
 
 LOADED = (
-    *(explorer, find, fit, learn, main, optuna, page, progress, sklearn.ensemble, told, tuning),
+    *(explorer, find, fit, learn, main, optuna, page, progress, sklearn.ensemble, summary, tuning),
     xgboost,
 )
 

@@ -68,11 +68,11 @@ OF_TRIALS = (
     Instant("result", "fsm_hpc.study.result:save"),
 )
 OF_SETS = (
-    Instant("place read", "fsm_hpc.search.near_optimal.kept:Checkpoint.load", is_after=True),
+    Instant("place read", "fsm_hpc.search.near_optimal.checkpoint:Checkpoint.load", is_after=True),
     Instant("families", "fsm_hpc.search.near_optimal.enumeration:enumerate_families"),
-    Instant("place kept", "fsm_hpc.search.near_optimal.kept:Checkpoint.save"),
-    Instant("place kept before", "fsm_hpc.search.near_optimal.kept:Checkpoint.save", True),
-    Instant("place removed", "fsm_hpc.search.near_optimal.kept:Checkpoint.remove"),
+    Instant("place kept", "fsm_hpc.search.near_optimal.checkpoint:Checkpoint.save"),
+    Instant("place kept before", "fsm_hpc.search.near_optimal.checkpoint:Checkpoint.save", True),
+    Instant("place removed", "fsm_hpc.search.near_optimal.checkpoint:Checkpoint.remove"),
 )
 OF_RULES = (
     Instant("model", "fsm_hpc.models.model:save"),
@@ -80,7 +80,7 @@ OF_RULES = (
 )
 OF_ALTERNATIVES = (
     Instant("optimum", "fsm_hpc.report.alternatives.find:optimum_of", is_after=True),
-    Instant("told", "fsm_hpc.report.alternatives.told:tell"),
+    Instant("told", "fsm_hpc.report.alternatives.summary:tell"),
 )
 OF_REPORTS = (
     Instant("collect", "fsm_hpc.report.collect:read"),

@@ -14,8 +14,8 @@ from fsm_hpc.models import model as model_file
 from fsm_hpc.models.card import page
 from fsm_hpc.models.model import Model
 from fsm_hpc.report.alternatives import find, rule
-from fsm_hpc.search.near_optimal.good_set import GoodSet
-from fsm_hpc.search.near_optimal.kept import Means
+from fsm_hpc.search.near_optimal.checkpoint import ResourceLimits
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet
 from tests.support.command_line import run_command
 
 ROWS, SLACK = 50, 3
@@ -40,15 +40,17 @@ def fitted(words: list[str], folder: Path, *more: str) -> Model:
 
 
 @pytest.fixture(scope="module")
-def optimum(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, GoodSet]:
+def optimum(
+    words: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Model, RashomonSet]:
     folder = tmp_path_factory.mktemp("optimum")
     model = fitted(words, folder)
     known = rule.read_rule(folder / "model.json", [])
-    return model, find.find(known, SLACK, None, Means(1), None)
+    return model, find.find(known, SLACK, None, ResourceLimits(1), None)
 
 
 def test_the_simplest_is_the_smallest_within_the_slack(
-    words: list[str], optimum: tuple[Model, GoodSet], tmp_path: Path
+    words: list[str], optimum: tuple[Model, RashomonSet], tmp_path: Path
 ) -> None:
     model, (_, good) = fitted(words, tmp_path, "choose=simplest"), optimum
     assert model.formula.size == min(family.size for family in good.families)
@@ -59,7 +61,7 @@ def test_the_simplest_is_the_smallest_within_the_slack(
 
 
 def test_the_consensus_agrees_most_with_all_members(
-    words: list[str], optimum: tuple[Model, GoodSet], tmp_path: Path
+    words: list[str], optimum: tuple[Model, RashomonSet], tmp_path: Path
 ) -> None:
     model, (_, good) = fitted(words, tmp_path, "choose=consensus"), optimum
     table = good.problem.table
@@ -73,7 +75,7 @@ def test_the_consensus_agrees_most_with_all_members(
 
 
 def test_a_given_formula_becomes_the_rule_where_it_is_good_enough(
-    words: list[str], optimum: tuple[Model, GoodSet], tmp_path: Path
+    words: list[str], optimum: tuple[Model, RashomonSet], tmp_path: Path
 ) -> None:
     good = optimum[1]
     last = next(f for f in reversed(good.families) if f.size <= good.bound)

@@ -10,7 +10,7 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import progress
 from fsm_hpc.models.progress import FoldProgress, print_result
 from fsm_hpc.search.frontier import Frontier
-from fsm_hpc.search.ladder import Length, LengthAttempt
+from fsm_hpc.search.lengths import Length, LengthAttempt
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import Incumbent
 from tests.support.made_studies import fold_result

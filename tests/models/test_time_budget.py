@@ -23,7 +23,7 @@ from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import fit, learn
 from fsm_hpc.models.frames import schemas_of
 from fsm_hpc.models.notes import FrontEnd
-from fsm_hpc.search.ladder import LengthAttempt
+from fsm_hpc.search.lengths import LengthAttempt
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import ScanState
@@ -80,8 +80,8 @@ def literals(problem: Problem) -> Iterator[Formula]:
 
 def assert_as_good_as_any_literal(made: FormulaClassifier) -> None:
     (problem,) = made._result.problems.values()
-    allowed = [problem.errors(one) for one in literals(problem) if problem.obeys(one)]
-    assert problem.obeys(made.formula_)
+    allowed = [problem.errors(one) for one in literals(problem) if problem.meets_constraints(one)]
+    assert problem.meets_constraints(made.formula_)
     assert made.errors_ <= min(allowed, default=problem.weight)
 
 

@@ -17,7 +17,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report.collect import FoldGroup, Row
 from fsm_hpc.report.tables import paper
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control

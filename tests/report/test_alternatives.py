@@ -26,10 +26,10 @@ from fsm_hpc import FormulaClassifier
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
-from fsm_hpc.report.alternatives import find, page, rule, told
+from fsm_hpc.report.alternatives import find, page, rule, summary
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET
-from fsm_hpc.search.near_optimal.good_set import near_optimal
-from fsm_hpc.search.near_optimal.kept import Checkpoint, Means
+from fsm_hpc.search.near_optimal.rashomon import near_optimal
 from tests.support.browser import browser
 from tests.support.command_line import run_command
 from tests.support.damage import damages
@@ -67,10 +67,10 @@ def model(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def said(model: Path) -> told.Told:
+def alternatives(model: Path) -> summary.AlternativesSummary:
     known = rule.read_rule(model, [])
-    good = find.find(known, 6, 5, Means(1), None)
-    return told.tell(known, good, Means(1))
+    good = find.find(known, 6, 5, ResourceLimits(1), None)
+    return summary.summarize(known, good, ResourceLimits(1))
 
 
 # ------------------------------------------------------------------------------------- the command
@@ -177,15 +177,17 @@ def test_a_search_that_was_cut_is_kept_when_another_is_cut(
     kept.unlink()
 
 
-def test_what_was_kept_is_taken_for_the_same_question_only(said: told.Told, tmp_path: Path) -> None:
+def test_what_was_kept_is_taken_for_the_same_question_only(
+    alternatives: summary.AlternativesSummary, tmp_path: Path
+) -> None:
     mark = Checkpoint(tmp_path / "state.json")
     assert mark.load("asked") is None
-    mark.save("asked", said.good.progress)
+    mark.save("asked", alternatives.rashomon.progress)
     again = mark.load("asked")
     assert again is not None
-    assert again.families == said.good.progress.families
+    assert again.families == alternatives.rashomon.progress.families
     assert mark.load("something else") is None
-    mark.remove(said.good)  # which is another question than the one that is kept
+    mark.remove(alternatives.rashomon)  # which is another question than the one that is kept
     assert mark.path.exists()
     mark.save("asked", NOTHING_YET)
     empty = mark.load("asked")
@@ -229,7 +231,7 @@ def test_a_damaged_place_is_kept_aside_and_the_set_is_found_anew(
     code, text = said_by(*WHOLE, str(here))
     assert (code, json.loads(text)) == (0, expected)
     aside = list(here.glob(f".damaged-{state.name}-*"))
-    assert bool(aside) == ("begins anew" in capsys.readouterr().err)
+    assert bool(aside) == ("starts again" in capsys.readouterr().err)
     assert aside or damage.name not in ("empty", "cut", "folder", "pipe", "zeros", "deep", "bare")
 
 
@@ -250,7 +252,7 @@ def test_a_signal_keeps_the_place_and_the_same_command_goes_on(
             os.kill(os.getpid(), number)
             return near_optimal(*given, **named)
 
-        patched.setattr("fsm_hpc.search.near_optimal.kept.near_optimal", struck)
+        patched.setattr("fsm_hpc.search.near_optimal.checkpoint.near_optimal", struck)
         patched.setattr("fsm_hpc.search.solvers.native.search.LOOK_S", 0.0)
         assert run_command(*words) == 130
     assert "the same command goes on" in capsys.readouterr().err
@@ -271,20 +273,28 @@ def test_nodes_that_are_processes_find_the_set_of_one(model: Path, tmp_path: Pat
 # ------------------------------------------------------------------------------- what it tells
 
 
-def test_prices_free_cuts_and_differences_are_what_trying_them_gives(said: told.Told) -> None:
-    problem, formula = said.rule.problem, said.rule.formula
+def test_prices_free_cuts_and_differences_are_what_trying_them_gives(
+    alternatives: summary.AlternativesSummary,
+) -> None:
+    problem, formula = alternatives.rule.problem, alternatives.rule.formula
     truth = formula.evaluate(problem.table)
-    members = [m for family in said.good.families for m, _ in said.good.members(family)]
+    members = [
+        m
+        for family in alternatives.rashomon.families
+        for m, _ in alternatives.rashomon.members(family)
+    ]
     answers = np.array([m.evaluate(problem.table) for m in members])
-    assert said.ambiguous == int((answers != truth).any(axis=0).sum())
-    assert said.differing is not None
-    assert said.differing[0] == int((answers != truth).sum(axis=1).max())
-    assert said.good.yes.tolist() == answers.sum(axis=0).tolist()
-    for column in said.columns:
-        others = [f.errors for f in said.good.families if column.column not in f.columns]
+    assert alternatives.ambiguous == int((answers != truth).any(axis=0).sum())
+    assert alternatives.differing is not None
+    assert alternatives.differing[0] == int((answers != truth).sum(axis=1).max())
+    assert alternatives.rashomon.yes.tolist() == answers.sum(axis=0).tolist()
+    for column in alternatives.columns:
+        others = [
+            f.errors for f in alternatives.rashomon.families if column.column not in f.columns
+        ]
         if others:
-            assert column.price == min(others) - said.good.optimum
-    assert {one.column for one in said.free} <= {"age", "dose"}
+            assert column.price == min(others) - alternatives.rashomon.optimum
+    assert {one.column for one in alternatives.free} <= {"age", "dose"}
 
 
 def test_the_classifier_gives_its_alternatives_as_a_table(table: Path) -> None:
@@ -303,9 +313,11 @@ def test_the_classifier_gives_its_alternatives_as_a_table(table: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(said: told.Told, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def opened(
+    alternatives: summary.AlternativesSummary, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
     place = tmp_path_factory.mktemp("page") / "alternatives.html"
-    place.write_text(page.render(said), encoding="utf-8")
+    place.write_text(page.render(alternatives), encoding="utf-8")
     with browser() as chromium:
         context = chromium.new_context(
             accept_downloads=True, viewport={"width": 1280, "height": 900}
@@ -322,8 +334,10 @@ def opened(said: told.Told, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
-def test_the_page_runs_its_own_script_and_no_other(said: told.Told, tmp_path: Path) -> None:
-    written = page.render(said)
+def test_the_page_runs_its_own_script_and_no_other(
+    alternatives: summary.AlternativesSummary, tmp_path: Path
+) -> None:
+    written = page.render(alternatives)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', written)
     assert policy is not None
     scripts = html.unescape(policy[1]).split("script-src ")[1].split(";")[0]
@@ -341,8 +355,10 @@ def test_the_page_runs_its_own_script_and_no_other(said: told.Told, tmp_path: Pa
         assert tab.url == place.as_uri()  # the form is not sent
 
 
-def test_the_page_lists_filters_and_sorts_families(opened: Any, said: told.Told) -> None:
-    families = said.good.families
+def test_the_page_lists_filters_and_sorts_families(
+    opened: Any, alternatives: summary.AlternativesSummary
+) -> None:
+    families = alternatives.rashomon.families
     assert f"{len(families):,} of {len(families):,}" in opened.inner_text("#shown")
     opened.fill("#filter", "dose -age")
     wanted = [f for f in families if "dose" in f.columns and "age" not in f.columns]
@@ -355,26 +371,32 @@ def test_the_page_lists_filters_and_sorts_families(opened: Any, said: told.Told)
     opened.select_option("#sort", "errors")
 
 
-def test_the_name_of_a_column_shows_the_families_that_use_it(opened: Any, said: told.Told) -> None:
+def test_the_name_of_a_column_shows_the_families_that_use_it(
+    opened: Any, alternatives: summary.AlternativesSummary
+) -> None:
     button = opened.locator("[data-column=age]")
-    users = sum("age" in family.columns for family in said.good.families)
-    for text in (f"{users:,} of", f"{len(said.good.families):,} of"):
+    users = sum("age" in family.columns for family in alternatives.rashomon.families)
+    for text in (f"{users:,} of", f"{len(alternatives.rashomon.families):,} of"):
         button.focus()
         opened.keyboard.press("Enter")
         assert opened.inner_text("#shown").startswith(text)
 
 
-def test_keys_choose_a_family_and_the_page_counts_its_errors(opened: Any, said: told.Told) -> None:
+def test_keys_choose_a_family_and_the_page_counts_its_errors(
+    opened: Any, alternatives: summary.AlternativesSummary
+) -> None:
     opened.focus("#list")
     opened.keyboard.press("Home")
-    for family in said.good.families[:12]:
+    for family in alternatives.rashomon.families[:12]:
         assert opened.inner_text("#formula") == str(family.formula)
         assert opened.inner_text("#facts").startswith(f"{family.errors} errors")
         opened.keyboard.press("ArrowDown")
 
 
-def test_a_slider_moves_a_cut_and_the_errors_follow(opened: Any, said: told.Told) -> None:
-    at = next(n for n, f in enumerate(said.good.families) if f.cuts)
+def test_a_slider_moves_a_cut_and_the_errors_follow(
+    opened: Any, alternatives: summary.AlternativesSummary
+) -> None:
+    at = next(n for n, f in enumerate(alternatives.rashomon.families) if f.thresholds)
     opened.focus("#list")
     opened.keyboard.press("Home")
     for _ in range(at):
@@ -383,27 +405,29 @@ def test_a_slider_moves_a_cut_and_the_errors_follow(opened: Any, said: told.Told
     slider.focus()
     opened.keyboard.press("ArrowRight")
     formula = parse(opened.inner_text("#formula"))
-    assert formula != said.good.families[at].formula
-    errors = said.rule.problem.errors(formula)
+    assert formula != alternatives.rashomon.families[at].formula
+    errors = alternatives.rule.problem.errors(formula)
     assert opened.inner_text("#facts").startswith(f"{errors} errors")
     opened.click("#reset")
-    assert opened.inner_text("#formula") == str(said.good.families[at].formula)
+    assert opened.inner_text("#formula") == str(alternatives.rashomon.families[at].formula)
 
 
-def test_two_formulas_are_compared_row_by_row(opened: Any, said: told.Told) -> None:
+def test_two_formulas_are_compared_row_by_row(
+    opened: Any, alternatives: summary.AlternativesSummary
+) -> None:
     opened.focus("#list")
     opened.keyboard.press("Home")
     opened.keyboard.press("c")
     opened.keyboard.press("End")
     one, other = (parse(opened.inner_text(place)) for place in ("#formula", "#other"))
-    table = said.rule.problem.table
+    table = alternatives.rule.problem.table
     differ = int((one.evaluate(table) != other.evaluate(table)).sum())
     assert f"differ on {differ} of {ROWS} rows" in opened.inner_text("#difference")
     assert opened.locator("#rows tr").count() == (differ + 1 if differ else 0)
 
 
 def test_the_chosen_formula_is_exported_from_the_page(
-    opened: Any, said: told.Told, table: Path, tmp_path: Path
+    opened: Any, alternatives: summary.AlternativesSummary, table: Path, tmp_path: Path
 ) -> None:
     opened.focus("#list")
     opened.keyboard.press("End")
@@ -414,7 +438,7 @@ def test_the_chosen_formula_is_exported_from_the_page(
     download.value.save_as(place)
     made = model_file.load(place)
     assert made.formula == formula
-    assert made.errors == said.rule.problem.errors(formula)
+    assert made.errors == alternatives.rule.problem.errors(formula)
     opened.click("[data-export=sql]")
     frame = pd.read_csv(table)
     with sqlite3.connect(":memory:") as base:
@@ -439,13 +463,13 @@ def test_the_page_fits_a_phone_and_knows_the_dark(opened: Any) -> None:
 
 
 def test_families_are_filtered_by_what_they_do_on_held_out_rows(
-    opened: Any, said: told.Told, tmp_path: Path
+    opened: Any, alternatives: summary.AlternativesSummary, tmp_path: Path
 ) -> None:
-    held = said.rule.problem.on(np.arange(0, ROWS, 3))
-    known = replace(said, rule=replace(said.rule, held_out=held))
+    held = alternatives.rule.problem.on(np.arange(0, ROWS, 3))
+    known = replace(alternatives, rule=replace(alternatives.rule, held_out=held))
     place = tmp_path / "page.html"
     place.write_text(page.render(known), encoding="utf-8")
-    shares = [held.accuracy(family.formula) for family in said.good.families]
+    shares = [held.accuracy(family.formula) for family in alternatives.rashomon.families]
     least = sorted(shares)[len(shares) // 2]
     tab = opened.context.new_page()
     tab.goto(place.as_uri())
@@ -457,7 +481,9 @@ def test_families_are_filtered_by_what_they_do_on_held_out_rows(
     tab.close()
 
 
-def test_few_of_many_families_are_drawn(opened: Any, said: told.Told) -> None:
+def test_few_of_many_families_are_drawn(
+    opened: Any, alternatives: summary.AlternativesSummary
+) -> None:
     opened.set_viewport_size({"width": 1280, "height": 300})
     opened.evaluate("window.dispatchEvent(new Event('resize'))")
-    assert 0 < opened.locator("[role=option]").count() < len(said.good.families)
+    assert 0 < opened.locator("[role=option]").count() < len(alternatives.rashomon.families)

@@ -22,7 +22,7 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.report import collect, mixture
 from fsm_hpc.report.collect import Row, Study
 from fsm_hpc.report.findings import findings
-from fsm_hpc.search.ladder import Length
+from fsm_hpc.search.lengths import Length
 from fsm_hpc.study import checkpoint, result
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId

@@ -14,7 +14,7 @@ from fsm_hpc.report import collect
 from fsm_hpc.report.page import page as report
 from fsm_hpc.report.page.length_chart import length_chart
 from fsm_hpc.report.tables.builder import ReportOptions
-from fsm_hpc.search.ladder import Length
+from fsm_hpc.search.lengths import Length
 from fsm_hpc.study import checkpoint
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId

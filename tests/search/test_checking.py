@@ -12,7 +12,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.formula import Atom, Or, Proposition
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.checking import WrongOutcomeError, checked
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan

@@ -110,7 +110,7 @@ def test_a_constant_makes_no_kernel_of_its_own() -> None:
 
 
 USES = """
-from fsm_hpc.search.near_optimal.good_set import agreement_weights, near_optimal
+from fsm_hpc.search.near_optimal.rashomon import agreement_weights, near_optimal
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Control, Incumbent

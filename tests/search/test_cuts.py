@@ -176,7 +176,7 @@ def test_an_interval_leaves_out_what_lies_beyond_its_upper_cut() -> None:
 
 def test_quantiles_part_the_rows_evenly_and_are_among_them() -> None:
     (x,) = numbers(*range(100), cuts=Cuts(CutRule.QUANTILES, n=3)).numerics
-    assert x.cuts.tolist() == [24, 49, 74]
+    assert x.thresholds.tolist() == [24, 49, 74]
 
 
 def test_a_list_for_no_column_is_refused_by_name() -> None:

@@ -18,7 +18,7 @@ from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.checking import WrongOutcomeError, checked
 from fsm_hpc.search.cuts import CutRule
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, scan

@@ -117,7 +117,7 @@ def test_what_is_offered_is_a_formula_of_its_size_and_score(
 def test_what_violates_a_constraint_is_not_offered(kinds: tuple[str, ...]) -> None:
     @examples(25)
     @given(case=st.booleans().flatmap(partial(constrained, kinds)))
-    def obeys(case: Case) -> None:
+    def meets_constraints(case: Case) -> None:
         try:
             least = case.bound.shortest.size
         except NoFormulaError:
@@ -129,7 +129,7 @@ def test_what_violates_a_constraint_is_not_offered(kinds: tuple[str, ...]) -> No
             assert leader is None or case.bound.admits(leader.formula)
             assert leader is not None or size < least or is_empty
 
-    obeys()
+    meets_constraints()
 
 
 def test_the_same_steps_find_the_same_formulas() -> None:

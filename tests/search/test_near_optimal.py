@@ -15,16 +15,16 @@ from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
+from fsm_hpc.search.near_optimal.analysis import column_prices, free_ranges, substituted
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, enumerate_families
 from fsm_hpc.search.near_optimal.families import Family, Space
-from fsm_hpc.search.near_optimal.good_set import (
-    GoodSet,
+from fsm_hpc.search.near_optimal.rashomon import (
+    RashomonSet,
     agreement_weights,
     difference_weights,
     near_optimal,
     slack_errors,
 )
-from fsm_hpc.search.near_optimal.telling import column_prices, free_ranges, substituted
 from fsm_hpc.search.objective import Objective, ObjectiveName
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent
@@ -36,12 +36,12 @@ from tests.support.random_tables import FORMULA_METHODS, random_problem, tiny_pr
 TABLES_OF_A_DAY = 36  # the long form has 360
 
 
-def good_set(problem: Problem, bound: int, slack: int, threads: int = 1) -> GoodSet:
+def good_set(problem: Problem, bound: int, slack: int, threads: int = 1) -> RashomonSet:
     optimum = Native(1).solve(problem, bound, Incumbent(), Control()).errors
     return near_optimal(problem, bound, optimum, slack, threads)
 
 
-def key_of(good: GoodSet, family: Family) -> all_good.Key:
+def key_of(good: RashomonSet, family: Family) -> all_good.Key:
     """The family as brute force names it: columns in order, and the table of its function."""
     names = tuple(sorted(family.columns))
     function = good.space.functions[family.found.function].function
@@ -54,7 +54,7 @@ def key_of(good: GoodSet, family: Family) -> all_good.Key:
 
 
 def ranges_of(family: Family) -> dict[str, list[tuple[float, float]]]:
-    return {column: list(ends) for column, ends in family.cuts.items()}
+    return {column: list(ends) for column, ends in family.thresholds.items()}
 
 
 def expected_ranges(
@@ -155,7 +155,7 @@ def test_the_consensus_and_the_most_different_member_are_those_of_all_members(
     assert different[chosen(good, difference_weights(good, first))] == max(different.values())
 
 
-def chosen(good: GoodSet, weights: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> str:
+def chosen(good: RashomonSet, weights: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> str:
     best = good.greatest(weights)
     assert best is not None
     return str(best[0])
@@ -278,7 +278,7 @@ def test_the_price_of_a_column_is_the_optimum_without_it_minus_the_optimum(
 def test_a_cut_moves_freely_as_far_as_trying_every_value_says(seed: int, method: Method) -> None:
     problem = tiny_problem(seed, method)
     formula = Native(1).solve(problem, 4, Incumbent(), Control()).formula
-    values = {feature.column: feature.cuts.tolist() for feature in problem.numerics}
+    values = {feature.column: feature.thresholds.tolist() for feature in problem.numerics}
     free = {
         (one.column, one.end): (one.least, one.greatest) for one in free_ranges(problem, formula)
     }

@@ -13,11 +13,11 @@ import pytest
 
 from fsm_hpc.search.frontier import Frontier
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.near_optimal import enumeration, spreading
+from fsm_hpc.search.near_optimal import distributed, enumeration
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
+from fsm_hpc.search.near_optimal.distributed import FamilyOrder, FamilySpread, enumerate_spread
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, enumerate_families
 from fsm_hpc.search.near_optimal.families import Space
-from fsm_hpc.search.near_optimal.spreading import FamilyOrder, FamilySpread, enumerate_spread
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent
 from fsm_hpc.search.solvers.native import Native
@@ -39,7 +39,7 @@ def _compiled() -> None:
 @pytest.fixture(autouse=True)
 def _short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many parts of a short search."""
-    monkeypatch.setattr(spreading, "PART_S", 0.01)
+    monkeypatch.setattr(distributed, "PART_S", 0.01)
 
 
 def some_problem(method: Method, seed: int = 2) -> Problem:
@@ -82,12 +82,12 @@ def test_parts_that_are_lost_change_nothing(method: Method, seed: int) -> None:
 
 
 def test_a_set_is_begun_alone_and_told_while_it_is_spread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr(enumeration, "REPORT_EVERY_S", 0.0)
     asked = Asked(longer_problem(), LONG)
     helpers, told = Threads(2), list[Progress]()
     helpers.head_start_s = 0.01
     asked.assert_found(
-        enumerate_spread(asked.space, asked.errors, 1, Control(), helpers, told=told.append)
+        enumerate_spread(asked.space, asked.errors, 1, Control(), helpers, on_progress=told.append)
     )
     assert helpers.given > 0
     asked.assert_found(enumerate_families(asked.space, asked.errors, 1, Control(), told[-1]))

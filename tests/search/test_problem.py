@@ -27,7 +27,7 @@ LABELS = np.array([True, False, True, True])
 def test_cuts_are_the_values_observed_in_the_rows_that_are_fitted() -> None:
     problem = Problem.build(COLUMNS, LABELS, Method.PIVOT, np.array([0, 1, 2]))
     (age,) = problem.numerics
-    assert age.cuts.tolist() == [20.0, 30.5]
+    assert age.thresholds.tolist() == [20.0, 30.5]
     assert age.ranks.tolist() == [1, 0, 0]
     assert str(age.proposition(1)) == "age >= 30.5"
 

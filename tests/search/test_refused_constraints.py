@@ -16,9 +16,9 @@ from fsm_hpc.formulas.smallest import largest_size
 from fsm_hpc.search.checking import WrongOutcomeError, checked
 from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.cuts import CutRule, Cuts
-from fsm_hpc.search.ladder import Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import Limits, ScanState, StoppingRule, finish, scan
@@ -142,7 +142,7 @@ def test_where_a_value_is_missing_has_no_direction_but_belongs_to_the_column() -
     ],
 )
 def test_what_a_formula_breaks(asked: dict[str, Any], formula: str, broken: str | None) -> None:
-    found = list(problem(**asked).broken_by(parse(formula)))
+    found = list(problem(**asked).violations(parse(formula)))
     assert len(found) == (broken is not None)
     assert broken is None or broken in found[0]
 
@@ -185,8 +185,8 @@ def test_a_problem_is_known_by_its_constraints() -> None:
 
 def test_alternatives_are_refused_by_name() -> None:
     with pytest.raises(UserError, match="this one has constraints of its own"):
-        check_served(problem(require=["age"]))
-    check_served(problem(forbid=["age"]))
+        check_supported(problem(require=["age"]))
+    check_supported(problem(forbid=["age"]))
 
 
 # ------------------------------------------------------------------------------------ the scan
@@ -221,7 +221,7 @@ def test_a_scan_begins_with_the_first_length_that_has_a_formula() -> None:
     assert asked.shortest.size == 6
     last = scanned(asked, 7)
     assert [entry.length for entry in last.lengths] == [6, 7]
-    assert all(asked.obeys(entry.formula) for entry in last.lengths)
+    assert all(asked.meets_constraints(entry.formula) for entry in last.lengths)
     (state,) = finish(asked, Native(), ScanState(), Limits())
     assert state.final is not None
     assert state.final.length == 6
@@ -253,14 +253,14 @@ def test_an_interrupted_search_gives_a_formula_that_obeys() -> None:
     asked = problem(require=["age", "pay"], min_support=4)
     outcome = Native().solve(asked, 9, Incumbent(), Control(deadline=0.0))
     assert outcome.end is End.TIMEOUT
-    assert asked.obeys(outcome.formula)
+    assert asked.meets_constraints(outcome.formula)
 
 
 def test_a_start_that_breaks_the_constraints_is_not_taken() -> None:
     asked = problem(require=["owns"])
     best = parse("age >= 36")
     start = Incumbent(best, asked.errors(best), 5)
-    assert asked.obeys(Native().solve(asked, 5, start, Control()).formula)
+    assert asked.meets_constraints(Native().solve(asked, 5, start, Control()).formula)
 
 
 @pytest.mark.parametrize("solver", [Native, Portfolio, ClingoDl])

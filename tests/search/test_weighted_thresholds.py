@@ -117,7 +117,7 @@ def test_weights_of_classes_move_no_threshold(rule: dict[str, Any], several: boo
 def _thresholds(rule: FormulaClassifier) -> set[tuple[str, str]]:
     formulas = [one.formula for one in rule.rules_]
     found = (p for formula in formulas for p in formula.propositions())
-    return {(p.column, p.cuts[0]) for p in found}
+    return {(p.column, p.thresholds[0]) for p in found}
 
 
 def _allowed(plain: FormulaClassifier, x: np.ndarray, rule: dict[str, Any]) -> set[tuple[str, str]]:
@@ -127,8 +127,8 @@ def _allowed(plain: FormulaClassifier, x: np.ndarray, rule: dict[str, Any]) -> s
     cuts = Cuts(CutRule.QUANTILES, n=3) if rule["cuts"] == "quantiles" else Cuts()
     problem = Problem.build(columns, labels, Method(rule.get("method", "pivot")), cuts=cuts)
     chosen = [feature.proposition for feature in problem.booleans]
-    chosen += [f.proposition(at) for f in problem.numerics for at in range(len(f.cuts))]
-    return {(p.column, p.cuts[0]) for p in chosen}
+    chosen += [f.proposition(at) for f in problem.numerics for at in range(len(f.thresholds))]
+    return {(p.column, p.thresholds[0]) for p in chosen}
 
 
 # --------------------------------------------------------------------------------- exactness

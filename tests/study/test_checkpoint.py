@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.formulas.parser import parse
-from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt
+from fsm_hpc.search.lengths import Length, LengthAttempt, SplitProgress
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.search.solvers.base import End, Incumbent
 from fsm_hpc.search.stop_reason import StopReason
@@ -25,7 +25,7 @@ STATES = [
     scan_state(under_way=LengthAttempt(1), scan_s=3.0),
     scan_state((ENTRY,), UNDER_WAY, scan_s=8.75),
     scan_state((ENTRY,), UNDER_WAY, stop_reason=StopReason.TIMEOUT, final=FINAL, scan_s=8.75),
-    ScanState((Ladder((ENTRY,)), Ladder((), UNDER_WAY), Ladder()), 8.75),
+    ScanState((SplitProgress((ENTRY,)), SplitProgress((), UNDER_WAY), SplitProgress()), 8.75),
 ]
 
 

@@ -15,8 +15,8 @@ from fsm_hpc.baselines import trials
 from fsm_hpc.baselines.trials import Trial
 from fsm_hpc.cluster import arrays, generations, submissions
 from fsm_hpc.search.frontier import UnitRange
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint
 from fsm_hpc.search.near_optimal.enumeration import Progress
-from fsm_hpc.search.near_optimal.kept import Checkpoint
 from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.proof import Verification
 from fsm_hpc.study import verification

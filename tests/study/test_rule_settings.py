@@ -97,5 +97,5 @@ def test_a_fold_obeys_and_its_result_says_what(tmp_path: Path) -> None:
         "min_support": 10,
     }
     fold = prepare(config)
-    assert fold.problem(fold.rows.fitted).obeys(parse(done.formula or ""))
+    assert fold.problem(fold.rows.fitted).meets_constraints(parse(done.formula or ""))
     assert [row["length"] for row in done.lengths] == [2, 3, 4]

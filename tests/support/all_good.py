@@ -62,7 +62,7 @@ def _add(members: Members, chosen: tuple[Proposition, ...], errors: int) -> None
     members.count += 1
     members.best = min(members.best, errors)
     for p in chosen:
-        if p.cuts:
+        if p.thresholds:
             ends = members.ranges.setdefault(p.column, [set(), set()])
             ends[0].add(p.low)
             ends[1].add(p.high)
@@ -81,9 +81,9 @@ def _columns(problem: Problem) -> dict[str, list[Proposition]]:
 def _cuts(problem: Problem) -> Iterator[Proposition]:
     for feature in problem.numerics:
         if problem.method is Method.PIVOT:
-            yield from (feature.proposition(low) for low in range(len(feature.cuts)))
+            yield from (feature.proposition(low) for low in range(len(feature.thresholds)))
         else:
-            ends = itertools.combinations_with_replacement(range(len(feature.cuts)), 2)
+            ends = itertools.combinations_with_replacement(range(len(feature.thresholds)), 2)
             yield from (feature.proposition(low, high) for low, high in ends)
 
 

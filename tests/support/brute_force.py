@@ -49,7 +49,7 @@ def smallest_size(problem: Problem, length: int) -> int:
 
 
 def cuts_of(feature: NumericFeature) -> Iterator[Proposition]:
-    values = range(len(feature.cuts))
+    values = range(len(feature.thresholds))
     if feature.method is Method.PIVOT:
         return (feature.proposition(low) for low in values)
     pairs = itertools.combinations_with_replacement(values, 2)

@@ -34,7 +34,7 @@ def ladder(problem: Problem, length: int) -> list[Formula]:
     """Some formulas of size <= length: literals, and growing disjunctions of the first columns."""
     atoms: list[Formula] = [Atom(b.proposition) for b in problem.booleans]
     for numeric in problem.numerics:
-        atoms += [Atom(numeric.proposition(rank)) for rank in range(len(numeric.cuts))]
+        atoms += [Atom(numeric.proposition(rank)) for rank in range(len(numeric.thresholds))]
     longer = [Or(*atoms[:count]) for count in range(2, len(atoms) + 1)]
     candidates = [*atoms, *(Not(atom) for atom in atoms), *longer, *(Not(f) for f in longer)]
     return [formula for formula in candidates if formula.size <= length]

@@ -16,7 +16,7 @@ from fsm_hpc.cluster import arrays, attempts, generations, submissions
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models import model
 from fsm_hpc.search.frontier import Frontier
-from fsm_hpc.search.near_optimal import kept
+from fsm_hpc.search.near_optimal import checkpoint as alternatives_checkpoint
 from fsm_hpc.search.proof import Verification
 from fsm_hpc.study import alternatives, fingerprint, result, scan_file, variants, verification
 from fsm_hpc.study.config import Config
@@ -121,7 +121,7 @@ FORMATS = {
     "trials.json": FileFormat(trials.FORMAT, (trials._Saved,), free=("trials.parameters",)),
     "verification.json": FileFormat(verification.FORMAT, (Verification,)),
     "alternatives.json": FileFormat(alternatives.FORMAT, free=("families.cuts",)),
-    ".result.alternatives.json": FileFormat(kept.FORMAT),
+    ".result.alternatives.json": FileFormat(alternatives_checkpoint.FORMAT),
     "model.json": FileFormat(
         model.FORMAT,
         (model.Model,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsm_hpc.search.ladder import Ladder, Length, LengthAttempt
+from fsm_hpc.search.lengths import Length, LengthAttempt, SplitProgress
 from fsm_hpc.search.scan import ScanState
 
 
@@ -14,4 +14,4 @@ def scan_state(
     spare: tuple[Length, ...] = (),
     **others: Any,
 ) -> ScanState:
-    return ScanState((Ladder(lengths, under_way, spare),), **others)
+    return ScanState((SplitProgress(lengths, under_way, spare),), **others)

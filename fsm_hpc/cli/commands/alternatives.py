@@ -14,7 +14,7 @@ from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
     from fsm_hpc.report.alternatives.rule import FittedRule
-    from fsm_hpc.report.alternatives.told import Told
+    from fsm_hpc.report.alternatives.summary import AlternativesSummary
     from fsm_hpc.search.solvers.nodes.team import Team
 
 SLACK = "0.01"
@@ -64,14 +64,14 @@ def _folder(named: Path) -> Path:
 def _tell(
     flags: argparse.Namespace, known: FittedRule, asked: _Asked, threads: int, team: Team | None
 ) -> int:
-    from fsm_hpc.report.alternatives import find, told
-    from fsm_hpc.search.near_optimal.kept import Means
+    from fsm_hpc.report.alternatives import find, summary
+    from fsm_hpc.search.near_optimal.checkpoint import ResourceLimits
     from fsm_hpc.search.solvers.base import Control
     from fsm_hpc.system import clock, interrupts
 
     deadline = None if flags.seconds is None else clock.monotonic() + flags.seconds
     with interrupts.graceful_interrupt() as wish:
-        means = Means(threads, Control(deadline=deadline, stop=wish), team)
+        means = ResourceLimits(threads, Control(deadline=deadline, stop=wish), team)
         try:
             good = find.find(known, asked.slack, asked.bound, means, flags.most, _note)
         except find.NotProvedError:
@@ -82,8 +82,8 @@ def _tell(
         if wish.is_set() and not good.is_complete:
             _note(f"stopped at {good.count:,} formulas; the same command goes on")
             return CTRL_C
-    _give(flags, told.tell(known, good, Means(threads, helpers=team)))
-    find.bookmark(known).remove(good)
+    _give(flags, summary.summarize(known, good, ResourceLimits(threads, helpers=team)))
+    find.checkpoint_of(known).remove(good)
     return 0 if good.is_complete else 1
 
 
@@ -119,20 +119,20 @@ def _asked(overrides: list[str]) -> _Asked:
     return _Asked(own.get("slack", SLACK), size, own.get("class"), int(count), others)
 
 
-def _give(flags: argparse.Namespace, said: Told) -> None:
+def _give(flags: argparse.Namespace, alternatives: AlternativesSummary) -> None:
     import json
 
-    from fsm_hpc.report.alternatives import page, told
+    from fsm_hpc.report.alternatives import page, summary
     from fsm_hpc.system.files import write_atomically
 
     if flags.csv is not None:
-        write_atomically(flags.csv, told.as_csv(said))
+        write_atomically(flags.csv, summary.as_csv(alternatives))
     if flags.page is not None:
-        write_atomically(flags.page, page.render(said))
+        write_atomically(flags.page, page.render(alternatives))
     if flags.json:
-        print(json.dumps(said.to_dict(), indent=2))
+        print(json.dumps(alternatives.to_dict(), indent=2))
     else:
-        print("\n".join(told.lines(said)))
+        print("\n".join(summary.lines(alternatives)))
 
 
 COMMAND = Command(

@@ -1,1 +1,1 @@
-"""The alternatives of a rule or of a fold's formula: found, told, and shown on a page."""
+"""The alternatives of a rule or of a fold's formula: search, summary and explorer page."""

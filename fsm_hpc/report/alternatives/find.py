@@ -1,4 +1,4 @@
-"""The good set of a rule: its optimum proved, its families found, going on where it was left."""
+"""Search the Rashomon set of a rule, resuming an interrupted search."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.report.alternatives.rule import FittedRule
-from fsm_hpc.search.near_optimal.good_set import GoodSet, slack_errors
-from fsm_hpc.search.near_optimal.kept import Checkpoint, Means, resume
-from fsm_hpc.search.near_optimal.served import check_served
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits, resume
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, slack_errors
+from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.base import Incumbent
 from fsm_hpc.search.solvers.names import SolverName
@@ -21,11 +21,11 @@ class NotProvedError(UserError):
     """The optimum, from which the slack is counted, is not known."""
 
 
-def optimum_of(rule: FittedRule, bound: int, means: Means) -> int:
+def optimum_of(rule: FittedRule, bound: int, limits: ResourceLimits) -> int:
     """The fewest errors within the bound, proved anew; it takes as long as that length did."""
-    check_served(rule.problem)
-    control = means.control
-    with closing(make_solver(SolverName.NATIVE, means.threads, means.helpers)) as solver:
+    check_supported(rule.problem)
+    control = limits.control
+    with closing(make_solver(SolverName.NATIVE, limits.threads, limits.helpers)) as solver:
         outcome = solver.solve(rule.problem, bound, Incumbent(), control)
     if not outcome.proved:
         raise NotProvedError(
@@ -47,7 +47,7 @@ def state_path(rule: FittedRule) -> Path:
     return rule.path.with_name(f".{rule.path.stem}{of_class}.alternatives.json")
 
 
-def bookmark(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Checkpoint:
+def checkpoint_of(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Checkpoint:
     """Beside the rule; where that folder is not ours, the search begins anew each time."""
     return Checkpoint(state_path(rule), say=say, is_vital=False)
 
@@ -56,12 +56,12 @@ def find(
     rule: FittedRule,
     slack: float | str,
     bound: int | None,
-    means: Means,
+    limits: ResourceLimits,
     most: int | None,
     say: Callable[[str], None] = lambda text: None,
-) -> GoodSet:
+) -> RashomonSet:
     """All alternatives within the slack, or as many as time and number allow."""
     size = bound or rule.bound
     errors = slack_errors(slack, rule.problem.rows)
-    optimum = optimum_of(rule, size, means)
-    return resume(bookmark(rule, say), rule.problem, size, optimum, errors, means, most)
+    optimum = optimum_of(rule, size, limits)
+    return resume(checkpoint_of(rule, say), rule.problem, size, optimum, errors, limits, most)

@@ -1,4 +1,4 @@
-"""The explorer: one self-contained page of a good set, to sort, to move cuts on and to compare."""
+"""The explorer: one self-contained page that sorts, changes and compares near-optimal rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fsm_hpc.models.learn import coverage
 from fsm_hpc.models.model import Model, Rule
 from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.report.alternatives.rule import FittedRule
-from fsm_hpc.report.alternatives.told import Told, missing
+from fsm_hpc.report.alternatives.summary import AlternativesSummary, missing
 from fsm_hpc.search.near_optimal.families import Family
 from fsm_hpc.search.near_optimal.literals import LiteralColumn
 from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
@@ -31,22 +31,22 @@ MOST_FAMILIES = 20_000  # a page; more are in --json and --csv
 _LOW, _HIGH = 4242001.0, 4242002.0  # cuts that stand for those to be filled in on the page
 
 
-def render(told: Told) -> str:
+def render(summary: AlternativesSummary) -> str:
     """HTML that needs no network."""
     from markupsafe import Markup
 
-    data = json.dumps(_data(told), separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(_data(summary), separators=(",", ":")).replace("<", "\\u003c")
     script = (_FOLDER / "explorer.js").read_text(encoding="utf-8")
-    rows = told.rule.problem.rows
+    rows = summary.rule.problem.rows
     return (
         templates(_FOLDER)
         .get_template("explorer.html")
         .render(
-            told=told,
-            good=told.good,
+            summary=summary,
+            rashomon=summary.rashomon,
             rows=rows,
-            missing=list(missing(told.good)),
-            left_out=max(0, len(told.good.families) - MOST_FAMILIES),
+            missing=list(missing(summary.rashomon)),
+            left_out=max(0, len(summary.rashomon.families) - MOST_FAMILIES),
             percent=percent,
             data=Markup(data),
             style=Markup((_FOLDER / "explorer.css").read_text(encoding="utf-8")),
@@ -56,22 +56,22 @@ def render(told: Told) -> str:
     )
 
 
-def _data(told: Told) -> dict[str, Any]:
-    good, rule = told.good, told.rule
-    families = good.families[:MOST_FAMILIES]
+def _data(summary: AlternativesSummary) -> dict[str, Any]:
+    rashomon, rule = summary.rashomon, summary.rule
+    families = rashomon.families[:MOST_FAMILIES]
     used = sorted({c for family in families for c in family.found.columns})
-    columns = [good.space.table.columns[c] for c in used]
+    columns = [rashomon.space.table.columns[c] for c in used]
     model = _model(rule, {column.name for column in columns})
     return {
-        "optimum": good.optimum,
-        "slack": good.slack,
-        "count": good.count,
+        "optimum": rashomon.optimum,
+        "slack": rashomon.slack,
+        "count": rashomon.count,
         "rows": list(rule.rows),
         "labels": rule.problem.labels.astype(int).tolist(),
-        "yes": good.yes.tolist(),
+        "yes": rashomon.yes.tolist(),
         "answers": [f"{rule.target} = {value}" for value in rule.classes],
         "columns": [_column(column, model) for column in columns],
-        "families": [_family(told, family, used) for family in families],
+        "families": [_family(summary, family, used) for family in families],
         "model": model_file.content(model),
         "sources": {n: s.name for s in model.sources for n in s.one_hot_names},
         "missing": list(zip((s.name for s in model.sources), sql.missing(model), strict=False)),
@@ -82,16 +82,16 @@ def _data(told: Told) -> dict[str, Any]:
 def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
     """Its rows as ranks, the text of each cut, and what SQL says of it."""
     is_interval = column.kind == INTERVAL
-    said = {"name": column.name, "quoted": quote(column.name), "ranks": column.ranks.tolist()}
+    entry = {"name": column.name, "quoted": quote(column.name), "ranks": column.ranks.tolist()}
     if column.numeric is None:
         assert column.fixed is not None
         shown = str(column.fixed)
-        return said | {"kind": "fixed", "text": shown, "sql": _sql(column.fixed, model)}
+        return entry | {"kind": "fixed", "text": shown, "sql": _sql(column.fixed, model)}
     name = column.name
     low = Proposition.within(name, _LOW, _HIGH) if is_interval else Proposition.at_least(name, _LOW)
-    return said | {
+    return entry | {
         "kind": "interval" if is_interval else "pivot",
-        "cuts": [number(column.numeric.threshold(cut)) for cut in column.numeric.cuts],
+        "cuts": [number(column.numeric.write(cut)) for cut in column.numeric.thresholds],
         "sql": _sql(low, model).replace(number(_LOW), "{low}").replace(number(_HIGH), "{high}"),
     }
 
@@ -100,18 +100,18 @@ def _sql(proposition: Proposition, model: Model) -> str:
     return sql.condition(model, replace(model.rule, formula=Atom(proposition)))
 
 
-def _family(told: Told, family: Family, used: list[int]) -> dict[str, Any]:
+def _family(summary: AlternativesSummary, family: Family, used: list[int]) -> dict[str, Any]:
     found = family.found
     return {
         "formula": str(family.formula),
-        "tree": told.good.space.functions[found.function].function.tree,
+        "tree": summary.rashomon.space.functions[found.function].function.tree,
         "columns": [used.index(c) for c in found.columns],
-        "cuts": found.cuts,
+        "cuts": found.thresholds,
         "ranges": found.ranges,
         "size": family.size,
         "errors": family.errors,
         "count": family.count,
-        "held": told.held_out(family),
+        "held": summary.held_out(family),
     }
 
 

@@ -1,1 +1,1 @@
-"""All the good formulas: every one within a few errors of the optimum, family by family."""
+"""The Rashomon set: every formula within a few errors of the optimum, in families."""

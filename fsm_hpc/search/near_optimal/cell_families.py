@@ -84,10 +84,10 @@ class CellSpace:
         return self
 
     def members(self, family: RawFamily, most: int) -> tuple[Array, Array]:
-        return np.array([family.cuts])[:most], np.array([family.score])[:most]
+        return np.array([family.thresholds])[:most], np.array([family.score])[:most]
 
     def second_best(self, family: RawFamily, weights: Array) -> tuple[int, Array]:
-        return int(weights[self._truth(family)].sum()), np.array(family.cuts)
+        return int(weights[self._truth(family)].sum()), np.array(family.thresholds)
 
     def _truth(self, family: RawFamily) -> Array:
         """The distinct rows on which a formula holds."""
@@ -166,7 +166,7 @@ class CellFamilies:
         """Nothing is left of a unit that was begun."""
 
     def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> None:
-        """Nothing: nobody asks how good the formulas of what is left may be."""
+        """Nothing: no bound on the remaining units is needed."""
 
     def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
         raise AssertionError("a search for all formulas has no leader")

@@ -1,4 +1,4 @@
-"""Compile the kernels of the near-optimal set, which the search for one formula does without."""
+"""Compile the kernels that only the search for the Rashomon set uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fsm_hpc.search.solvers.native.kernels.families import search_family
 
 
 def ensure_compiled(say: Say | None = None) -> float:
-    """Make ready what a good set needs, the proof of its optimum included; the seconds it took."""
+    """Compile all kernels for Rashomon sets and for the optimum; the seconds it took."""
     return compiling.ensure_compiled(say) + compiling.ensure(STAGE, say)
 
 

@@ -1,4 +1,4 @@
-"""Search all units of a bound for families within the slack: how far it is, and where to go on."""
+"""Search all units of a bound for families within the slack; report progress and resume."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fsm_hpc.search.near_optimal.sink import RawFamily, Sink
 from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.solvers.native.search import Aim, Search
 
-TOLD_EVERY_S = 1.0
-TOLD_COST = 20  # what telling took is so many times less than the pause before it is told again
+REPORT_EVERY_S = 1.0
+REPORT_COST = 20  # the pause is at least so many times the cost of a report
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Families found so far, and what is left; what is searched again brings none of them twice."""
+    """Families so far, and the units that remain; units searched twice add no family twice."""
 
     families: tuple[RawFamily, ...] = ()
     left: tuple[UnitRange, ...] = (UnitRange(0, EVERYTHING),)
-    end: End = End.PROVED  # or why it came back before its end
-    is_full: bool = False  # it came back because there were more families than wanted
+    end: End = End.PROVED  # or why it ended early
+    is_full: bool = False  # it ended with more families than wanted
 
     @property
     def is_complete(self) -> bool:
@@ -36,28 +36,28 @@ class Progress:
 
     @staticmethod
     def of(sink: Sink, left: tuple[UnitRange, ...], end: End) -> Progress:
-        """How far it is; what is left is read before the families, which may be newer."""
+        """The state of a search; `left` is read before the families, which may be newer."""
         is_full = bool(left) and sink.is_full
         return Progress(sink.in_order, left, end if left else End.PROVED, is_full)
 
 
 NOTHING_YET = Progress()
-Told = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
-class Teller:
-    """Tells now and then how far it is; a large set takes a while to tell, and is told less."""
+class ProgressReporter:
+    """Reports progress at intervals; a large set, whose report is slow, less often."""
 
-    def __init__(self, told: Told) -> None:
-        self._told = told
-        self._due = time.monotonic() + TOLD_EVERY_S
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._due = time.monotonic() + REPORT_EVERY_S
 
-    def look(self, progress: Callable[[], Progress]) -> None:
+    def report_if_due(self, progress: Callable[[], Progress]) -> None:
         started = time.monotonic()
         if started >= self._due:
-            self._told(progress())
+            self._on_progress(progress())
             took = time.monotonic() - started
-            self._due = started + max(TOLD_EVERY_S, TOLD_COST * took)
+            self._due = started + max(REPORT_EVERY_S, REPORT_COST * took)
 
 
 def search_for(space: Space, errors: int, sink: Sink, threads: int, numbering: str = "") -> Search:
@@ -73,12 +73,12 @@ def enumerate_families(
     control: Control,
     start: Progress = NOTHING_YET,
     most: int | None = None,
-    told: Told = lambda progress: None,
+    on_progress: OnProgress = lambda progress: None,
     pause_s: float = math.inf,
 ) -> Progress:
-    """All families with a member of at most so many errors; `told` hears how far it is.
+    """All families with a member of at most so many errors; `on_progress` receives reports.
 
-    After `pause_s` it comes back as soon as the boxes at hand are searched.
+    After `pause_s` it returns once the boxes under way are searched.
     """
     sink, ends = Sink(start.families, most), list[End]()
     if not space.units.groups:
@@ -88,13 +88,13 @@ def enumerate_families(
     search = search_for(space, errors, sink, max(1, threads))
     part = Frontier("", space.bound, None, None, start.left)
     run = search.begin(Aim(space.bound, None, 0), part)
-    began, teller = time.monotonic(), Teller(told)
+    began, reporter = time.monotonic(), ProgressReporter(on_progress)
 
     def progress(end: End = End.STOPPED) -> Progress:
         return Progress.of(sink, (run.frontier() or part).left, end)
 
     def watch() -> bool:
-        teller.look(progress)
+        reporter.report_if_due(progress)
         if time.monotonic() - began >= pause_s:
             run.pause()
         reason = control.reason_to_end()

@@ -1,4 +1,4 @@
-"""Families of good formulas: one function with the same columns, whatever the cuts."""
+"""Families of near-optimal formulas: one function of the same columns, any thresholds."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Family:
-    """One function of the same columns: its best member and how far the cuts of all may be."""
+    """One function of the same columns: its best member and the thresholds of all members."""
 
     formula: Formula  # the best member
     size: int
     errors: int  # of the best member
-    count: int  # choices of cuts that stay within the slack
+    count: int  # choices of thresholds within the slack
     columns: tuple[str, ...]
-    cuts: dict[str, tuple[Range, ...]]  # numeric columns: the range of the cut, or of both ends
+    thresholds: dict[str, tuple[Range, ...]]  # of numeric columns: the range of each end
     found: RawFamily = field(repr=False, compare=False)
 
 
@@ -70,7 +70,7 @@ class Space:
         function = self.functions[found.function]
         columns = [self.table.columns[c] for c in found.columns]
         return Family(
-            self.formula(found, found.cuts),
+            self.formula(found, found.thresholds),
             function.size,
             self.table.positives - found.score,
             found.count,
@@ -86,6 +86,6 @@ class Space:
     def _ranges(self, variable: int, found: RawFamily) -> tuple[Range, ...]:
         column = self.table.columns[found.columns[variable]]
         assert column.numeric is not None
-        values = column.numeric.cuts[np.array(found.ranges[variable])].tolist()
+        values = column.numeric.thresholds[np.array(found.ranges[variable])].tolist()
         low, high = (values[0], values[1]), (values[2], values[3])
         return (low, high) if column.kind == INTERVAL else (low,)

@@ -41,7 +41,7 @@ class FamilySearch:
             count,
             int(found.best[0]),
             tuple(map(tuple, found.ranges[:variables].tolist())),
-            tuple(map(tuple, found.cuts[:variables].tolist())),
+            tuple(map(tuple, found.thresholds[:variables].tolist())),
         )
 
     def votes(self, family: RawFamily) -> Array:
@@ -61,7 +61,7 @@ class FamilySearch:
         """The greatest sum of these weights over the rows where a member holds, and its cuts."""
         data = self._data._replace(mode=SECOND, second=weights.astype(np.int64))
         self._search(family.function, family.columns, data, self._found)
-        return int(self._found.best[0]), self._found.cuts[: len(family.columns)].copy()
+        return int(self._found.best[0]), self._found.thresholds[: len(family.columns)].copy()
 
     def _search(
         self,

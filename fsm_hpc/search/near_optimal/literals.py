@@ -53,9 +53,9 @@ class LiteralTable:
     def _numerics(self, problem: Problem) -> list[LiteralColumn]:
         kind = SUFFIX if problem.method is Method.PIVOT else INTERVAL
         return [
-            LiteralColumn(n.column, kind, n.ranks, len(n.cuts), n)
+            LiteralColumn(n.column, kind, n.ranks, len(n.thresholds), n)
             for n in problem.numerics
-            if len(n.cuts) > 1
+            if len(n.thresholds) > 1
         ]
 
     def _booleans(self, problem: Problem) -> list[LiteralColumn]:

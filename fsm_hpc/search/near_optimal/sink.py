@@ -1,4 +1,4 @@
-"""What keeps all families that a search finds, each of them once."""
+"""The sink of a search for the Rashomon set: every family once."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import msgspec
 from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
 
 GROWING = tuple(2 * 4**n for n in range(16))
-Ends = tuple[int, int]  # ranks: the low end of a cut and its high end
+Ends = tuple[int, int]  # ranks: the low and the high end of an interval
 
 
 class RawFamily(msgspec.Struct, frozen=True, array_like=True):
-    """A family as the kernels tell it: columns, ranges and cuts by variable, in ranks."""
+    """A family in terms of the kernels: columns, ranges and thresholds by variable, in ranks."""
 
     function: int  # its number among those within the bound
     columns: tuple[int, ...]
     count: int
     score: int
     ranges: tuple[tuple[int, int, int, int], ...]
-    cuts: tuple[Ends, ...]
+    thresholds: tuple[Ends, ...]
 
     @property
     def key(self) -> tuple[int, tuple[int, ...]]:
-        """What tells it from all others."""
+        """Its identity."""
         return self.function, self.columns
 
 
@@ -35,7 +35,7 @@ def passes(slack: int) -> list[int]:
 
 
 class Sink:
-    """Families by what they are: units that are searched again, after a stop, add nothing."""
+    """Families by key: units that are searched again after a stop add nothing."""
 
     def __init__(self, families: Iterable[RawFamily] = (), most: int | None = None) -> None:
         self._families = {family.key: family for family in families}
@@ -56,6 +56,6 @@ class Sink:
 
     @property
     def in_order(self) -> tuple[RawFamily, ...]:
-        """The same order whoever found them first."""
+        """An order that does not depend on threads."""
         families = list(self._families.values())
         return tuple(sorted(families, key=lambda f: (-f.score, f.function, f.columns)))

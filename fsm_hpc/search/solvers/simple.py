@@ -28,7 +28,7 @@ MISSING_SIZE = 3  # of `p and p is missing`
 def best_simple(problem: Problem, length: int, worth: Worth) -> Formula | None:
     """The literal or constant that is worth most; None where none may be used."""
     found = [*_plain(problem, worth), *(_negated(problem, worth) if length > 1 else ())]
-    allowed = [one for one in found if problem.obeys(one)]
+    allowed = [one for one in found if problem.meets_constraints(one)]
     allowed += (one for size in range(1, length + 1) for one in constants(problem, size))
     values = [float(worth[one.evaluate(problem.table)].sum()) for one in allowed]
     return allowed[int(np.argmax(values))] if allowed else None
@@ -60,7 +60,7 @@ def constants(problem: Problem, size: int) -> Iterator[Formula]:
     for truth in (FALSE, TRUE):
         if truth in known and known[truth].size == size:
             formula = replaced(known[truth], lambda _: used)
-            if problem.obeys(formula):
+            if problem.meets_constraints(formula):
                 yield formula
 
 
@@ -75,7 +75,7 @@ def missing_constants(problem: Problem) -> tuple[Formula, ...]:
         is_whole = numeric.between is None and hole is not None
         if is_whole and hole and ((numeric.ranks == BELOW) == hole.holds).all():
             made = _both_and_either(problem.language, numeric.proposition(0), hole.proposition)
-            return made if made and all(map(problem.obeys, made)) else ()
+            return made if made and all(map(problem.meets_constraints, made)) else ()
     return ()
 
 
@@ -122,5 +122,5 @@ def _greatest(values: NDArray[Any], first: NDArray[Any], last: NDArray[Any]) -> 
 def _by_rank(feature: NumericFeature, worth: Worth) -> NDArray[np.float64]:
     """The sum over the rows of each rank, those below all cuts left out."""
     reached = feature.ranks != BELOW
-    found = np.bincount(feature.ranks[reached], worth[reached], len(feature.cuts))
+    found = np.bincount(feature.ranks[reached], worth[reached], len(feature.thresholds))
     return np.asarray(found, np.float64)

@@ -91,7 +91,7 @@ class Instance:
             for row in np.flatnonzero(boolean.holds[self._first]).tolist():
                 yield f"val({row},a({index}),1)."
         for index, numeric in enumerate(self.problem.numerics, len(self.problem.booleans)):
-            yield f"attribute({index}). value({index},0..{len(numeric.cuts) - 1})."
+            yield f"attribute({index}). value({index},0..{len(numeric.thresholds) - 1})."
             if not numeric.is_always_reached:
                 yield f"partial({index})."
             yield from self._ranks(index, numeric)

@@ -202,4 +202,4 @@ def _literal_of(proposition: Proposition, table: KernelTable) -> Expression | No
 
 def _rank_of(column: KernelColumn, threshold: float) -> int:
     assert column.numeric is not None
-    return column.floor + column.step * int(np.searchsorted(column.numeric.cuts, threshold))
+    return column.floor + column.step * int(np.searchsorted(column.numeric.thresholds, threshold))

@@ -312,7 +312,7 @@ def _numeric_column(numeric: NumericFeature, rows: Array) -> KernelColumn:
     if numeric.between is not None:
         ranks = np.where(ranks < 0, 0, ranks + numeric.between[rows]).astype(np.int32)
     present = tuple(np.unique(ranks).tolist())
-    card = floor + step * len(numeric.cuts)
+    card = floor + step * len(numeric.thresholds)
     return KernelColumn(
         kind, ranks, card, numeric, (), present, numeric.constraint, floor=floor, step=step
     )

@@ -268,7 +268,7 @@ def sum_groups(memory, count):
 
 
 @part
-def obeys(table, memory, size):
+def meets_constraints(table, memory, size):
     """Whether the literals stand for all that is required, in no more columns than allowed."""
     bounds, chosen = table.constraints, memory.chosen
     needs = np.int64(0)
@@ -301,7 +301,7 @@ def best_function(table, tree, memory, goal, ceiling):
     size = tree.variables
     rises = falls = 0
     if table.constraints.is_any:
-        if not obeys(table, memory, size):
+        if not meets_constraints(table, memory, size):
             return goal, -1
         rises = directions(table, memory, size, 1)
         falls = directions(table, memory, size, -1)

@@ -339,13 +339,13 @@ def put_hole(data, plan, x, y, a, b, found):
 def put_cuts(data, plan, context, x, y, box, a, b, found):
     """Keep the first choice of a box, with this cell of the hole, as the best member."""
     for i in range(len(context)):
-        found.cuts[plan.boxed[i], 0] = box[i, 0]
-        found.cuts[plan.boxed[i], 1] = max(box[i, 2], box[i, 0])
-    found.cuts[plan.hole[0], 0] = a
-    found.cuts[plan.hole[0], 1] = b if data.kinds[x] == INTERVAL else data.cards[x] - 1
+        found.thresholds[plan.boxed[i], 0] = box[i, 0]
+        found.thresholds[plan.boxed[i], 1] = max(box[i, 2], box[i, 0])
+    found.thresholds[plan.hole[0], 0] = a
+    found.thresholds[plan.hole[0], 1] = b if data.kinds[x] == INTERVAL else data.cards[x] - 1
     if y >= 0:
-        found.cuts[plan.hole[1], 0] = b
-        found.cuts[plan.hole[1], 1] = data.cards[y] - 1
+        found.thresholds[plan.hole[1], 0] = b
+        found.thresholds[plan.hole[1], 1] = data.cards[y] - 1
 
 
 @subroutine
@@ -368,9 +368,9 @@ def write(data, plan, context, x, y, box, rect, goal, work, found, count):
         if work.plane[cell] < goal or count == len(found.scores):
             continue
         put_cuts(data, plan, context, x, y, box, rect[0] + cell // ny, rect[2] + cell % ny, found)
-        for v in range(len(found.cuts)):
-            found.listed[count, v, 0] = found.cuts[v, 0]
-            found.listed[count, v, 1] = found.cuts[v, 1]
+        for v in range(len(found.thresholds)):
+            found.listed[count, v, 0] = found.thresholds[v, 0]
+            found.listed[count, v, 1] = found.thresholds[v, 1]
         found.scores[count] = work.plane[cell]
         count += 1
     return count

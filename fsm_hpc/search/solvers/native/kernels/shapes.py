@@ -252,7 +252,7 @@ class NearFound(NamedTuple):
 
     ranges: Array  # by variable: least and greatest low end, least and greatest high end
     best: Array
-    cuts: Array  # of the best member
+    thresholds: Array  # of the best member
     votes: Array  # members that say yes, by row
     listed: Array  # members one by one, where they are wanted
     scores: Array

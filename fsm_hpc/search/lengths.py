@@ -66,7 +66,7 @@ class LengthAttempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class SplitProgress:
     """One split's finished lengths, and the one under way."""
 
     lengths: tuple[Length, ...] = ()
@@ -74,13 +74,13 @@ class Ladder:
     spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
 
     @property
-    def whole(self) -> Ladder:
+    def whole(self) -> SplitProgress:
         """With the spare lengths among the others."""
         return replace(self, lengths=(*self.lengths, *self.spare), spare=())
 
-    def up_to(self, count: int) -> Ladder:
+    def up_to(self, count: int) -> SplitProgress:
         """The first lengths only, the others to spare."""
-        return Ladder(self.lengths[:count], None, self.lengths[count:])
+        return SplitProgress(self.lengths[:count], None, self.lengths[count:])
 
     @property
     def seconds(self) -> float:
@@ -94,15 +94,15 @@ class Ladder:
         last = self.lengths[-1]
         return LengthAttempt(last.length + 1, Incumbent(last.formula, last.errors, last.length))
 
-    def aged(self, seconds: float) -> Ladder:
+    def aged(self, seconds: float) -> SplitProgress:
         return replace(self, under_way=self.under_way and self.under_way.aged(seconds))
 
 
-def means(ladders: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
+def means(split_progress: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
     """The lengths that all have, with mean accuracies; the formula is that of the first."""
-    if len(ladders) == 1:
-        return ladders[0]
-    return tuple(map(_mean, zip(*ladders, strict=False)))
+    if len(split_progress) == 1:
+        return split_progress[0]
+    return tuple(map(_mean, zip(*split_progress, strict=False)))
 
 
 def _mean(entries: tuple[Length, ...]) -> Length:

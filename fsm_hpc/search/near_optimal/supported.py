@@ -1,4 +1,4 @@
-"""Which problems the near-optimal set is defined for; others are refused in plain words."""
+"""Which problems the Rashomon set is defined for; others are rejected with a message."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import MISSING, fields
 from fsm_hpc.errors import UserError
 from fsm_hpc.search.problem import Problem
 
-WORDS = {"given": "weights"}  # what a user calls it
+WORDS = {"given": "weights"}  # the user's name of a field
 
 
-def check_served(problem: Problem) -> None:
-    """Errors on rows, the paper's language, observed cuts, no missing value."""
+def check_supported(problem: Problem) -> None:
+    """Reject weights, other languages, constraints, other thresholds and missing values."""
     for field in fields(Problem):
-        # whatever says more than columns, labels and method has a default, which says nothing
+        # all fields but columns, labels and method have a default
         usual = field.default
         value = usual if usual is MISSING else getattr(problem, field.name)
         if value is not usual and not _is_equal(value, usual):
             raise UserError(
                 f"alternatives are counted for the plain problem only (every row counts once, "
-                f"the paper's language, observed cuts, no requirement); this one has "
+                f"the paper's language, observed thresholds, no constraint); this one has "
                 f"{WORDS.get(field.name, field.name)} of its own: fit it again without, or go "
                 "without alternatives"
             )
@@ -35,5 +35,5 @@ def check_served(problem: Problem) -> None:
 def _is_equal(value: object, usual: object) -> bool:
     try:
         return bool(value == usual)
-    except ValueError:  # arrays: they say something
+    except ValueError:  # an array differs from the default None
         return False

@@ -1,4 +1,4 @@
-"""Whether a formula obeys the constraints, asked of the formula and the fitted rows alone."""
+"""Which constraints a formula violates on the fitted rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from fsm_hpc.formulas.truth_table import influences
 from fsm_hpc.search.constraints import Constraints
 
 
-def broken(constraints: Constraints, columns: Sequence[Column], formula: Formula) -> Iterator[str]:
+def constraint_violations(
+    constraints: Constraints, columns: Sequence[Column], formula: Formula
+) -> Iterator[str]:
     """What it breaks, in words; `columns` are those that are not forbidden, on the fitted rows.
 
     A proposition that is the same on all of these rows is read as that constant where something is

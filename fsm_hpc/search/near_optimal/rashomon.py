@@ -1,4 +1,4 @@
-"""The near-optimal set of a problem: what is in it, how much, and whether that is all."""
+"""The Rashomon set of a problem: its families, their number, and whether the set is complete."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ import numpy as np
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Truth
-from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, Told, enumerate_families
+from fsm_hpc.search.near_optimal.distributed import enumerate_spread
+from fsm_hpc.search.near_optimal.enumeration import (
+    NOTHING_YET,
+    OnProgress,
+    Progress,
+    enumerate_families,
+)
 from fsm_hpc.search.near_optimal.families import Family, Space
-from fsm_hpc.search.near_optimal.served import check_served
 from fsm_hpc.search.near_optimal.sink import RawFamily
-from fsm_hpc.search.near_optimal.spreading import enumerate_spread
+from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.search.solvers.native.parts import Helpers
@@ -38,7 +43,7 @@ def slack_errors(slack: float | str, rows: int) -> int:
 
 
 @dataclass(frozen=True)
-class GoodSet:
+class RashomonSet:
     """All formulas within a bound that make at most optimum + slack errors, in families."""
 
     space: Space
@@ -70,7 +75,7 @@ class GoodSet:
 
     @cached_property
     def yes(self) -> Array:
-        """For every row of the problem how many members say yes."""
+        """The number of members that hold on each row of the problem."""
         return np.asarray(self.votes[self.space.table.kind_of_row])
 
     @cached_property
@@ -103,7 +108,7 @@ class GoodSet:
     def _goal(self) -> int:
         return self.space.table.positives - self.optimum - self.slack
 
-    def summary(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """What `alternatives --json` prints."""
         return {
             "complete": self.is_complete,
@@ -125,19 +130,19 @@ def family_row(family: Family) -> dict[str, Any]:
         "columns": list(family.columns),
         "cuts": {
             column: list(ends[0]) if len(ends) == 1 else [list(end) for end in ends]
-            for column, ends in family.cuts.items()
+            for column, ends in family.thresholds.items()
         },
     }
 
 
-def agreement_weights(good: GoodSet) -> Array:
+def agreement_weights(rashomon: RashomonSet) -> Array:
     """Of every distinct row: what a member gains in agreement with all members by saying yes."""
-    return np.asarray(good.space.table.times * (2 * good.votes - good.count))
+    return np.asarray(rashomon.space.table.times * (2 * rashomon.votes - rashomon.count))
 
 
-def difference_weights(good: GoodSet, truth: Truth) -> Array:
+def difference_weights(rashomon: RashomonSet, truth: Truth) -> Array:
     """Of every distinct row: what a member gains in difference from an answer by saying yes."""
-    table = good.space.table
+    table = rashomon.space.table
     return np.asarray(np.where(truth[table.rows], -1, 1) * table.times)
 
 
@@ -150,20 +155,22 @@ def near_optimal(
     control: Control | None = None,
     start: Progress = NOTHING_YET,
     most: int | None = None,
-    told: Told = lambda progress: None,
+    on_progress: OnProgress = lambda progress: None,
     helpers: Helpers | None = None,
-) -> GoodSet:
+) -> RashomonSet:
     """All formulas of that size or less with at most `optimum + slack` errors.
 
-    `optimum`: the fewest errors within the bound, as a solver proved it. What time or the number
-    of families cut short says so (`is_complete`), and goes on from its `progress`. With `helpers`
-    on other nodes what takes longer than some seconds is shared with them.
+    `optimum`: the fewest errors within the bound, as a solver proved it. A set that reached the
+    time limit or `most` families is not complete; its `progress` resumes the search. `helpers` on
+    other nodes take part after some seconds.
     """
-    check_served(problem)
+    check_supported(problem)
     space = Space(problem, bound, slack)
     errors, control = optimum + slack, control or Control()
     if helpers is None:
-        progress = enumerate_families(space, errors, threads, control, start, most, told)
+        progress = enumerate_families(space, errors, threads, control, start, most, on_progress)
     else:
-        progress = enumerate_spread(space, errors, threads, control, helpers, start, most, told)
-    return GoodSet(space, optimum, slack, progress)
+        progress = enumerate_spread(
+            space, errors, threads, control, helpers, start, most, on_progress
+        )
+    return RashomonSet(space, optimum, slack, progress)

@@ -1,4 +1,4 @@
-"""What a good set tells: rows that hang on a choice, prices of columns, cuts that may move."""
+"""Properties of a Rashomon set: ambiguous rows, the price of each column, free thresholds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fsm_hpc.formulas.formula import And, Atom, Formula, Not, Or, Proposition, Relation, Truth
-from fsm_hpc.search.near_optimal.good_set import GoodSet, difference_weights
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, difference_weights
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Solver
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnPrice:
-    """How much a good formula needs a column."""
+    """How much the formulas of the set depend on a column."""
 
     column: str
     share: float  # of the families that use it
@@ -24,7 +24,7 @@ class ColumnPrice:
 
 @dataclass(frozen=True, slots=True)
 class FreeRange:
-    """How far a cut may move, the rest of the formula fixed, before it errs more."""
+    """The range of a threshold without more errors, the rest of the formula fixed."""
 
     column: str
     end: str  # "low" or "high", of an interval; else "cut"
@@ -32,49 +32,51 @@ class FreeRange:
     greatest: float
 
 
-def ambiguous(good: GoodSet, truth: Truth) -> Truth:
+def ambiguous(rashomon: RashomonSet, truth: Truth) -> Truth:
     """Rows that some member answers otherwise than this formula does."""
-    return np.asarray(np.where(truth, good.yes < good.count, good.yes > 0))
+    return np.asarray(np.where(truth, rashomon.yes < rashomon.count, rashomon.yes > 0))
 
 
-def discrepancy(good: GoodSet, truth: Truth) -> tuple[int, Formula] | None:
+def discrepancy(rashomon: RashomonSet, truth: Truth) -> tuple[int, Formula] | None:
     """The most rows on which one member differs from these answers, and that member."""
-    found = good.greatest(difference_weights(good, truth))
+    found = rashomon.greatest(difference_weights(rashomon, truth))
     if found is None:
         return None
     formula, gained = found
     return int(np.count_nonzero(truth)) + gained, formula
 
 
-def column_prices(good: GoodSet, solver: Solver, control: Control) -> Iterator[ColumnPrice]:
+def column_prices(rashomon: RashomonSet, solver: Solver, control: Control) -> Iterator[ColumnPrice]:
     """Columns that families use, the dearest first, then the most used."""
-    families = good.families
+    families = rashomon.families
     names = {column for family in families for column in family.columns}
     found = []
     for name in sorted(names):
         users = sum(name in family.columns for family in families)
         others = [family.errors for family in families if name not in family.columns]
-        price = _price(good, name, min(others, default=None), solver, control)
+        price = _price(rashomon, name, min(others, default=None), solver, control)
         found.append(ColumnPrice(name, users / len(families), price))
     return iter(sorted(found, key=lambda c: (-(c.price or 0), -c.share, c.column)))
 
 
 def _price(
-    good: GoodSet, column: str, known: int | None, solver: Solver, control: Control
+    rashomon: RashomonSet, column: str, known: int | None, solver: Solver, control: Control
 ) -> int | None:
     """Errors above the optimum without the column: from the set where it tells, else searched."""
-    if known == good.optimum:
+    if known == rashomon.optimum:
         return 0
-    left = tuple(c for c in good.problem.columns if c.name != column)
+    left = tuple(c for c in rashomon.problem.columns if c.name != column)
     if not left:
         return None
-    outcome = solver.solve(replace(good.problem, columns=left), good.bound, Incumbent(), control)
-    return outcome.errors - good.optimum if outcome.proved else None
+    outcome = solver.solve(
+        replace(rashomon.problem, columns=left), rashomon.bound, Incumbent(), control
+    )
+    return outcome.errors - rashomon.optimum if outcome.proved else None
 
 
 def free_ranges(problem: Problem, formula: Formula) -> Iterator[FreeRange]:
     """For every cut of a formula the range around it in which it makes no more errors."""
-    values = {n.column: n.cuts for n in problem.numerics}
+    values = {n.column: n.thresholds for n in problem.numerics}
     most = problem.errors(formula)
     for p in dict.fromkeys(formula.propositions()):
         if p.column not in values or p.relation not in (Relation.AT_LEAST, Relation.WITHIN):

@@ -1,4 +1,4 @@
-"""Which formula of a good set becomes the rule."""
+"""Which formula of a Rashomon set becomes the rule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class RuleChoice(Enum):
-    """What speaks for a formula among those that are about as good."""
+    """How a rule is chosen among near-optimal formulas."""
 
     OPTIMUM = "optimum"  # the fewest errors, as the search found it
     CONSENSUS = "consensus"  # the most agreement with all of them on the fitted rows

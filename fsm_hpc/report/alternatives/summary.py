@@ -1,4 +1,4 @@
-"""What a good set tells of a rule, as data for scripts and as lines for people."""
+"""A summary of the alternatives of a rule, as data, text and CSV."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ import numpy as np
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.text import number
 from fsm_hpc.report.alternatives.rule import FittedRule
-from fsm_hpc.search.near_optimal.families import Family
-from fsm_hpc.search.near_optimal.good_set import GoodSet
-from fsm_hpc.search.near_optimal.kept import Means
-from fsm_hpc.search.near_optimal.telling import (
+from fsm_hpc.search.near_optimal.analysis import (
     ColumnPrice,
     FreeRange,
     ambiguous,
@@ -23,6 +20,9 @@ from fsm_hpc.search.near_optimal.telling import (
     discrepancy,
     free_ranges,
 )
+from fsm_hpc.search.near_optimal.checkpoint import ResourceLimits
+from fsm_hpc.search.near_optimal.families import Family
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.system import cells
@@ -32,30 +32,30 @@ SHOWN = 20  # families and columns in a terminal; files have all
 
 
 @dataclass(frozen=True)
-class Told:
-    """A rule, its good set, and what that says of rows, columns and cuts."""
+class AlternativesSummary:
+    """A rule, its Rashomon set, and its properties for rows, columns and thresholds."""
 
     rule: FittedRule
-    good: GoodSet
-    ambiguous: int  # rows that some member answers otherwise than the rule
+    rashomon: RashomonSet
+    ambiguous: int  # rows where some member and the rule differ
     differing: tuple[int, Formula] | None  # the member that differs on most rows
     columns: tuple[ColumnPrice, ...]
     free: tuple[FreeRange, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        said = self.good.summary()
-        for family, one in zip(self.good.families, said["families"], strict=True):
-            one["held_out_accuracy"] = self.held_out(family)
+        content = self.rashomon.to_dict()
+        for family, row in zip(self.rashomon.families, content["families"], strict=True):
+            row["held_out_accuracy"] = self.held_out(family)
         rows = self.rule.problem.rows
-        return said | {
+        return content | {
             "formula": str(self.rule.formula),
             "rows": rows,
-            "yes": self.good.yes.tolist(),
+            "yes": self.rashomon.yes.tolist(),
             "ambiguity": self.ambiguous / rows,
             "discrepancy": self.differing[0] / rows if self.differing else None,
             "most_different": str(self.differing[1]) if self.differing else None,
             "prices": [asdict(column) for column in self.columns],
-            "free_cuts": [asdict(one) for one in self.free],
+            "free_cuts": [asdict(free) for free in self.free],
         }
 
     def held_out(self, family: Family) -> float | None:
@@ -64,16 +64,18 @@ class Told:
         return None if test is None or not test.rows else test.accuracy(family.formula)
 
 
-def tell(rule: FittedRule, good: GoodSet, means: Means) -> Told:
-    """Rows, columns and cuts; the price of a column that all need is searched."""
+def summarize(
+    rule: FittedRule, rashomon: RashomonSet, limits: ResourceLimits
+) -> AlternativesSummary:
+    """Summarize rows, columns and thresholds; the price of a required column needs a search."""
     truth = rule.formula.evaluate(rule.problem.table)
-    with closing(make_solver(SolverName.NATIVE, means.threads, means.helpers)) as solver:
-        prices = tuple(column_prices(good, solver, means.control))
-    return Told(
+    with closing(make_solver(SolverName.NATIVE, limits.threads, limits.helpers)) as solver:
+        prices = tuple(column_prices(rashomon, solver, limits.control))
+    return AlternativesSummary(
         rule,
-        good,
-        int(np.count_nonzero(ambiguous(good, truth))),
-        discrepancy(good, truth),
+        rashomon,
+        int(np.count_nonzero(ambiguous(rashomon, truth))),
+        discrepancy(rashomon, truth),
         prices,
         tuple(free_ranges(rule.problem, rule.formula)),
     )
@@ -82,31 +84,31 @@ def tell(rule: FittedRule, good: GoodSet, means: Means) -> Told:
 # ------------------------------------------------------------------------------------ for people
 
 
-def lines(told: Told) -> Iterator[str]:
-    """The set, its first families, and what it tells."""
-    good = told.good
-    families = counted(len(good.families), "family", "families")
+def lines(summary: AlternativesSummary) -> Iterator[str]:
+    """The set, its first families, and its properties."""
+    rashomon = summary.rashomon
+    families = counted(len(rashomon.families), "family", "families")
     yield (
-        f"bound {good.bound}, optimum {counted(good.optimum, 'error')}, slack {good.slack}: "
-        f"{counted(good.count, 'formula')} in {families}"
+        f"bound {rashomon.bound}, optimum {counted(rashomon.optimum, 'error')}, "
+        f"slack {rashomon.slack}: {counted(rashomon.count, 'formula')} in {families}"
     )
-    yield from missing(good)
+    yield from missing(rashomon)
     yield ""
-    yield from _families(told)
+    yield from _families(summary)
     yield ""
-    rows = told.rule.problem.rows
+    rows = summary.rule.problem.rows
     yield (
-        f"ambiguity {percent(told.ambiguous / rows)}: {counted(told.ambiguous, 'row')} of {rows} "
-        "that some alternative answers otherwise"
+        f"ambiguity {percent(summary.ambiguous / rows)}: {counted(summary.ambiguous, 'row')} "
+        f"of {rows} that some alternative answers otherwise"
     )
-    if told.differing is not None and told.differing[0]:
-        count, formula = told.differing
+    if summary.differing is not None and summary.differing[0]:
+        count, formula = summary.differing
         yield (
             f"discrepancy {percent(count / rows)}: {counted(count, 'row')} on which one "
             f"alternative differs most, {formula}"
         )
-    yield from _columns(told)
-    for one in told.free:
+    yield from _columns(summary)
+    for one in summary.free:
         end = "" if one.end == "cut" else f" ({one.end} end)"
         yield (
             f"{one.column}{end} may be cut from {number(one.least)} to {number(one.greatest)} "
@@ -114,12 +116,12 @@ def lines(told: Told) -> Iterator[str]:
         )
 
 
-def missing(good: GoodSet) -> Iterator[str]:
-    """What a set that was cut short has not looked at."""
-    if good.is_complete:
+def missing(rashomon: RashomonSet) -> Iterator[str]:
+    """The sizes that an incomplete set has not finished."""
+    if rashomon.is_complete:
         return
-    sizes = good.space.sizes_of(good.progress.left)
-    why = "the limit on families" if good.progress.is_full else "the time"
+    sizes = rashomon.space.sizes_of(rashomon.progress.left)
+    why = "the limit on families" if rashomon.progress.is_full else "the time"
     yield (
         f"NOT complete: {why} ended it; functions of size "
         f"{', '.join(map(str, sizes))} are not searched to their end, so that counts are so far; "
@@ -127,30 +129,30 @@ def missing(good: GoodSet) -> Iterator[str]:
     )
 
 
-def _families(told: Told) -> Iterator[str]:
+def _families(summary: AlternativesSummary) -> Iterator[str]:
     yield f"{'errors':>6} {'size':>4} {'formulas':>9}  best member"
-    for family in told.good.families[:SHOWN]:
+    for family in summary.rashomon.families[:SHOWN]:
         yield f"{family.errors:6} {family.size:4} {family.count:9}  {family.formula}"
-        said = ranges_in_words(family)
-        if said:
-            yield f"{'':21}  {said}"
-    more = len(told.good.families) - SHOWN
+        ranges = ranges_in_words(family)
+        if ranges:
+            yield f"{'':21}  {ranges}"
+    more = len(summary.rashomon.families) - SHOWN
     if more > 0:
-        said = counted(more, "more family", "more families")
-        yield f"{said}: --json, --csv FILE or --page FILE has all"
+        count = counted(more, "more family", "more families")
+        yield f"{count}: --json, --csv FILE or --page FILE has all"
 
 
 def ranges_in_words(family: Family) -> str:
     """`age from 29 to 33; chol from 200 to 210, up to 300 to 310`."""
-    said = []
-    for column, ends in family.cuts.items():
-        texts = [f"{number(low)} to {number(high)}" for low, high in ends]
-        said.append(f"{column} from {', up to '.join(texts)}")
-    return "; ".join(said)
+    texts = []
+    for column, ends in family.thresholds.items():
+        bounds = [f"{number(low)} to {number(high)}" for low, high in ends]
+        texts.append(f"{column} from {', up to '.join(bounds)}")
+    return "; ".join(texts)
 
 
-def _columns(told: Told) -> Iterator[str]:
-    shown = told.columns[:SHOWN]
+def _columns(summary: AlternativesSummary) -> Iterator[str]:
+    shown = summary.columns[:SHOWN]
     if not shown:
         return
     yield ""
@@ -159,7 +161,7 @@ def _columns(told: Told) -> Iterator[str]:
     for one in shown:
         price = "?" if one.price is None else str(one.price)
         yield f"{one.column:{width}}  {price:>6}  {percent(one.share):>8}"
-    more = len(told.columns) - SHOWN
+    more = len(summary.columns) - SHOWN
     if more > 0:
         yield f"{counted(more, 'more column')}: --json has all"
     if any(one.price is None for one in shown):
@@ -167,14 +169,14 @@ def _columns(told: Told) -> Iterator[str]:
     yield ""
 
 
-def as_csv(told: Told) -> str:
+def as_csv(summary: AlternativesSummary) -> str:
     """One family a line."""
     header = ["formula", "size", "errors", "count", "columns", "cuts", "held_out_accuracy"]
-    return cells.write(header, (_csv_line(told, family) for family in told.good.families))
+    return cells.write(header, (_csv_line(summary, family) for family in summary.rashomon.families))
 
 
-def _csv_line(told: Told, family: Family) -> list[Any]:
-    accuracy = told.held_out(family)
+def _csv_line(summary: AlternativesSummary, family: Family) -> list[Any]:
+    accuracy = summary.held_out(family)
     return [
         str(family.formula),
         family.size,

@@ -1,4 +1,4 @@
-"""Search the near-optimal set here and with helpers at once, to the set that one machine finds."""
+"""Search the Rashomon set on several nodes; the set is that of one machine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fsm_hpc.search.frontier import Frontier, UnitRange
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.enumeration import (
     NOTHING_YET,
+    OnProgress,
     Progress,
-    Teller,
-    Told,
+    ProgressReporter,
     enumerate_families,
     search_for,
 )
@@ -24,12 +24,12 @@ from fsm_hpc.search.solvers.native.parts import PART_S, Desk, Helpers, Parts
 from fsm_hpc.search.solvers.native.spread import Order
 from fsm_hpc.search.solvers.native.work import Work, numbering
 
-_last: dict[tuple[str, int, int], Space] = {}  # of a helper: what it had parts of last
+_last: dict[tuple[str, int, int], Space] = {}  # of a helper: the space of its last part
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyPart:
-    """What a part brought: its families, and what is left of it."""
+    """The result of a part: its families and the units that remain."""
 
     families: tuple[RawFamily, ...]
     frontier: Frontier
@@ -49,7 +49,7 @@ class FamilyOrder:
         return self.search_in(space, desk.threads, threading.Event())
 
     def search_in(self, space: Space, threads: int, stop: threading.Event) -> FamilyPart:
-        """What these units bring within about so long, or until there is a wish to stop."""
+        """The families of these units, until the time of the order is over or `stop` is set."""
         sink = Sink()
         search = search_for(space, self.errors, sink, threads, numbering(space.problem))
         left = self.order.search_with(search, stop)
@@ -65,7 +65,7 @@ def _space_of(problem: Problem, bound: int, slack: int) -> Space:
 
 
 class FamilySpread(Parts[FamilyPart]):
-    """A near-optimal set: its parts, and what they have brought so far."""
+    """The parts of a Rashomon set and their families so far."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class FamilySpread(Parts[FamilyPart]):
         self.sink = Sink(start.families, most)
 
     def progress(self, end: End = End.STOPPED) -> Progress:
-        """What was found, and what is left: parts that are out count as not searched."""
+        """The families so far and the units that remain; unfinished parts count as remaining."""
         return Progress.of(self.sink, self.left(), end)
 
     def _order(self, left: tuple[UnitRange, ...]) -> FamilyOrder:
@@ -109,30 +109,30 @@ def enumerate_spread(
     helpers: Helpers,
     start: Progress = NOTHING_YET,
     most: int | None = None,
-    told: Told = lambda progress: None,
+    on_progress: OnProgress = lambda progress: None,
 ) -> Progress:
-    """The same as `enumerate_families`: after a head start alone, on all nodes that there are."""
+    """The same as `enumerate_families`, on all nodes after a head start alone."""
     alone = start
     if helpers.head_start_s > 0:
         alone = enumerate_families(
-            space, errors, threads, control, start, most, told, pause_s=helpers.head_start_s
+            space, errors, threads, control, start, most, on_progress, pause_s=helpers.head_start_s
         )
     if alone.is_complete or alone.is_full or control.reason_to_end() is not None:
         return alone
     spread = FamilySpread(space, errors, threads, alone, helpers, most)
     ends: list[End] = []
-    spread.wait(_watching(spread, control, told, ends))
+    spread.wait(_watching(spread, control, on_progress, ends))
     return spread.progress(ends[0] if ends else End.STOPPED)
 
 
 def _watching(
-    spread: FamilySpread, control: Control, told: Told, ends: list[End]
+    spread: FamilySpread, control: Control, on_progress: OnProgress, ends: list[End]
 ) -> Callable[[], bool]:
-    """Tells now and then how far it is; whether to stop, with the reason in `ends`."""
-    teller = Teller(told)
+    """Reports progress; returns whether to stop, with the reason in `ends`."""
+    reporter = ProgressReporter(on_progress)
 
     def watch() -> bool:
-        teller.look(spread.progress)
+        reporter.report_if_due(spread.progress)
         reason = control.reason_to_end()
         ends.extend([reason] if reason is not None else [])
         return reason is not None or spread.sink.is_full

@@ -1,4 +1,4 @@
-"""How far a good set has come, on disk, to go on from: for the same code and problem only."""
+"""The progress of a Rashomon-set search on disk, valid for the same code and problem only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fsm_hpc.search.frontier import UnitRange
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress
-from fsm_hpc.search.near_optimal.good_set import GoodSet, near_optimal
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, near_optimal
 from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control
@@ -24,14 +24,14 @@ FORMAT = 3
 MAX_BYTES = 2**30  # of a file that is read: some millions of families
 
 
-def question(problem: Problem, bound: int, errors: int) -> str:
-    """The digest of what was asked, and of the code that numbers its units."""
+def query_digest(problem: Problem, bound: int, errors: int) -> str:
+    """The digest of a query and of the code that numbers its units."""
     return hashlib.sha256(f"{numbering(problem)} {bound} {errors}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What a search may use: threads, the time that its control gives it, and other nodes."""
+class ResourceLimits:
+    """What a search may use: threads, the deadline of its control, and other nodes."""
 
     threads: int
     control: Control = field(default_factory=Control)
@@ -40,10 +40,10 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A file that a search goes on from, and is kept in.
+    """The file from which a search resumes and to which it saves its progress.
 
-    `say` hears of a file that was not understood, and where it is kept. `is_vital`: whether it is
-    an error that nothing can be kept; a folder may be somebody else's.
+    `say` receives messages about unreadable files and their new names. `is_vital`: whether a
+    failed write is an error; the folder may belong to another user.
     """
 
     path: Path
@@ -51,41 +51,41 @@ class Checkpoint:
     say: Callable[[str], None] = lambda text: None
     is_vital: bool = True
 
-    def load(self, asked: str) -> Progress | None:
-        """What was kept of this very question; None where there is nothing of it."""
+    def load(self, query: str) -> Progress | None:
+        """The saved progress of this query; None without any."""
         with self._excused():
             try:
-                return _read(self.path, asked)
+                return _read(self.path, query)
             except UnreadableError as error:
                 if error.is_newer:
                     raise
                 kept = files.quarantine(self.path).name
-                self.say(f"{error}; begins anew, and what was there is kept as {kept}")
+                self.say(f"{error}; starts again; the file was renamed to {kept}")
         return None
 
     def rename_other(self) -> None:
-        """Keep what is there of another query, before this one is saved."""
+        """Rename the file of another query before this one is saved."""
         with self._excused():
             if (
                 self.may_write()
                 and self.path.exists()
                 and (kept := files.rename_outdated(self.path))
             ):
-                self.say(f"{self.path.name} is of another search; kept as {kept}")
+                self.say(f"{self.path.name} belongs to another search; it was renamed to {kept}")
 
-    def save(self, asked: str, progress: Progress) -> None:
+    def save(self, query: str, progress: Progress) -> None:
         if not self.may_write():
             return
-        content = serialization.plain(_Content(asked, progress.left, progress.families))
+        content = serialization.plain(_Content(query, progress.left, progress.families))
         checksum = {"seal": serialization.checksum(content), "content": content}
         text = json.dumps(serialization.header(FORMAT) | checksum, separators=(",", ":"))
         with self._excused():
             files.write_atomically(self.path, text + "\n")
 
-    def remove(self, good: GoodSet) -> None:
-        """That set is told, and needs no place any more; where another is kept, that stays."""
+    def remove(self, rashomon: RashomonSet) -> None:
+        """Delete the file of a complete set; the file of another query stays."""
         with suppress(OSError, UnreadableError):
-            if good.is_complete and _read(self.path, _asked_of(good)) is not None:
+            if rashomon.is_complete and _read(self.path, _query_of(rashomon)) is not None:
                 self.path.unlink()
 
     @contextmanager
@@ -98,67 +98,67 @@ class Checkpoint:
 
 
 def resume(
-    mark: Checkpoint,
+    checkpoint: Checkpoint,
     problem: Problem,
     bound: int,
     optimum: int,
     slack: int,
-    means: Means,
+    limits: ResourceLimits,
     most: int | None = None,
-) -> GoodSet:
-    """The set of `near_optimal`, from where the mark says it was left, and kept there as it goes.
+) -> RashomonSet:
+    """The set of `near_optimal`, resumed from the checkpoint and saved to it while it runs.
 
-    It stays there until it is removed, so that nothing is lost before somebody has told the set.
+    The file stays until `remove`, so that no result is lost before it is printed.
     """
-    asked = question(problem, bound, optimum + slack)
-    begun = mark.load(asked)
-    is_other = begun is None  # whatever the file has is of another question
+    query = query_digest(problem, bound, optimum + slack)
+    begun = checkpoint.load(query)
+    is_other = begun is None  # the file, if any, belongs to another query
 
     def save(progress: Progress) -> None:
         nonlocal is_other
         if is_other:
-            mark.rename_other()
+            checkpoint.rename_other()
         is_other = False
-        mark.save(asked, progress)
+        checkpoint.save(query, progress)
 
-    good = near_optimal(
+    rashomon = near_optimal(
         problem,
         bound,
         optimum,
         slack,
-        means.threads,
-        means.control,
+        limits.threads,
+        limits.control,
         begun or NOTHING_YET,
         most,
         save,
-        means.helpers,
+        limits.helpers,
     )
-    if not good.is_complete:
-        save(good.progress)
-    return good
+    if not rashomon.is_complete:
+        save(rashomon.progress)
+    return rashomon
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What the file holds, beside its checksum."""
+    """The content of the file, without its checksum."""
 
-    asked: str
+    asked: str  # the digest of the query
     left: tuple[UnitRange, ...]
     families: tuple[RawFamily, ...]
 
 
-def _asked_of(good: GoodSet) -> str:
-    return question(good.problem, good.bound, good.optimum + good.slack)
+def _query_of(rashomon: RashomonSet) -> str:
+    return query_digest(rashomon.problem, rashomon.bound, rashomon.optimum + rashomon.slack)
 
 
-def _read(path: Path, asked: str) -> Progress | None:
+def _read(path: Path, query: str) -> Progress | None:
     saved = serialization.read(path, MAX_BYTES)
     if saved is None:
         return None
     saved = serialization.without_header(saved, path.name, FORMAT)
     if saved.get("seal") != serialization.checksum(saved.get("content")):  # would be a false count
         raise UnreadableError(f"{path.name} was changed since it was written")
-    if saved["content"].get("asked") != asked:
+    if saved["content"].get("asked") != query:
         return None
     content = serialization.convert(_Content, saved["content"], path.name, None)
     return Progress(content.families, content.left)
