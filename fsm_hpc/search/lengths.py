@@ -98,11 +98,11 @@ class SplitProgress:
         return replace(self, under_way=self.under_way and self.under_way.aged(seconds))
 
 
-def means(split_progress: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
+def means(by_split: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
     """The lengths that all have, with mean accuracies; the formula is that of the first."""
-    if len(split_progress) == 1:
-        return split_progress[0]
-    return tuple(map(_mean, zip(*split_progress, strict=False)))
+    if len(by_split) == 1:
+        return by_split[0]
+    return tuple(map(_mean, zip(*by_split, strict=False)))
 
 
 def _mean(entries: tuple[Length, ...]) -> Length:

@@ -40,7 +40,7 @@ _FORCED = {
 class ScanState:
     """All that a fold knows at a moment; enough to go on from."""
 
-    split_progress: tuple[SplitProgress, ...] = (SplitProgress(),)  # one for each split
+    by_split: tuple[SplitProgress, ...] = (SplitProgress(),)  # one for each split
     scan_s: float = 0.0
     stop_reason: StopReason | None = None
     final: LengthAttempt | None = None
@@ -48,13 +48,11 @@ class ScanState:
     @property
     def lengths(self) -> tuple[Length, ...]:
         """The lengths that every split has finished, with mean accuracies."""
-        return means([progress.lengths for progress in self.split_progress])
+        return means([progress.lengths for progress in self.by_split])
 
     @property
     def under_way(self) -> LengthAttempt | None:
-        return next(
-            (one.under_way for one in self.split_progress if one.under_way is not None), None
-        )
+        return next((one.under_way for one in self.by_split if one.under_way is not None), None)
 
     @property
     def best_validation(self) -> float:
@@ -74,8 +72,8 @@ class ScanState:
     def aged(self, seconds: float) -> ScanState:
         """The same state, when the step under way has taken that much longer."""
         if self.stop_reason is None and self.under_way is not None:
-            split_progress = tuple(progress.aged(seconds) for progress in self.split_progress)
-            return replace(self, split_progress=split_progress, scan_s=self.scan_s + seconds)
+            by_split = tuple(progress.aged(seconds) for progress in self.by_split)
+            return replace(self, by_split=by_split, scan_s=self.scan_s + seconds)
         if self.final is not None:
             return replace(self, final=self.final.aged(seconds))
         return self
@@ -231,34 +229,31 @@ def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanSta
     is_final = state.final is not None and state.final.end is None
     if state.stop_reason is StopReason.OUT_OF_MEMORY and is_final:
         return state  # the fallback is decided and under way
-    split_progress = [progress.whole for progress in state.split_progress[: len(splits)]]
-    split_progress += [SplitProgress()] * (len(splits) - len(split_progress))
-    for count in range(1, min(len(progress.lengths) for progress in split_progress) + 1):
-        view = tuple(progress.up_to(count) for progress in split_progress)
+    by_split = [progress.whole for progress in state.by_split[: len(splits)]]
+    by_split += [SplitProgress()] * (len(splits) - len(by_split))
+    for count in range(1, min(len(progress.lengths) for progress in by_split) + 1):
+        view = tuple(progress.up_to(count) for progress in by_split)
         reason = _reason(view, splits, limits.rule)
         if reason is not None:
             spent = sum(progress.seconds for progress in view)
-            return replace(state, split_progress=view, stop_reason=reason, scan_s=spent)
-    spent = sum(progress.seconds for progress in split_progress)
+            return replace(state, by_split=view, stop_reason=reason, scan_s=spent)
+    spent = sum(progress.seconds for progress in by_split)
     is_spent = limits.scan_budget_s is not None and spent + 0.01 >= limits.scan_budget_s
     reason = StopReason.TIMEOUT if is_spent else None
-    return replace(state, split_progress=tuple(split_progress), scan_s=spent, stop_reason=reason)
+    return replace(state, by_split=tuple(by_split), scan_s=spent, stop_reason=reason)
 
 
 def _reason(
-    split_progress: Sequence[SplitProgress], splits: Sequence[Split], rule: StoppingRule
+    by_split: Sequence[SplitProgress], splits: Sequence[Split], rule: StoppingRule
 ) -> StopReason | None:
     """Why to look at no further length; None also while some split has not finished the last."""
-    if (
-        len({len(progress.lengths) for progress in split_progress}) > 1
-        or not split_progress[0].lengths
-    ):
+    if len({len(progress.lengths) for progress in by_split}) > 1 or not by_split[0].lengths:
         return None
     is_perfect = all(
         progress.lengths[-1].errors == split.train.fewest_errors
-        for progress, split in zip(split_progress, splits, strict=True)
+        for progress, split in zip(by_split, splits, strict=True)
     )
-    lengths = means([progress.lengths for progress in split_progress])
+    lengths = means([progress.lengths for progress in by_split])
     largest = [split.train.largest_size for split in splits]
     is_exhausted = all(size is not None and size <= lengths[-1].length for size in largest)
     return rule.reason_to_stop(lengths, is_perfect, is_exhausted)
@@ -266,9 +261,7 @@ def _reason(
 
 def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
     """A formula to beat: the best of the scan whose cuts are also cuts of these rows."""
-    entries = [
-        e for progress in state.split_progress for e in progress.lengths if e.length == length
-    ]
+    entries = [e for progress in state.by_split for e in progress.lengths if e.length == length]
     known = [snapped(problem, entry.formula) for entry in entries]
     found = [formula for formula in known if problem.admits(formula)]
     if not found:
@@ -281,20 +274,20 @@ def _one_length(
     splits: Sequence[Split], solver: Solver, state: ScanState, limits: Limits
 ) -> ScanState:
     """The state after the next length of the split that is behind the others."""
-    at = min(range(len(splits)), key=lambda index: len(state.split_progress[index].lengths))
-    split, progress = splits[at], state.split_progress[at]
+    at = min(range(len(splits)), key=lambda index: len(state.by_split[index].lengths))
+    split, progress = splits[at], state.by_split[at]
     before = progress.under_way or progress.next_attempt(first_length(splits))
     used_s = state.scan_s - before.seconds
 
     def keep(changed: SplitProgress, seconds: float) -> ScanState:
-        split_progress = (*state.split_progress[:at], changed, *state.split_progress[at + 1 :])
-        return replace(state, split_progress=split_progress, scan_s=used_s + seconds)
+        by_split = (*state.by_split[:at], changed, *state.by_split[at + 1 :])
+        return replace(state, by_split=by_split, scan_s=used_s + seconds)
 
     def tell(attempt: LengthAttempt) -> None:
         limits.watch(keep(replace(progress, under_way=attempt), attempt.seconds))
 
     budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
-    behind = sum(len(one.lengths) == len(progress.lengths) for one in state.split_progress) - 1
+    behind = sum(len(one.lengths) == len(progress.lengths) for one in state.by_split) - 1
     after, outcome = _attempt(split.train, solver, before, limits, budget_s, tell, behind)
     if not outcome.proved:
         state = keep(replace(progress, under_way=after), after.seconds)
@@ -302,7 +295,7 @@ def _one_length(
     entry = describe_length(split, after, outcome.formula, outcome.errors, True)
     lengths = (*progress.lengths, entry)
     state = keep(replace(progress, lengths=lengths, under_way=None), after.seconds)
-    return replace(state, stop_reason=_reason(state.split_progress, splits, limits.rule))
+    return replace(state, stop_reason=_reason(state.by_split, splits, limits.rule))
 
 
 def _attempt(
@@ -352,8 +345,6 @@ def _is_hopeless(attempt: LengthAttempt, behind: int, deadline: float) -> bool:
 
 def _may_go_on(attempt: LengthAttempt, budget_s: float | None) -> bool:
     """Whether a final solve has something left to do, and the time for it."""
-    if attempt.end is End.PROVED:
-        return False
     if attempt.end is End.TIMEOUT:
         return budget_s is None or attempt.seconds < budget_s
-    return True
+    return attempt.end is not End.PROVED

@@ -57,13 +57,13 @@ def _state_of(saved: dict[str, Any]) -> ScanState:
     """The progress of the first split has keys of its own; those of others follow in a list."""
     for attempt in _attempts(saved):
         attempt["best"]["frontier"] = Frontier.verified(attempt["best"].get("frontier"))
-    split_progress = [{name: saved[name] for name in _SPLIT_KEYS}, *saved.get("splits", ())]
-    return serialization.convert(ScanState, saved | {"split_progress": split_progress}, "", None)
+    by_split = [{name: saved[name] for name in _SPLIT_KEYS}, *saved.get("splits", ())]
+    return serialization.convert(ScanState, saved | {"by_split": by_split}, "", None)
 
 
 def _content(state: ScanState) -> dict[str, Any]:
     saved: dict[str, Any] = serialization.plain(state)
-    first, *others = saved.pop("split_progress")
+    first, *others = saved.pop("by_split")
     saved |= first | ({"splits": others} if others else {})
     for attempt in _attempts(saved):
         if (frontier := attempt["best"]["frontier"]) is not None:
@@ -73,10 +73,8 @@ def _content(state: ScanState) -> dict[str, Any]:
 
 def _attempts(saved: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All lengths under way."""
-    split_progress = (saved, *saved.get("splits", ()))
-    yield from filter(
-        None, (saved["final"], *(progress["under_way"] for progress in split_progress))
-    )
+    by_split = (saved, *saved.get("splits", ()))
+    yield from filter(None, (saved["final"], *(progress["under_way"] for progress in by_split)))
 
 
 def length_row(entry: Length) -> dict[str, Any]:
@@ -91,7 +89,7 @@ def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str
 
 
 def _wrong_in(state: ScanState, splits: Sequence[Split], fitted: Problem) -> Iterator[str]:
-    for progress, split in zip(state.split_progress, splits, strict=False):
+    for progress, split in zip(state.by_split, splits, strict=False):
         for number, entry in enumerate(progress.whole.lengths, first_length(splits)):
             is_proved = entry.proved == split.train.has_exact_weights
             if entry.length != number or not is_proved or entry.size > number:

@@ -81,7 +81,7 @@ def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, An
     rows = [checkpoint.length_row(entry) for entry in state.lengths]
     if len(splits) > 1:
         for number, row in enumerate(rows):
-            entries = [progress.lengths[number] for progress in state.split_progress]
+            entries = [progress.lengths[number] for progress in state.by_split]
             row["splits"] = [
                 {
                     "formula": str(entry.formula),

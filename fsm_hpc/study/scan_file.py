@@ -173,8 +173,8 @@ def _pace(attempt: dict[str, Any] | None) -> tuple[float | None, float | None]:
 
 def _under_way(saved: dict[str, Any]) -> dict[str, Any] | None:
     """Of the split that is being searched."""
-    split_progress = (saved, *saved.get("splits", ()))
-    return next((one["under_way"] for one in split_progress if one["under_way"] is not None), None)
+    by_split = (saved, *saved.get("splits", ()))
+    return next((one["under_way"] for one in by_split if one["under_way"] is not None), None)
 
 
 def _length(lengths: list[Any], final: Any, under_way: Any) -> int:

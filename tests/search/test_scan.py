@@ -99,8 +99,8 @@ def test_a_spent_budget_falls_back_and_more_budget_goes_on() -> None:
     assert stopped.stop_reason is StopReason.TIMEOUT
     assert len(stopped.lengths) == 2
     assert stopped.under_way is not None
-    (progress,) = stopped.split_progress
-    spent = replace(stopped, split_progress=(progress.aged(1000.0),))
+    (progress,) = stopped.by_split
+    spent = replace(stopped, by_split=(progress.aged(1000.0),))
     assert _run(LadderSolver(), spent, limits)[-1].stop_reason is StopReason.TIMEOUT
     more = _run(LadderSolver(), spent, replace(limits, scan_budget_s=2000))[-1]
     whole = _run(LadderSolver(), ScanState(), limits)[-1]
@@ -272,12 +272,12 @@ def _splits(count: int) -> list[Split]:
 def test_several_splits_are_taken_length_by_length_and_their_mean_chooses() -> None:
     splits, limits = _splits(3), Limits(StoppingRule(patience=9, max_length=4))
     states = list(scan(splits, LadderSolver(), ScanState(), limits))
-    counts = [[len(progress.lengths) for progress in state.split_progress] for state in states]
+    counts = [[len(progress.lengths) for progress in state.by_split] for state in states]
     assert counts[:4] == [[1, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 1]]
     last = states[-1]
     assert last.stop_reason is StopReason.MAX_LENGTH
     for number, entry in enumerate(last.lengths):
-        mine = [progress.lengths[number].validation_accuracy for progress in last.split_progress]
+        mine = [progress.lengths[number].validation_accuracy for progress in last.by_split]
         assert entry.validation_accuracy == pytest.approx(sum(mine) / 3)
     best = max(entry.validation_accuracy for entry in last.lengths)
     chosen = [e.length for e in last.lengths if e.validation_accuracy == best]
@@ -302,7 +302,7 @@ def test_only_lengths_that_every_split_finished_count() -> None:
     limits = Limits(StoppingRule(patience=9), scan_budget_s=1000)
     state = list(scan(splits, LadderSolver(ends={3: End.TIMEOUT}), ScanState(), limits))[-1]
     assert state.stop_reason is StopReason.TIMEOUT
-    assert [len(progress.lengths) for progress in state.split_progress] == [2, 1]
+    assert [len(progress.lengths) for progress in state.by_split] == [2, 1]
     assert [entry.length for entry in state.lengths] == [1]
 
 
