@@ -1,96 +1,137 @@
-"""Formulas beside the models that people use today: tables and a figure of `+experiment=peers`.
+"""Formulas compared with other interpretable models: tables and the figure of docs/peers.md.
 
-    python -m benchmarks.peers --results FOLDER          print the tables
-    python -m benchmarks.peers --results FOLDER --figure FILE    draw accuracy against size
+    python -m benchmarks.peers                        print the tables
+    python -m benchmarks.peers --write                write tables and figure into docs/
+    python -m benchmarks.peers --figure FILE [--dark] draw accuracy against size
 
-Everything comes from the results of the study; nothing is run. A study that is not finished is
-shown as far as it has come.
+All numbers come from the results of `+experiment=peers`; nothing is run. The tables of an
+unfinished study list the folds that are missing.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from statistics import fmean, geometric_mean
+from statistics import fmean, geometric_mean, median
+from typing import Any
 
-from benchmarks.study_tables import NOTHING, digits, is_cut, read, row, signed
+from benchmarks import factors
+from benchmarks.reproduction import ROOT, Block, rewritten
+from benchmarks.study_tables import FOLDS, NOTHING, digits, is_cut, read, row, signed, sweep_of
 from fsm_hpc.report import significance
-from fsm_hpc.report.collect import (
-    FoldGroup,
-    Row,
-    Study,
-    finds_formula,
-    label,
-    mean_of_defined,
-)
+from fsm_hpc.report.collect import FoldGroup, Row, Study, finds_formula, label
 
-FORMULAS = "pivot"  # the formula method that peers are compared with
-ADDITIVE = "logistic_regression"  # the simplest additive model: what `fit` compares a rule with
+PAGE = ROOT / "docs" / "peers.md"
+FIGURE = ROOT / "docs" / "figures" / "peers.svg"
+RULE = "pivot"  # the formula method that peers are compared with
+SIMPLE = ("logistic_regression", "tree")  # the quick models that `fit` compares a rule with
 STRONG = ("ebm", "random_forest", "xgboost")
 METRICS = ("accuracy", "balanced_accuracy", "auc", "log_loss")
+ENOUGH = 1.0  # points: a rule is enough where it is at most this far behind
 
 
-def _groups(study: Study, method: str) -> list[FoldGroup]:
-    return [group for group in study.groups.values() if group.method == method and group.results]
+def _complete(study: Study, method: str) -> list[FoldGroup]:
+    """The groups of a method that have all folds."""
+    groups = [group for group in study.groups.values() if group.method == method]
+    return [group for group in groups if len(group.results) == FOLDS]
+
+
+def _has_all_tables(study: Study, method: str) -> bool:
+    return len(_complete(study, method)) == len(study.datasets)
 
 
 def _metric(study: Study, method: str, metric: str) -> float | None:
-    """The mean over the tables of the mean over the folds."""
-    return mean_of_defined(group.mean(metric) for group in _groups(study, method))
+    """The mean over the complete tables; None where one of them has no value."""
+    means = [group.mean(metric) for group in _complete(study, method)]
+    defined = [mean for mean in means if mean is not None]
+    return fmean(defined) if defined and len(defined) == len(means) else None
 
 
-def _symbols(study: Study, method: str) -> float:
-    """The geometric mean over the tables of the mean size; a model without a test counts as 1."""
-    means = [
-        fmean(float(row.model_size or 0) for row in group.rows) for group in _groups(study, method)
-    ]
-    return geometric_mean(max(mean, 1.0) for mean in means)
+def _symbols(study: Study, method: str) -> float | None:
+    """The geometric mean over the complete tables of the mean size; no test counts as 1."""
+    groups = _complete(study, method)
+    sizes = [[_size(row) for row in group.rows] for group in groups]
+    known = [[size for size in folds if size is not None] for folds in sizes]
+    if not groups or any(len(folds) < FOLDS for folds in known):
+        return None
+    return geometric_mean(max(fmean(folds), 1.0) for folds in known)
 
 
-def _processor_s(rows: Iterable[Row]) -> float:
-    """Of a formula, which a solver searched with all threads, the seconds of all of them."""
-    return sum(
-        row.result.processor_s or row.result.seconds.total * row.threads
-        for row in rows
-        if row.result is not None
-    )
+def _size(row: Row) -> int | None:
+    """Symbols; None for an ensemble of version 0.2, which counted nodes."""
+    model = row.result.model if row.result else None
+    return row.model_size if model is None else model.get("symbols")
+
+
+def _processor_s(row: Row) -> float:
+    """Processor seconds of a fold; of a formula, seconds times threads."""
+    if row.result is None:
+        return 0.0
+    return row.result.processor_s or row.result.seconds.total * row.threads
 
 
 def _is_limited(row: Row) -> bool:
-    """Whether a time limit ended the search for a formula, or for an optimal tree."""
+    """Whether a time limit ended the search for a formula or for an optimal tree."""
     if row.result is None:
         return False
     model = row.result.model or {}
     return is_cut(row.result) or model.get("claims_optimality") is False
 
 
+# -------------------------------------------------------------------------------------- coverage
+
+
+def coverage(study: Study) -> list[str]:
+    """How many folds are finished, and which are missing."""
+    datasets, methods = sweep_of(study.name)
+    finished = {
+        (group.dataset, group.method): len(group.results) for group in study.groups.values()
+    }
+    total, count = len(methods) * len(datasets) * FOLDS, sum(finished.values())
+    lines = [f"{count} of {total} folds are finished."]
+    if count == total:
+        return lines
+    lines += ["", "| method | folds | missing |", "|---|---:|---|"]
+    for method in methods:
+        counts = {dataset: finished.get((dataset, method), 0) for dataset in datasets}
+        missing = [f"{name} ({FOLDS - n})" for name, n in counts.items() if n < FOLDS]
+        names = "all" if not any(counts.values()) else ", ".join(missing) or "none"
+        lines.append(row(label(method), sum(counts.values()), names))
+    return lines
+
+
 # --------------------------------------------------------------------------------------- methods
 
 
 def methods(study: Study) -> list[str]:
-    """Every method over all tables, the most accurate first."""
+    """Every method over its complete tables; methods with all tables first, by accuracy."""
     lines = [
-        "| method | accuracy | balanced accuracy | AUC | log-loss | symbols "
-        "| processor seconds per fold | folds | limited by time |",
+        "| method | tables | accuracy | balanced accuracy | AUC | log-loss | symbols "
+        "| processor seconds per fold | limited folds |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    order = sorted(study.methods, key=lambda one: -(_metric(study, one, "accuracy") or 0))
-    return [*lines, *(_method(study, method) for method in order)]
+    known = [method for method in study.methods if _complete(study, method)]
+    known.sort(key=lambda method: -(_metric(study, method, "accuracy") or 0))
+    known.sort(key=lambda method: not _has_all_tables(study, method))
+    return [*lines, *(_method(study, method) for method in known)]
 
 
 def _method(study: Study, method: str) -> str:
-    rows = [row for group in _groups(study, method) for row in group.rows if row.result]
+    groups = _complete(study, method)
+    rows = [row for group in groups for row in group.rows]
     accuracy, balanced, auc, log_loss = (_metric(study, method, metric) for metric in METRICS)
     return row(
         f"**{label(method)}**" if finds_formula(method) else label(method),
+        len(groups),
         digits(None if accuracy is None else 100 * accuracy),
         digits(None if balanced is None else 100 * balanced),
         digits(auc, 3),
         digits(log_loss, 3),
-        f"{_symbols(study, method):.1f}",
-        f"{_processor_s(rows) / len(rows):.2f}",
-        len(rows),
+        digits(_symbols(study, method)),
+        digits(median(map(_processor_s, rows)), 2),
         sum(map(_is_limited, rows)),
     )
 
@@ -104,170 +145,251 @@ def accuracies(study: Study) -> list[str]:
 
 def _accuracies(study: Study, dataset: str) -> str:
     groups = [study.groups.get((dataset, method)) for method in study.methods]
-    shares = [group.mean("accuracy") if group else None for group in groups]
-    shown = [None if share is None else f"{100 * share:.1f}" for share in shares]
-    best = max((text for text in shown if text), key=float)
-    majority = next(group.majority for group in groups if group and group.majority is not None)
+    means = [g.mean("accuracy") if g and len(g.results) == FOLDS else None for g in groups]
+    shown = [None if mean is None else f"{100 * mean:.1f}" for mean in means]
+    best = max((text for text in shown if text), key=float, default="")
+    majority = next((g.majority for g in groups if g and g.majority is not None), None)
     cells = [NOTHING if text is None else f"**{text}**" if text == best else text for text in shown]
-    return row(dataset, f"{100 * majority:.1f}", *cells)
+    return row(dataset, digits(None if majority is None else 100 * majority), *cells)
 
 
-# ---------------------------------------------------------------------------------------- against
+# --------------------------------------------------------------------------------------- against
 
 
 def against(study: Study) -> list[str]:
-    """The formulas against every other model: on how many tables one is ahead beyond noise."""
+    """Formulas against every other model: wins, ties and losses as `collect --compare` tests."""
     lines = [
-        "| against | wins | ties | losses | mean difference | p, Holm | their symbols "
+        "| against | tables | wins | ties | losses | mean difference | p, Holm | their symbols "
         "| for each of the formula's |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    tested = significance.differences(study, "accuracy")
-    overall = significance.overall(study.methods, tested)
-    own_symbols = _symbols(study, FORMULAS)
-    for one in overall:
-        if one.first != FORMULAS or finds_formula(one.second):
-            continue
-        judged = [d.conclusion() for d in tested if (d.first, d.second) == (one.first, one.second)]
-        wins, losses = judged.count("better"), judged.count("worse")
-        symbols = _symbols(study, one.second)
-        ties = len(judged) - wins - losses
-        lines.append(
-            row(label(one.second), wins, ties, losses, signed(one.mean), f"{one.adjusted:.3f}",
-                f"{symbols:.1f}", f"{symbols / own_symbols:.1f}")
-        )  # fmt: skip
-    return lines
+    rows = tuple(row for group in _comparable(study) for row in group.rows)
+    compared = Study(study.name, rows)
+    tested = significance.differences(compared, "accuracy")
+    pairs = [pair for pair in significance.overall(compared.methods, tested) if _is_asked(pair)]
+    adjusted = significance.holm([pair.p for pair in pairs])
+    return [*lines, *map(partial(_against, study, tested), pairs, adjusted)]
 
 
-# ----------------------------------------------------------------------------------------- enough
+def _comparable(study: Study) -> list[FoldGroup]:
+    """Complete groups of the rule and of the other models."""
+    chosen = [m for m in study.methods if m == RULE or not finds_formula(m)]
+    return [group for method in chosen for group in _complete(study, method)]
 
 
-def enough(study: Study) -> list[str]:
-    """For each table: what a rule costs in accuracy, beside what can be known before it is used.
-
-    Known before: the rule minus logistic regression on the validation rows, which are those that
-    lengths and parameters are chosen on. What it costs: the rule minus the best of the strong
-    models on the test rows.
-    """
-    lines = [
-        "| dataset | rule minus logistic regression, validation rows "
-        "| rule minus the best strong model, test rows | best strong model | size of the rule |",
-        "|---|---:|---:|---|---:|",
-    ]
-    found = [one for dataset in study.datasets if (one := _cost(study, dataset)) is not None]
-    for known, cost, dataset, best, size in sorted(found, reverse=True):
-        lines.append(row(dataset, signed(known), signed(cost), label(best), f"{size:.1f}"))
-    return [*lines, "", *_agreement([(known, cost) for known, cost, *_ in found])]
+def _is_asked(pair: significance.Overall) -> bool:
+    return pair.first == RULE
 
 
-def _cost(study: Study, dataset: str) -> tuple[float, float, str, str, float] | None:
-    groups = {method: study.groups.get((dataset, method)) for method in study.methods}
-    rule, additive = groups.get(FORMULAS), groups.get(ADDITIVE)
-    strong = {name: test for name in STRONG if (test := _points(groups.get(name), "test"))}
-    if rule is None or additive is None or not strong:
+def _against(
+    study: Study,
+    tested: Sequence[significance.Difference],
+    pair: significance.Overall,
+    adjusted: float,
+) -> str:
+    both = (pair.first, pair.second)
+    conclusions = [d.conclusion() for d in tested if (d.first, d.second) == both]
+    wins, losses = conclusions.count("better"), conclusions.count("worse")
+    own, other = _symbols(study, RULE), _symbols(study, pair.second)
+    return row(
+        label(pair.second),
+        len(conclusions),
+        *(wins, len(conclusions) - wins - losses, losses),
+        signed(pair.mean),
+        f"{adjusted:.3f}",
+        digits(other),
+        digits(other / own if own and other else None),
+    )
+
+
+# ---------------------------------------------------------------------------------------- enough
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one table, in points: what is known before a rule is used, and what the rule costs."""
+
+    dataset: str
+    gaps: dict[str, float]  # rule minus each simple model, on the validation rows
+    cost: float  # rule minus the best strong model, on the test rows
+    best: str
+    size: float
+
+    @property
+    def gap(self) -> float:
+        """Rule minus the best simple model."""
+        return min(self.gaps.values())
+
+    @property
+    def is_predicted(self) -> bool:
+        return self.gap >= -ENOUGH
+
+    @property
+    def is_enough(self) -> bool:
+        return self.cost >= -ENOUGH
+
+
+def costs(study: Study) -> list[Cost]:
+    """Of every table with the rule, the simple models and at least one strong model."""
+    found = (_cost(study, dataset) for dataset in study.datasets)
+    return sorted((cost for cost in found if cost), key=lambda cost: -cost.gap)
+
+
+def _cost(study: Study, dataset: str) -> Cost | None:
+    groups = {
+        method: group
+        for method in (RULE, *SIMPLE, *STRONG)
+        if (group := study.groups.get((dataset, method))) and len(group.results) == FOLDS
+    }
+    strong = {name: _points(groups[name], "test") for name in STRONG if name in groups}
+    simple = [groups[name] for name in SIMPLE if name in groups]
+    if RULE not in groups or not simple or not strong:
         return None
-    best = max(strong, key=lambda name: strong[name])
-    known = _points(rule, "validation") - _points(additive, "validation")
-    sizes = fmean(float(one.model_size or 0) for one in rule.rows)
-    return known, _points(rule, "test") - strong[best], dataset, best, sizes
+    rule, best = groups[RULE], max(strong, key=strong.__getitem__)
+    validation = _points(rule, "validation")
+    return Cost(
+        dataset,
+        {group.method: validation - _points(group, "validation") for group in simple},
+        _points(rule, "test") - strong[best],
+        best,
+        fmean(float(row.model_size or 0) for row in rule.rows),
+    )
 
 
-def _points(group: FoldGroup | None, rows: str) -> float:
-    if group is None or not group.results:
-        return 0.0
+def _points(group: FoldGroup, rows: str) -> float:
     return 100 * fmean(getattr(done.accuracy, rows) for done in group.results)
 
 
-def _agreement(pairs: Sequence[tuple[float, float]]) -> list[str]:
-    """How well the figure that is known before predicts the cost."""
+def enough(study: Study) -> list[str]:
+    """For each table: what is known before a rule is used, and what the rule costs."""
+    names = [f"rule minus {label(name)}, validation rows" for name in SIMPLE]
+    lines = [
+        row("dataset", *names, "rule minus the best strong model, test rows",
+            "best strong model", "size of the rule", "one rule is enough", "predicted"),
+        row("---", *["---:"] * (len(SIMPLE) + 1), "---", "---:", "---", "---"),
+    ]  # fmt: skip
+    known = costs(study)
+    for cost in known:
+        gaps = [signed(cost.gaps[n]) if n in cost.gaps else NOTHING for n in SIMPLE]
+        answers = ["yes" if is_so else "no" for is_so in (cost.is_enough, cost.is_predicted)]
+        lines.append(
+            row(cost.dataset, *gaps, signed(cost.cost), label(cost.best), f"{cost.size:.1f}",
+                *answers)
+        )  # fmt: skip
+    return [*lines, "", *_agreement(known)] if known else lines
+
+
+def _agreement(known: Sequence[Cost]) -> list[str]:
+    """How well the gap on the validation rows predicts the cost."""
     from scipy.stats import spearmanr
 
-    found = spearmanr(*zip(*pairs, strict=True))
-    ahead = [cost for known, cost in pairs if known >= 0]
-    behind = [cost for known, cost in pairs if known < 0]
-    return [
-        f"Spearman's rank correlation of the two columns: {found.statistic:.2f} (p = "
-        f"{found.pvalue:.3f}, {len(pairs)} tables). Where the rule is not behind logistic "
-        f"regression on the validation rows ({len(ahead)} tables) it is on average "
-        f"{_cost_words(ahead)}; elsewhere ({len(behind)} tables) {_cost_words(behind)}."
+    right = sum(cost.is_predicted == cost.is_enough for cost in known)
+    lines = [
+        f"- A rule is enough where it is at most {ENOUGH:g} point behind the best strong model. "
+        f"This holds on {sum(c.is_enough for c in known)} of {len(known)} tables.",
+        f"- It is predicted where the rule is at most {ENOUGH:g} point behind the better simple "
+        f"model on the validation rows. The prediction is right on {right} of {len(known)} tables.",
+        f"- Where it is predicted, the rule costs {_mean_cost(known, True)}; elsewhere "
+        f"{_mean_cost(known, False)}.",
     ]
+    if len(known) > 2:
+        rank = spearmanr([cost.gap for cost in known], [cost.cost for cost in known])
+        lines.append(
+            f"- Spearman's rank correlation of gap and cost: {rank.statistic:.2f} "
+            f"(p = {rank.pvalue:.3f})."
+        )
+    return lines
 
 
-def _cost_words(costs: Sequence[float]) -> str:
-    if not costs:
-        return "not measured"
-    side = "behind" if fmean(costs) < 0 else "ahead of"
-    return f"{abs(fmean(costs)):.1f} points {side} the best strong model"
+def _mean_cost(known: Sequence[Cost], is_predicted: bool) -> str:
+    chosen = [-cost.cost for cost in known if cost.is_predicted is is_predicted]
+    if not chosen:
+        return "nothing, as there is no such table"
+    return f"{signed(fmean(chosen))} points on average ({len(chosen)} tables)"
 
 
-# ----------------------------------------------------------------------------------------- limited
+# --------------------------------------------------------------------------------------- limited
 
 
 def limited(study: Study) -> list[str]:
-    """Which fits their time limit ended, and the processor hours of everything."""
-    lines = ["| method | tables with fits that the limit ended | folds |", "|---|---|---:|"]
+    """Which fits a time limit ended, and the processor hours of all fits."""
+    lines = ["| method | tables with limited folds | folds |", "|---|---|---:|"]
     for method in study.methods:
-        counts = {
-            group.dataset: sum(map(_is_limited, group.rows)) for group in _groups(study, method)
-        }
+        groups = [group for group in study.groups.values() if group.method == method]
+        counts = {group.dataset: sum(map(_is_limited, group.rows)) for group in groups}
         names = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
         if names:
             lines.append(row(label(method), names, sum(counts.values())))
-    hours = _processor_s(study.rows) / 3600
-    return [*lines, "", f"All fits together took {hours:.1f} processor hours."]
+    hours = sum(map(_processor_s, study.rows)) / 3600
+    return [*lines, "", f"All finished fits together took {hours:.1f} processor hours."]
 
 
-# ------------------------------------------------------------------------------------------ figure
+# ---------------------------------------------------------------------------------------- figure
 
 
-def draw(study: Study, path: Path) -> None:
+def draw(study: Study, path: Path, is_dark: bool = False) -> None:
     """Mean accuracy over the tables against the size of the models."""
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "peers"  # the same bytes on every run
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
-    points = [
-        (_symbols(study, method), 100 * (_metric(study, method, "accuracy") or 0), method)
-        for method in study.methods
-        if len(_groups(study, method)) == len(study.datasets)  # or its mean is of other tables
-    ]
+    style: Any = "dark_background" if is_dark else "default"
+    with plt.style.context(style), plt.rc_context({"svg.hashsalt": "peers"}):
+        figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+        _draw_points(axes, _drawn(study))
+        axes.set_xlabel("symbols of the model (geometric mean over the tables, logarithmic)")
+        axes.set_ylabel("test accuracy (%), mean over the tables")
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        kind = path.suffix.removeprefix(".")
+        metadata = {"Date": None} if kind == "svg" else None
+        figure.savefig(path, format=kind, dpi=120, metadata=metadata)
+        plt.close(figure)
+
+
+Point = tuple[float, float, str]  # symbols, accuracy in percent, method
+
+
+def _drawn(study: Study) -> list[Point]:
+    """Methods with every table; the means of others would be of other tables."""
+    points = []
+    for method in study.methods:
+        symbols, accuracy = _symbols(study, method), _metric(study, method, "accuracy")
+        if _has_all_tables(study, method) and symbols is not None and accuracy is not None:
+            points.append((symbols, 100 * accuracy, method))
+    return points
+
+
+def _draw_points(axes: Any, points: Sequence[Point]) -> None:
     for symbols, accuracy, method in points:
-        is_formula = finds_formula(method)
-        colour, marker = ("#D55E00", "s") if is_formula else ("#0072B2", "o")
+        colour, marker = ("#D55E00", "s") if finds_formula(method) else ("#56B4E9", "o")
         axes.scatter(symbols, accuracy, s=38, color=colour, marker=marker)
-    _name_points(axes, points)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("{x:g}")
-    axes.set_xlabel("symbols of the model (geometric mean over the tables, logarithmic)")
-    axes.set_ylabel("test accuracy (%), mean over the tables")
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    _label_points(axes, points)
 
 
-def _name_points(axes: object, points: Sequence[tuple[float, float, str]]) -> None:
-    """A name right of each point, moved up where it would cover the name below."""
-    lowest = min(accuracy for _, accuracy, _ in points)
-    height = (max(accuracy for _, accuracy, _ in points) - lowest or 1.0) / 22
-    taken: list[tuple[float, float]] = []
+def _label_points(axes: Any, points: Sequence[Point]) -> None:
+    """A label right of each point, moved up where it would cover another label."""
+    values = [accuracy for _, accuracy, _ in points]
+    height = (max(values, default=1.0) - min(values, default=0.0) or 1.0) / 22
+    labels: list[tuple[float, float]] = []
     for symbols, accuracy, method in sorted(points, key=lambda point: point[1]):
         level = accuracy
-        while any(
-            abs(level - other) < height and 1 / 3 < symbols / place < 3 for place, other in taken
-        ):
+        while any(abs(level - y) < height and 1 / 3 < symbols / x < 3 for x, y in labels):
             level += height / 4
-        taken.append((symbols, level))
-        axes.annotate(  # type: ignore[attr-defined]
+        labels.append((symbols, level))
+        axes.annotate(
             label(method), (symbols, accuracy), (symbols * 1.07, level), va="center", fontsize=8
         )
 
 
-TABLES = {
+# ------------------------------------------------------------------------------------------ page
+
+TABLES: dict[str, Callable[[Study], list[str]]] = {
+    "coverage": coverage,
     "methods": methods,
     "accuracy": accuracies,
     "against": against,
@@ -276,24 +398,31 @@ TABLES = {
 }
 
 
-def main() -> None:
+def blocks(results: Path, name: str = "peers") -> dict[str, Block]:
+    """Every table by its name in the page."""
+    study = read(results, name)
+    tables: dict[str, Block] = {name: partial(table, study) for name, table in TABLES.items()}
+    return tables | {"factors": partial(factors.block, results)}
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
     parser.add_argument("--study", default="peers")
-    parser.add_argument("--figure", type=Path)
-    given = parser.parse_args()
-    study = read(given.results, given.study)
+    parser.add_argument("--write", action="store_true", help=f"into docs/{PAGE.name}")
+    parser.add_argument("--figure", type=Path, help="an SVG or PNG file")
+    parser.add_argument("--dark", action="store_true", help="on a dark background")
+    given = parser.parse_args(None if arguments is None else list(arguments))
     if given.figure is not None:
-        draw(study, given.figure)
-        return
-    needed = {"against": [FORMULAS], "enough": [FORMULAS, ADDITIVE, *STRONG]}
-    for name, table in TABLES.items():
-        missing = [label(method) for method in needed.get(name, []) if not _groups(study, method)]
-        if missing:
-            print(f"{name}: no fold of {', '.join(missing)} is finished\n")
-            continue
-        print(f"{name}\n\n" + "\n".join(table(study)) + "\n")
+        draw(read(given.results, given.study), given.figure, given.dark)
+    elif given.write:
+        draw(read(given.results, given.study), FIGURE)
+        page = rewritten(PAGE.read_text(encoding="utf-8"), blocks(given.results, given.study))
+        PAGE.write_text(page, encoding="utf-8")
+    else:
+        for name, table in blocks(given.results, given.study).items():
+            print(f"{name}\n\n" + "\n".join(table()) + "\n")
 
 
 if __name__ == "__main__":

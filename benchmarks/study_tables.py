@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
 
+import yaml
+
 from fsm_hpc.report import collect
 from fsm_hpc.report.collect import FoldGroup, Study, label
 from fsm_hpc.report.tables import paper
@@ -18,6 +20,13 @@ from fsm_hpc.study.result import FoldResult
 POINTS = 2.0  # beyond which a difference is explained, and so it is beyond as many standard errors
 NOTHING = "–"
 FOLDS = 10
+
+
+def sweep_of(experiment: str) -> tuple[list[str], list[str]]:
+    """The datasets and methods of an experiment in conf/."""
+    path = Path(__file__).parents[1] / "conf" / "experiment" / f"{experiment}.yaml"
+    sweep = yaml.safe_load(path.read_text(encoding="utf-8"))["hydra"]["sweeper"]["params"]
+    return sweep["dataset"].split(","), sweep["method"].split(",")
 
 
 def read(results: Path, name: str) -> Study:

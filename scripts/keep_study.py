@@ -1,9 +1,9 @@
-"""Keep what is finished of a study: python -m scripts.keep_study FOLDER NAME.
+"""Copy the finished folds of a study into results/: python -m scripts.keep_study FOLDER NAME.
 
-FOLDER is the study where it runs, NAME the one in results/ of this repository. Copied are
-result.json and scan.json of folds that have a result, are not going on and add to what is kept;
-then `collect` makes the tables. A fold that names a place of the machine it ran on is refused. The
-study may go on running.
+FOLDER is the running study, NAME its name in results/ of this repository. The script copies
+result.json and scan.json of finished folds that are new or have searched further than the kept
+ones; then `collect` writes the tables. It refuses files that contain a path of this machine. The
+study may be running meanwhile.
 """
 
 from __future__ import annotations
@@ -22,64 +22,69 @@ from fsm_hpc.study import result
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 
 RESULTS = Path(__file__).parents[1] / "results"
+COMPLETE = ("paper", "paper_plateau")  # studies in results/ with every fold of their experiment
+IN_PROGRESS = ("more", "peers")  # studies whose finished folds are kept, and others are missing
 SHOWN = ("--paper", "--compare", "--names")  # as `make paper` collects
 
 
 def finished(study: Path) -> Iterator[FoldPaths]:
-    """The folds with a result, but for those that a later run is going on with."""
-    for found in sorted(study.rglob("result.json")):
-        paths = FoldPaths(found.parent)
-        if result.read(paths.result) is not None and not _goes_on(paths.scan):
+    """The folds with a result, except those that a later run resumes."""
+    for file in sorted(study.rglob("result.json")):
+        paths = FoldPaths(file.parent)
+        if result.read(paths.result) is not None and not _is_resumed(paths.scan):
             yield paths
 
 
-def _goes_on(scan: Path) -> bool:
-    """Whether its scan has come further than a finished one."""
-    if not scan.exists():  # a baseline has none
+def _is_resumed(scan: Path) -> bool:
+    """Whether a later run has resumed the scan and not finished it."""
+    if not scan.exists():  # of a baseline
         return False
     state = json.loads(scan.read_text(encoding="utf-8"))
     final = state.get("final") or {}
     return state.get("stop_reason") is None or final.get("end") is None
 
 
-def names_a_place(path: Path) -> bool:
+def has_absolute_path(path: Path) -> bool:
     return '"/' in path.read_text(encoding="utf-8").replace('"/"', "")
 
 
 def keep(source: Path, target: Path) -> int:
-    """Copy what is new; how many folds that were."""
+    """Copy new folds; returns their number."""
     copied = 0
     for paths in finished(source):
         files = [path for path in (paths.result, paths.scan) if path.exists()]
-        if any(map(names_a_place, files)):
-            print(f"left out, as it names a place of that machine: {paths.folder}", file=sys.stderr)
+        if any(map(has_absolute_path, files)):
+            print(
+                f"not copied, contains a path of this machine: {paths.folder}",
+                file=sys.stderr,
+            )
             continue
-        place = target / paths.folder.relative_to(source)
-        if not is_further(paths.result, place / paths.result.name):
+        folder = target / paths.folder.relative_to(source)
+        if not is_further(paths.result, folder / paths.result.name):
             continue
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for path in files:
-            shutil.copyfile(path, place / path.name)
+            shutil.copyfile(path, folder / path.name)
         copied += 1
     return copied
 
 
 def is_further(new: Path, kept: Path) -> bool:
-    """Whether a result adds to the kept one: there is none, or its scan was cut and went on since.
+    """Whether there is no kept result, or its scan had timed out and this one searched further.
 
-    The same fold may have run in two places; the one whose scan came to its own end is kept.
+    The same fold may have run on two machines; the result of the finished scan is kept.
     """
     before, after = result.read(kept), result.read(new)
     if before is None or after is None:
         return after is not None
-    was_cut = before.stop_reason == StopReason.TIMEOUT.value
-    return was_cut and (
+    had_timed_out = before.stop_reason == StopReason.TIMEOUT.value
+    return had_timed_out and (
         after.stop_reason != before.stop_reason or after.seconds.scan > before.seconds.scan
     )
 
 
 def _keep_settings(new: Path, kept: Path) -> None:
-    """What the study began with; a study in two places began with fewer tables in each."""
+    """Keep the study.json with more settings: a study on two machines has fewer on each."""
     known = [
         len(json.loads(path.read_text())["settings"]) if path.exists() else 0
         for path in (new, kept)
@@ -91,24 +96,26 @@ def _keep_settings(new: Path, kept: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.keep_study", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("folder", type=Path, help="the study where it runs")
-    parser.add_argument("name", help="in results/ of this repository")
-    parser.add_argument("--page", action="store_true", help="figures and report.html.gz, too")
+    parser.add_argument("folder", type=Path, help="the running study")
+    parser.add_argument("name", help="its name in results/")
+    parser.add_argument(
+        "--page", action="store_true", help="write figures and report.html.gz as well"
+    )
     given = parser.parse_args(arguments)
     target = RESULTS / given.name
     copied = keep(given.folder, target)
     _keep_settings(StudyPaths(given.folder).settings, StudyPaths(target).settings)
     print(f"{copied} folds are new in {given.name}")
-    place = (f"results_dir={RESULTS}", f"study={given.name}")
-    ended = fsm_hpc(["collect", *place, *SHOWN, *(["--plots"] if given.page else [])])
+    study = (f"results_dir={RESULTS}", f"study={given.name}")
+    ended = fsm_hpc(["collect", *study, *SHOWN, *(["--plots"] if given.page else [])])
     if given.page and not ended:
-        ended = fsm_hpc(["report", *place, *SHOWN])
+        ended = fsm_hpc(["report", *study, *SHOWN])
         _compress(StudyPaths(target).report)
     return ended
 
 
 def _compress(page: Path) -> None:
-    """The same page gives the same bytes: no time in it."""
+    """Without a time stamp, so that the same page gives the same bytes."""
     page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
     page.unlink()
 

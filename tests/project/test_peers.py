@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks import peers
+from benchmarks import factors, peers
+from benchmarks.reproduction import ROOT, rewritten
 from fsm_hpc.report import collect
 from fsm_hpc.report.collect import Study
 from fsm_hpc.study.files import StudyPaths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.result import Accuracy
 from tests.support.made_studies import fold_result, put
 
@@ -32,18 +34,18 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return collect.read(paths)
 
 
-def _put(study: StudyPaths, dataset: str, method: str, share: float) -> None:
+def _put(study: StudyPaths, dataset: str, method: str, share: float, variant: str = "") -> None:
     for fold in range(10):
         near = share + 0.002 * (fold % 3)
         changes: dict[str, Any] = {"accuracy": Accuracy(train=near, validation=near, test=near)}
         if method in SYMBOLS:
             changes |= {"model": {"symbols": SYMBOLS[method]}}
-        put(study, fold_result(dataset, method, fold, **changes))
+        put(study, fold_result(dataset, method, fold, variant, **changes))
 
 
 def test_wins_ties_and_losses_are_counted_over_the_tables(study: Study) -> None:
     lines = {line.split("|")[1].strip(): line for line in peers.against(study)[2:]}
-    assert lines["logistic regression"].startswith("| logistic regression | 1 | 1 | 1 |")
+    assert lines["logistic regression"].startswith("| logistic regression | 3 | 1 | 1 | 1 |")
 
 
 def test_sizes_are_told_for_each_symbol_of_the_formula(study: Study) -> None:
@@ -54,9 +56,40 @@ def test_sizes_are_told_for_each_symbol_of_the_formula(study: Study) -> None:
 
 def test_what_a_rule_costs_stands_beside_what_is_known_before(study: Study) -> None:
     lines = peers.enough(study)[2:]
-    assert lines[0].startswith("| hepatitis | +10.0 | +5.0 | EBM |")
-    assert lines[2].startswith("| bank | -15.0 | -20.0 | EBM |")
-    assert "not behind logistic regression on the validation rows (2 tables)" in lines[-1]
+    assert lines[0].startswith("| hepatitis | +10.0 | – | +5.0 | EBM |")
+    assert lines[2].startswith("| bank | -15.0 | – | -20.0 | EBM |")
+    assert lines[2].endswith("| no | no |")
+    assert any("The prediction is right on 3 of 3 tables." in line for line in lines)
+
+
+def test_an_incomplete_cell_counts_for_nothing_and_is_listed(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "peers")
+    _put(paths, "hepatitis", "pivot", 0.9)
+    _put(paths, "hepatitis", "ebm", 0.9)
+    paths.fold(FoldId("hepatitis", "ebm", 3)).result.unlink()
+    study = collect.read(paths)
+    assert any(line.startswith("| EBM | 9 | bank (10),") for line in peers.coverage(study))
+    assert not any("EBM" in line for line in peers.methods(study))
+    assert peers.accuracies(study)[-1].endswith("| **90.2** | – |")
+
+
+def test_the_page_shows_the_tables_of_the_kept_results() -> None:
+    text = peers.PAGE.read_text(encoding="utf-8")
+    made = rewritten(text, peers.blocks(ROOT / "results"))
+    assert made == text, "python -m benchmarks.peers --write"
+
+
+def test_a_factor_is_compared_with_the_reference_on_the_same_tables(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "factors")
+    for number, dataset in enumerate(("hepatitis", "bank", "diabetes")):
+        _put(paths, dataset, "pivot", 0.8)
+        _put(paths, dataset, "pivot", 0.81 + number / 100, "scan.splits=5")
+    _put(paths, "bank", "pivot", 0.8, "cuts=quantiles+cuts.n=10")
+    study = collect.read(paths)
+    lines = {line.split("|")[1].strip(): line for line in factors.table(study) if "|" in line}
+    assert lines["`scan.splits=5`"].startswith("| `scan.splits=5` | 3 | +2.00 (-0.48 to +4.48) |")
+    assert lines["`cuts=quantiles`"].startswith("| `cuts=quantiles` | 1 | 0.00 (")
+    assert "Without results: `objective=balanced`" in factors.table(study)[-1]
 
 
 def test_the_figure_is_the_same_on_every_run(study: Study, tmp_path: Path) -> None:

@@ -10,20 +10,37 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.study_tables import FOLDS, sweep_of
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.run import run_fold
 from scripts import take_over
-from scripts.keep_study import keep
+from scripts.keep_study import COMPLETE, IN_PROGRESS, keep
 from tests.support.command_line import place_of, run_command
 
 RESULTS = Path(__file__).parents[2] / "results"
-STUDIES = ("paper", "paper_plateau", "more")
+STUDIES = (*COMPLETE, *IN_PROGRESS)
+WITH_PAGE = (*COMPLETE, "more")  # others get figures and page when they are complete
 SHOWN = ("--paper", "--compare", "--names")  # as `make paper` collects them
 
 
 def results_of(study: str) -> list[Path]:
     return sorted((RESULTS / study).rglob("result.json"))
+
+
+def count_of_experiment(study: str) -> int:
+    datasets, methods = sweep_of(study)
+    return len(datasets) * len(methods) * FOLDS
+
+
+@pytest.mark.parametrize("study", COMPLETE)
+def test_a_complete_study_has_every_fold_of_its_experiment(study: str) -> None:
+    assert len(results_of(study)) == count_of_experiment(study)
+
+
+@pytest.mark.parametrize("study", IN_PROGRESS)
+def test_a_study_in_progress_lacks_folds(study: str) -> None:
+    assert len(results_of(study)) < count_of_experiment(study), "list it as complete"
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -47,7 +64,7 @@ def test_a_kept_study_names_no_place_of_the_machine_it_ran_on(study: str) -> Non
         assert '"/' not in text.replace('"/"', ""), path
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", WITH_PAGE)
 def test_a_kept_page_shows_every_kept_formula_and_no_place_of_a_machine(study: str) -> None:
     page = gzip.decompress((RESULTS / study / "report.html.gz").read_bytes()).decode()
     for path in results_of(study):
@@ -57,18 +74,25 @@ def test_a_kept_page_shows_every_kept_formula_and_no_place_of_a_machine(study: s
     assert not any(place in page for place in ("/home/", "/root/", "/tmp/", str(RESULTS.parent)))
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", WITH_PAGE)
 def test_the_figures_of_a_kept_study_are_kept_with_it(study: str) -> None:
     plots = StudyPaths(RESULTS / study).plots
     names = {path.stem for path in plots.glob("*.svg")}
     assert names >= {"accuracy", "accuracy_size", "runtime", "cactus", "ranks"}
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", WITH_PAGE)
 def test_every_kept_formula_is_proved(study: str) -> None:
     for path in results_of(study):
         done = json.loads(path.read_text(encoding="utf-8"))
         assert done["proved"] is (done["solver"] != "optuna"), path
+
+
+def test_every_formula_of_peers_is_proved_unless_its_time_limit_was_reached() -> None:
+    for path in results_of("peers"):
+        done = json.loads(path.read_text(encoding="utf-8"))
+        if done["formula"] is not None:
+            assert done["proved"] or done["final_end"] == "timeout", path
 
 
 def test_keeping_a_study_takes_in_what_adds_to_it(tmp_path: Path) -> None:
