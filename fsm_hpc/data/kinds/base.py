@@ -5,21 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column, Kind, missing_indicator
 from fsm_hpc.data.kind_name import KindName
-from fsm_hpc.data.kinds.texts import TRUE
+from fsm_hpc.data.kinds.writer import T, Words, Writer
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.formulas.formula import missing_name
 from fsm_hpc.formulas.proposition import Phrases, Proposition, Relation
 from fsm_hpc.system.numbers import counted
 
-T = TypeVar("T", covariant=True)
 SHOWN = 3  # values in a message
 
 
@@ -44,7 +43,7 @@ class ColumnKind(ABC):
         """Of each Boolean column: its name, how it is said, and the cells on which it holds."""
         yield from ()
 
-    def condition(self, schema: ColumnSchema, proposition: Proposition, writer: CodeWriter[T]) -> T:
+    def condition(self, schema: ColumnSchema, proposition: Proposition, writer: Writer[T]) -> T:
         """The proposition in another language."""
         said = {name: cells for name, _, cells in self.categories_of(schema)}
         return writer.words(Words(schema, said[proposition.column]))
@@ -118,7 +117,7 @@ class ColumnSchema:
         is_fitting = is_boolean == (proposition.relation is Relation.HOLDS)
         return is_fitting and proposition.column in self.one_hot_names
 
-    def condition(self, proposition: Proposition, writer: CodeWriter[T]) -> T:
+    def condition(self, proposition: Proposition, writer: Writer[T]) -> T:
         """The proposition in another language."""
         return KINDS[self.kind].condition(self, proposition, writer)
 
@@ -163,82 +162,3 @@ class Reading:
 def _shown(values: Sequence[Any]) -> str:
     said = ", ".join(repr(value) for value in values[:SHOWN])
     return said + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")
-
-
-# ------------------------------------------------------------------------------------ exporters
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A cell says one of these: a category, or a Boolean column's words for true."""
-
-    source: ColumnSchema
-    said: tuple[str, ...]  # as in the file; none where the column held truth values
-
-    @property
-    def column(self) -> str:
-        return self.source.name
-
-    @property
-    def is_truth(self) -> bool:
-        return self.source.kind is KindName.BOOLEAN
-
-    @property
-    def ignores_case(self) -> bool:
-        return not self.said
-
-    @property
-    def others(self) -> tuple[str, ...]:
-        """What else the column says."""
-        known = (*self.source.categories, *self.source.true_values, *self.source.false_values)
-        return tuple(word for word in known if word not in self.said)
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """The words, and what becomes of them where 1 is stored as a number, yes as true."""
-        more = [spelling for word in self.said for spelling in stored(word)]
-        if self.is_truth:
-            more += ["true", "1", "1.0"] if self.said else TRUE
-        taken = {spelling for word in self.others for spelling in (word, *stored(word))}
-        return tuple(dict.fromkeys((*self.said, *(word for word in more if word not in taken))))
-
-    @property
-    def in_each_case(self) -> tuple[str, ...]:
-        """The spellings for a language that cannot ignore case: true, True and TRUE."""
-        if not self.ignores_case:
-            return self.spellings
-        cases = (str.lower, str.capitalize, str.upper)
-        return tuple(dict.fromkeys(case(word) for word in self.spellings for case in cases))
-
-
-def stored(word: str) -> Iterator[str]:
-    """What becomes of a word in another source: a number of 1 or 1.0, a truth value of True."""
-    whole = word.removesuffix(".0")
-    digits = whole.removeprefix("-")
-    is_whole = digits.isascii() and digits.isdecimal() and (digits[0] != "0" or whole == "0")
-    if is_whole:
-        yield f"{word}.0" if whole == word else whole
-    elif word.lower() in ("true", "false") and word != word.lower():
-        yield word.lower()
-
-
-class CodeWriter(Protocol[T]):
-    """What a kind needs of a language that it is exported to."""
-
-    language: str
-
-    def number(self, proposition: Proposition) -> T: ...
-
-    def cell(self, column: str) -> str:
-        """The cell of a column."""
-        ...
-
-    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> T:
-        """A comparison of an expression with literals of the language."""
-        ...
-
-    def text(self, value: str) -> str:
-        """A literal of text."""
-        ...
-
-    def words(self, words: Words) -> T: ...

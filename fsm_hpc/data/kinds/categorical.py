@@ -12,7 +12,7 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.decimal_sign import are_numbers
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
-from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading, stored
+from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading
 from fsm_hpc.data.kinds.numeric import is_infinite, refuse_infinity, refuse_other_sign
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
@@ -103,7 +103,7 @@ def categories_of(column: RawColumn, spec: DatasetSpec) -> list[str]:
 
 def spellings_of(categories: Sequence[str]) -> dict[str, str]:
     """Each category by its own text, and by that of other sources if it is unambiguous."""
-    pairs = [(spelling, word) for word in categories for spelling in stored(word)]
+    pairs = [(spelling, word) for word in categories for spelling in texts.stored(word)]
     counts = Counter([*categories, *(spelling for spelling, _ in pairs)])
     unique = {spelling: word for spelling, word in pairs if counts[spelling] == 1}
     return unique | {word: word for word in categories}

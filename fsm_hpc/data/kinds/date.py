@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.kind_name import KindName
-from fsm_hpc.data.kinds.base import CodeWriter, ColumnKind, ColumnSchema, Reading, T
+from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading
+from fsm_hpc.data.kinds.writer import T, Writer
 from fsm_hpc.data.median import median
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
@@ -102,7 +103,7 @@ class Date(ColumnKind):
         reading.note_missing(schema.name, column.missing)
         return [Column(schema.name, Kind.NUMERIC, days, threshold=Day)]
 
-    def condition(self, schema: ColumnSchema, proposition: Proposition, writer: CodeWriter[T]) -> T:
+    def condition(self, schema: ColumnSchema, proposition: Proposition, writer: Writer[T]) -> T:
         if writer.language in ("onnx", "pmml"):  # whose engines take numbers of days
             return writer.number(proposition)
         if writer.language not in _CELLS:
@@ -144,7 +145,7 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _literal(day: Day, writer: CodeWriter[Any]) -> str:
+def _literal(day: Day, writer: Writer[Any]) -> str:
     if writer.language == "r":
         return repr(float(day))
     if writer.language != "excel":

@@ -14,7 +14,8 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.decimal_sign import DecimalSign, are_numbers
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
-from fsm_hpc.data.kinds.base import CodeWriter, ColumnKind, ColumnSchema, Reading, T
+from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading
+from fsm_hpc.data.kinds.writer import T, Writer
 from fsm_hpc.data.median import median
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
@@ -49,7 +50,7 @@ class Numeric(ColumnKind):
         reading.note_missing(schema.name, column.missing)
         return [Column(schema.name, Kind.NUMERIC, values)]
 
-    def condition(self, schema: ColumnSchema, proposition: Proposition, writer: CodeWriter[T]) -> T:
+    def condition(self, schema: ColumnSchema, proposition: Proposition, writer: Writer[T]) -> T:
         return writer.number(proposition)
 
     def facts(self, columns: Sequence[Column]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fsm_hpc.data.decimal_sign import DecimalSign
 
@@ -80,3 +80,14 @@ def _plain(value: str) -> str:
 
 def _number(value: str) -> float:
     return float(DecimalSign.POINT.normalized(value))
+
+
+def stored(word: str) -> Iterator[str]:
+    """What becomes of a word in another source: a number of 1 or 1.0, a truth value of True."""
+    whole = word.removesuffix(".0")
+    digits = whole.removeprefix("-")
+    is_whole = digits.isascii() and digits.isdecimal() and (digits[0] != "0" or whole == "0")
+    if is_whole:
+        yield f"{word}.0" if whole == word else whole
+    elif word.lower() in ("true", "false") and word != word.lower():
+        yield word.lower()

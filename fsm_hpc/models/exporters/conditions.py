@@ -1,98 +1,42 @@
-"""A formula over the columns of the file, and how languages write one down."""
+"""Conditions of a rule over the columns of the file, in languages with infix operators."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
-from fsm_hpc.data.kinds import KINDS
-from fsm_hpc.data.kinds.base import Words as Words
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds import ColumnSchema
+from fsm_hpc.data.kinds.writer import T, Writer
 from fsm_hpc.errors import UserError
+from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Atom, Formula, Proposition, Relation
 from fsm_hpc.models.model import Model, Rule
 
-T = TypeVar("T")
-
-
-class Writer(ABC, Generic[T]):
-    """How a language writes the parts of a condition."""
-
-    language = ""  # that kinds of columns may know
-
-    @abstractmethod
-    def number(self, proposition: Proposition) -> T: ...
-
-    def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> T:
-        """A cell, as an expression, against one or two literals."""
-        raise UserError(f"{proposition} cannot be written in this format; choose another one")
-
-    def cell(self, column: str) -> str:
-        """The cell of a column, as kinds refer to it."""
-        return column
-
-    def text(self, value: str) -> str:
-        """A literal of text."""
-        return value
-
-    @abstractmethod
-    def words(self, words: Words) -> T: ...
-
-    @abstractmethod
-    def missing(self, column: str) -> T:
-        """Whether the cell has no value."""
-
-    def present(self, column: str, part: T) -> T:
-        """A part about a cell that may have no value, false where it has none.
-
-        It stays as it is where the language's own way to read such a cell makes it false.
-        """
-        return part
-
-    @abstractmethod
-    def negation(self, part: T) -> T: ...
-
-    @abstractmethod
-    def conjunction(self, parts: Sequence[T]) -> T: ...
-
-    @abstractmethod
-    def disjunction(self, parts: Sequence[T]) -> T: ...
-
-    @abstractmethod
-    def exclusion(self, left: T, right: T) -> T:
-        """Exactly one of the two."""
-
-    @abstractmethod
-    def threshold(self, count: int, parts: Sequence[T]) -> T:
-        """So many of the parts, or more."""
-
-    def equivalence(self, left: T, right: T) -> T:
-        return self.negation(self.exclusion(left, right))
-
-    def implication(self, left: T, right: T) -> T:
-        return self.disjunction([self.negation(left), right])
-
-    def joined(self, formula: Formula, parts: Sequence[T]) -> T:
-        """A formula whose parts are written already."""
-        made: T = formula.write(self, parts)
-        return made
-
 
 class Infix(Writer[str]):
-    """Connectives between parts; what opens with a bracket is in brackets as a whole."""
+    """Connectives between parts; a condition that starts with a bracket is bracketed as a whole."""
 
     not_, and_, or_ = "not ", " and ", " or "
     differs = " != "
     between = "{low} <= {cell} <= {high}"
 
     @abstractmethod
+    def literal(self, value: Any) -> str:
+        """A text, number, truth value, or tuple of texts."""
+
+    @abstractmethod
     def number_cell(self, column: str) -> str:
         """The number in a cell."""
 
-    @abstractmethod
-    def number_literal(self, value: float) -> str: ...
+    def number_literal(self, value: float) -> str:
+        return text.number(value)
+
+    def text(self, value: str) -> str:
+        return self.literal(value)
 
     def number(self, proposition: Proposition) -> str:
         low, high = map(self.number_literal, (proposition.low, proposition.high))
@@ -123,29 +67,37 @@ class Infix(Writer[str]):
 
 
 def write(model: Model, formula: Formula, writer: Writer[T]) -> T:
-    """The condition that a formula over the columns of the model states."""
-
-    def leaf(proposition: Proposition) -> T:
-        schema = next((s for s in model.sources if s.has(proposition)), None)
-        if schema is None:
-            raise UserError(f"{str(proposition)!r} is about no column that the model names")
-        if proposition.relation is Relation.MISSING:
-            return writer.missing(schema.name)
-        part = schema.condition(proposition, writer)
-        return writer.present(schema.name, part) if schema.keeps_missing else part
-
-    def written(formula: Formula) -> T:
-        if isinstance(formula, Atom):
-            return leaf(formula.proposition)
-        return writer.joined(formula, [written(part) for part in formula.parts])
-
-    return written(formula)
+    """The condition of a formula over the columns of the model."""
+    if not isinstance(formula, Atom):
+        parts = [write(model, part, writer) for part in formula.parts]
+        condition: T = formula.write(writer, parts)
+        return condition
+    proposition = formula.proposition
+    schema = next((s for s in model.sources if s.has(proposition)), None)
+    if schema is None:
+        raise UserError(f"{str(proposition)!r} is about no column that the model names")
+    if proposition.relation is Relation.MISSING:
+        return writer.missing(schema.name)
+    part = schema.condition(proposition, writer)
+    return writer.present(schema.name, part) if schema.keeps_missing else part
 
 
-def helpers(model: Model, language: str) -> str:
-    """What exported code calls to read columns of kinds that the language does not know."""
-    known = {KINDS[schema.kind].helpers(language) for schema in model.sources}
-    return "".join(sorted(known))
+def is_number(schema: ColumnSchema) -> bool:
+    """Whether scoring engines get numbers for the column; dates are days since 1970-01-01."""
+    return schema.kind in (KindName.NUMERIC, KindName.DATE)
+
+
+def predictions(model: Model) -> list[Any]:
+    """The class where no rule holds, then those of the rules, as types of Python."""
+    return [plain(model.otherwise), *(plain(rule.prediction) for rule in model.rules)]
+
+
+def common_type(classes: Sequence[Any]) -> type:
+    """The type of all classes: bool, int, float (also of int and float), or else str."""
+    kinds = set(map(type, classes))
+    if kinds == {int, float}:
+        return float
+    return kinds.pop() if len(kinds) == 1 else str
 
 
 def plain(value: Any) -> Any:

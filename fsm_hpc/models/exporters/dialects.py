@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas import text
 
-_SAFE_DIGITS = 15  # databases keep that many in a decimal fraction on its way to a double
+DEFAULT = "ansi"
+_SAFE_DIGITS = 15  # databases keep so many when they convert a decimal to a double
 _PRINTABLE_ASCII = re.compile(r"[ -\[\]-~]*")  # without the backslash
 
 
-class DialectName(Enum):
-    """The databases whose SQL can be written."""
-
-    ANSI = "ansi"
-    MYSQL = "mysql"
-    BIGQUERY = "bigquery"
-    SNOWFLAKE = "snowflake"
-
-
-DIALECTS = tuple(name.value for name in DialectName)
-
-
 class Dialect:
-    """One database's way to write an expression; `expected` describes the names that it takes."""
+    """How a database writes an expression; `expected` describes valid column names."""
 
-    name: DialectName
+    name: str
     text_type: str
     number_type: str
-    names = re.compile(r"[^\0]+", re.DOTALL)  # that it can have
+    names = re.compile(r"[^\0]+", re.DOTALL)  # valid column names
     expected = "a name without the character NUL"
 
     def quoted(self, column: str) -> str:
@@ -45,7 +33,7 @@ class Dialect:
         """A quoted column; a name that the database cannot have is rejected."""
         if not self.names.fullmatch(name):
             raise UserError(
-                f"export --to sql --dialect {self.name.value}: column {name!r}: expected "
+                f"export --to sql --dialect {self.name}: column {name!r}: expected "
                 f"{self.expected}; rename the column and fit again, or use another dialect"
             )
         return self.quoted(name)
@@ -88,7 +76,7 @@ class Dialect:
 class Ansi(Dialect):
     """SQLite, DuckDB, PostgreSQL and others that follow the standard."""
 
-    name = DialectName.ANSI
+    name = DEFAULT
     text_type, number_type = "VARCHAR", "DOUBLE PRECISION"
 
     def literal(self, value: str) -> str:
@@ -108,7 +96,7 @@ class MySql(Dialect):
     so that text is compared as bytes.
     """
 
-    name = DialectName.MYSQL
+    name = "mysql"
     text_type, number_type = "CHAR CHARACTER SET utf8mb4", "DOUBLE"
     names = re.compile(r"[\x01-\uffff]{0,63}[\x01-\x08\x0e-\x1f!-\uffff]")
     expected = (
@@ -142,7 +130,7 @@ class MySql(Dialect):
 class BigQuery(Dialect):
     """GoogleSQL, whose literals know escapes and whose column names leave many signs out."""
 
-    name = DialectName.BIGQUERY
+    name = "bigquery"
     text_type, number_type = "STRING", "FLOAT64"
     names = re.compile(r"""[^\x00-\x1f\x7f!"$()*,./;?@\[\\\]^`{}~]{1,300}""")
     expected = (
@@ -157,7 +145,7 @@ class BigQuery(Dialect):
 class Snowflake(Dialect):
     """Snowflake, where a quoted name keeps its case and a backslash escapes."""
 
-    name = DialectName.SNOWFLAKE
+    name = "snowflake"
     text_type, number_type = "VARCHAR", "DOUBLE"
     names = re.compile(r"[^\0]{1,255}", re.DOTALL)
     expected = "a name of at most 255 characters without the character NUL"
@@ -172,13 +160,11 @@ def _escaped(sign: str) -> str:
     return f"\\u{ord(sign):04x}" if sign <= "\uffff" else f"\\U{ord(sign):08x}"
 
 
-_DIALECTS: dict[DialectName, Dialect] = {
-    one.name: one for one in (Ansi(), MySql(), BigQuery(), Snowflake())
-}
+_DIALECTS = {dialect.name: dialect for dialect in (Ansi(), MySql(), BigQuery(), Snowflake())}
+DIALECTS = tuple(_DIALECTS)
 
 
 def dialect_called(name: str) -> Dialect:
-    """The dialect of that name."""
     if name not in DIALECTS:
         raise UserError(f"dialect: expected one of {', '.join(DIALECTS)}, found {name!r}")
-    return _DIALECTS[DialectName(name)]
+    return _DIALECTS[name]

@@ -7,16 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fsm_hpc.data.kinds.writer import Words, Writer
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import (
-    Words,
-    Writer,
-    one_line,
-    plain,
-    write,
-)
+from fsm_hpc.models.exporters.conditions import one_line, predictions, write
 from fsm_hpc.models.model import Model
 
 FIRST_ROW = 2  # below the header
@@ -27,9 +22,9 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")  # turns into the same text again in
 
 
 def export(model: Model, header: Sequence[str] | None = None) -> str:
-    """Which column goes where, and below it the formula for the first row of data.
+    """The position of each column, and below it the formula for the first row of data.
 
-    With the header of a sheet cells are where its columns are; else the used columns stand alone.
+    With the header of a sheet, cells refer to its columns; else to a sheet of the used columns.
     """
     used = [source.name for source in model.sources]
     header = used if header is None else list(header)
@@ -43,9 +38,8 @@ def export_excel(model: Model, header: Sequence[str], row: int = FIRST_ROW) -> s
     It is an empty text where a cell that the rule needs is empty.
     """
     writer = _Excel(header, row)
-    answer = _literal(plain(model.otherwise))
-    for rule in reversed(model.rules):
-        yes = _literal(plain(rule.prediction))
+    answer, *classes = map(_literal, predictions(model))
+    for rule, yes in zip(reversed(model.rules), reversed(classes), strict=True):
         answer = f"IF({write(model, rule.formula, writer)},{yes},{answer})"
     if not model.keeps_missing:
         missing = _any([writer.missing(source.name) for source in model.sources])
@@ -61,7 +55,7 @@ class _Excel(Writer[str]):
 
     def number(self, proposition: Proposition) -> str:
         cell = self.cell(proposition.column)
-        # a text is above every number, and VALUE would take 1.5 for a date in some countries
+        # a text is above every number, and VALUE takes 1.5 for a date in some locales
         found = f'IF(ISNUMBER({cell}),{cell},NUMBERVALUE({cell},"."," "))'
         low, high = text.number(proposition.low), text.number(proposition.high)
         return self.compare(found, proposition, (low, high))

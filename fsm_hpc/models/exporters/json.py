@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from fsm_hpc.data.kinds.writer import Words, Writer
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Words, Writer, plain, write
+from fsm_hpc.models.exporters.conditions import plain, write
 from fsm_hpc.models.model import Model
 
 Tree = dict[str, Any]

@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds.writer import Words, Writer
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Proposition, Relation, missing_name
-from fsm_hpc.models.exporters.conditions import Words, Writer, one_line, plain, write
+from fsm_hpc.models.exporters.conditions import (
+    common_type,
+    is_number,
+    one_line,
+    predictions,
+    write,
+)
 from fsm_hpc.models.model import Model
 
 OUTPUT = "prediction"
 _OPSET, _IR_VERSION = 19, 9  # the first in which texts can be compared
-_NUMBERS = (KindName.NUMERIC, KindName.DATE)
 _TYPES = {bool: "BOOL", int: "INT64", float: "DOUBLE", str: "STRING"}
 
 
@@ -29,14 +34,10 @@ def export(model: Model) -> bytes:
     except ImportError as error:
         raise UserError('export --to onnx needs onnx; run `pip install "fsm_hpc[onnx]"`') from error
     graph = _Graph(model)
-    predictions = [plain(rule.prediction) for rule in model.rules]
-    classes = [plain(model.otherwise), *predictions]
-    kinds = set(map(type, classes))
-    kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else str
-    answer = graph.constant(kind(classes[0]))
-    for rule in reversed(model.rules):
-        holds = write(model, rule.formula, graph)
-        answer = graph.add("Where", holds, graph.constant(kind(plain(rule.prediction))), answer)
+    kind = common_type(predictions(model))
+    answer, *classes = [graph.constant(kind(value)) for value in predictions(model)]
+    for rule, yes in zip(reversed(model.rules), reversed(classes), strict=True):
+        answer = graph.add("Where", write(model, rule.formula, graph), yes, answer)
     if kind is bool:
         answer = graph.add("Cast", answer, to=_type(bool))
     output = OUTPUT
@@ -82,7 +83,7 @@ class _Graph(Writer[str]):
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: dict[str, type] = {}
-        self.numbers = {source.name for source in model.sources if source.kind in _NUMBERS}
+        self.numbers = {source.name for source in model.sources if is_number(source)}
         for source in model.sources:
             self.inputs[source.name] = float if source.name in self.numbers else str
             if source.keeps_missing and source.name not in self.numbers:

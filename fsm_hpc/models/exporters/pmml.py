@@ -9,47 +9,52 @@ from typing import Any
 from xml.etree import ElementTree  # nosec B405 - it writes, and parses nothing
 from xml.etree.ElementTree import Element  # nosec B405
 
-from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds.writer import Words, Writer
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas import text
 from fsm_hpc.formulas.formula import Proposition, Relation
-from fsm_hpc.models.exporters.conditions import Words, Writer, one_line, plain, write
+from fsm_hpc.models.exporters.conditions import (
+    common_type,
+    is_number,
+    one_line,
+    plain,
+    predictions,
+    write,
+)
 from fsm_hpc.models.model import Model
 
 Part = Callable[[bool], Element]  # whether it is to hold, or not to hold -> the predicate
 _TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NUMBERS = (KindName.NUMERIC, KindName.DATE)
 
 
 def export(model: Model) -> str:
     """A RuleSetModel; numbers are doubles, dates are days since 1970-01-01, the rest is text."""
     root = Element("PMML", version="4.4", xmlns="http://www.dmg.org/PMML-4_4")
     _add(root, "Header", description=one_line(model.words))
-    classes = [plain(one) for one in model.classes]
-    kinds = set(map(type, classes))
-    kind = _TYPES[float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else str]
+    classes = [plain(value) for value in model.classes]
     taken = {source.name for source in model.sources}
     target = model.target if model.target not in taken else f"predicted {model.target}"
     fields = _add(root, "DataDictionary")
     for source in model.sources:
-        is_number = source.kind in _NUMBERS
-        optype, of_type = ("continuous", "double") if is_number else ("categorical", "string")
-        _add(fields, "DataField", name=source.name, optype=optype, dataType=of_type)
+        kinds = ("continuous", "double") if is_number(source) else ("categorical", "string")
+        _add(fields, "DataField", name=source.name, optype=kinds[0], dataType=kinds[1])
+    kind = _TYPES[common_type(classes)]
     answers = _add(fields, "DataField", name=target, optype="categorical", dataType=kind)
-    for one in classes:
-        _add(answers, "Value", value=_literal(one))
+    for value in classes:
+        _add(answers, "Value", value=_literal(value))
     rules = _add(root, "RuleSetModel", functionName="classification", algorithmName="fsm_hpc")
     schema = _add(rules, "MiningSchema")
     missing = {} if model.keeps_missing else {"missingValueTreatment": "returnInvalid"}
     for source in model.sources:
         _add(schema, "MiningField", name=source.name, invalidValueTreatment="asIs", **missing)
     _add(schema, "MiningField", name=target, usageType="target")
-    chosen = _add(rules, "RuleSet", defaultScore=_literal(plain(model.otherwise)))
-    _add(chosen, "RuleSelectionMethod", criterion="firstHit")
-    for rule in model.rules:
-        one = _add(chosen, "SimpleRule", score=_literal(plain(rule.prediction)))
-        one.append(write(model, rule.formula, _Pmml())(True))
+    otherwise, *scores = map(_literal, predictions(model))
+    rule_set = _add(rules, "RuleSet", defaultScore=otherwise)
+    _add(rule_set, "RuleSelectionMethod", criterion="firstHit")
+    for rule, score in zip(model.rules, scores, strict=True):
+        condition = write(model, rule.formula, _Pmml())(True)
+        _add(rule_set, "SimpleRule", score=score).append(condition)
     ElementTree.indent(root, " ")
     return ElementTree.tostring(root, encoding="unicode")
 
