@@ -12,7 +12,7 @@ from fsm_hpc.models.exporters.conditions import Infix, one_line, predictions
 from fsm_hpc.models.model import Model
 
 
-class Functions(Infix):
+class FunctionWriter(Infix):
     """Cells through functions that the exported code defines: number("age"), text("job")."""
 
     call = "{name}({column})"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from fsm_hpc.models.exporters.functions import Functions
+from fsm_hpc.models.exporters.functions import FunctionWriter
 from fsm_hpc.models.model import Model
 
 
@@ -15,7 +15,7 @@ def export(model: Model) -> str:
     return _JavaScript().code(model)
 
 
-class _JavaScript(Functions):
+class _JavaScript(FunctionWriter):
     language = "javascript"
     not_, and_, or_ = "!", " && ", " || "
     differs = " !== "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fsm_hpc.models.exporters.functions import Functions
+from fsm_hpc.models.exporters.functions import FunctionWriter
 from fsm_hpc.models.model import Model
 
 
@@ -14,7 +14,7 @@ def export(model: Model) -> str:
     return _Python().code(model)
 
 
-class _Python(Functions):
+class _Python(FunctionWriter):
     language = "python"
     call = "_{name}(row, {column})"
     lower, equal, among = "str({0}).lower()", "{0} == {1}", "{0} in {1}"

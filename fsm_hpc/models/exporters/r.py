@@ -7,7 +7,7 @@ from typing import Any
 
 from fsm_hpc.formulas.formula import Proposition
 from fsm_hpc.formulas.text import number
-from fsm_hpc.models.exporters.functions import Functions
+from fsm_hpc.models.exporters.functions import FunctionWriter
 from fsm_hpc.models.model import Model
 
 _SAFE_DIGITS = 15  # R may round a longer decimal fraction to a neighbouring double
@@ -18,7 +18,7 @@ def export(model: Model) -> str:
     return _R().code(model)
 
 
-class _R(Functions):
+class _R(FunctionWriter):
     language = "r"
     not_, and_, or_ = "!", " & ", " | "
     between = "{cell} >= {low} & {cell} <= {high}"
