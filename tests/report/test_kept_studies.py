@@ -14,7 +14,7 @@ from benchmarks.study_tables import FOLDS, sweep_of
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.run import run_fold
-from scripts import take_over
+from scripts import refit_baselines, take_over
 from scripts.keep_study import COMPLETE, IN_PROGRESS, keep
 from tests.support.command_line import place_of, run_command
 
@@ -191,3 +191,18 @@ def test_a_fold_whose_files_cannot_be_read_is_left_alone(tmp_path: Path) -> None
     assert take_over.take_over([tmp_path / "paper"], tmp_path / "paper_plateau") == 1
     assert (tmp_path / "paper_plateau" / whole / "scan.json").exists()
     assert not (tmp_path / "paper_plateau" / cut).exists()
+
+
+def test_a_refit_adds_symbols_and_scores_to_an_ensemble_of_0_2(tmp_path: Path) -> None:
+    laid_out(tmp_path, "paper", "hepatitis/random_forest/fold-0", "hepatitis/random_forest/fold-1")
+    other = tmp_path / "paper/hepatitis/random_forest/fold-1/result.json"
+    done = json.loads(other.read_text())
+    done["confusion"]["true_positive"] -= 1
+    done["confusion"]["false_negative"] += 1
+    other.write_text(json.dumps(done))
+    before = other.read_text()
+    assert refit_baselines.main(["paper", f"--results={tmp_path}"]) == 1
+    made = json.loads((other.parents[1] / "fold-0" / "result.json").read_text())
+    assert made["model"]["symbols"] > 0
+    assert 0 < made["scores"]["auc"] < 1
+    assert other.read_text() == before
