@@ -70,13 +70,16 @@ def keep(source: Path, target: Path) -> int:
 
 
 def is_further(new: Path, kept: Path) -> bool:
-    """Whether there is no kept result, or its scan had timed out and this one searched further.
+    """Whether it replaces the kept result: if that is missing, lacks scores, or had timed out and
+    the new one searched further.
 
     The same fold may have run on two machines; the result of the finished scan is kept.
     """
     before, after = result.read(kept), result.read(new)
     if before is None or after is None:
         return after is not None
+    if before.scores is None and after.scores is not None:  # of an ensemble that was refitted
+        return True
     had_timed_out = before.stop_reason == StopReason.TIMEOUT.value
     return had_timed_out and (
         after.stop_reason != before.stop_reason or after.seconds.scan > before.seconds.scan
