@@ -100,6 +100,10 @@ class Formula(ABC):
         """The condition in plain English, to follow the word "when"."""
         return self._phrase(phrases or {}, nested=False)
 
+    def parts_in_words(self, phrases: Phrases) -> list[str]:
+        """The condition in parts that can stand on lines of their own."""
+        return [self.words(phrases)]
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -231,12 +235,14 @@ class Chain(Formula):
         binding = _least_binding(self)
         return style.sign(self).join(bracketed(part, binding, style) for part in self.parts)
 
-    def _listed(self, phrases: Phrases, quantifiers: tuple[str, str], last: str) -> str:
-        """`both a and b`, `all of (a, b and c)`: a list that cannot be misread inside another."""
-        said = [part._phrase(phrases, nested=True) for part in self.parts]
-        if len(said) == 2:
-            return f"{quantifiers[0]} {said[0]} {last} {said[1]}"
-        return f"{quantifiers[1]} ({', '.join(said[:-1])} {last} {said[-1]})"
+    def parts_in_words(self, phrases: Phrases) -> list[str]:
+        """Each part in words, the second and later ones after the connective."""
+        first, *others = (part._phrase(phrases, nested=True) for part in self.parts)
+        return [first, *(f"{self.name} {other}" for other in others)]
+
+    def _joined_in_words(self, phrases: Phrases, nested: bool) -> str:
+        text = " ".join(self.parts_in_words(phrases))
+        return f"({text})" if nested else text
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
@@ -254,11 +260,7 @@ class And(Chain):
         return writer.conjunction(parts)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
-        if not is_true:
-            return self._listed(phrases, ("not both", "not all of"), "and")
-        if nested:
-            return self._listed(phrases, ("both", "all of"), "and")
-        return " and ".join(part._phrase(phrases, nested=True) for part in self.parts)
+        return ("" if is_true else "not ") + self._joined_in_words(phrases, nested or not is_true)
 
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
@@ -276,12 +278,9 @@ class Or(Chain):
         return writer.disjunction(parts)
 
     def _phrase(self, phrases: Phrases, nested: bool, is_true: bool = True) -> str:
-        if not is_true:
-            last = "nor" if len(self.parts) == 2 else "or"
-            return self._listed(phrases, ("neither", "none of"), last)
-        if nested:
-            return self._listed(phrases, ("either", "at least one of"), "or")
-        return " or ".join(part._phrase(phrases, nested=True) for part in self.parts)
+        if is_true:
+            return self._joined_in_words(phrases, nested)
+        return f"none of {in_list(self.parts, phrases)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -110,7 +110,7 @@ def learn(
         state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
     elif interrupted:
         state = replace(state, final=at_least_simple(fitted, state.final))
-    lengths = tuple(map(length_row, state.lengths))
+    lengths = tuple(map(length_row, state.candidates))
     return described(fitted, prediction, state, lengths, length, interrupted)
 
 
@@ -162,10 +162,8 @@ def described(
 
 
 def _last_finished(rows: Sequence[dict[str, Any]]) -> int:
-    """Of result.json, where the last row may be of a length under way; of several splits, none."""
-    is_under_way = bool(rows) and not rows[-1]["proved"] and "splits" not in rows[-1]
-    finished = rows[:-1] if is_under_way else rows
-    return int(finished[-1]["length"]) if finished else 0
+    """The last length of result.json whose search has ended; 0 where none has."""
+    return max((int(row["length"]) for row in rows if row.get("finished", True)), default=0)
 
 
 def length_row(entry: Length) -> dict[str, Any]:

@@ -57,8 +57,8 @@ _TEXTS = {  # of kinds that do not bring a whole sentence
     + _ROUNDED
     + "the best found for these, and is not proved to be the best; small whole costs in about the "
     "ratio of the classes, such as 2 and 3, can be proved ({costs})",
-    NoteKind.LENGTH_TIMED_OUT: "{cause} ended the choice of the length after length {length}; the "
-    "best so far is taken; {continues}",
+    NoteKind.LENGTH_TIMED_OUT: "{cause} ended the proofs after length {length}; of longer formulas "
+    "the best found is taken; {continues}",
     NoteKind.NOT_PROVED: "{cause} ended the search for the best formula of length {length}; the "
     "best so far is taken, and is not proved; {continues}",
     NoteKind.FOLDS_TIMED_OUT: "{count} of {folds} reached the time limit, so these figures may be "

@@ -53,11 +53,17 @@ class RuleFacts:
 
     rule: Rule
     answer: str  # `y = yes`
-    condition: str  # in words
+    condition: tuple[str, ...]  # in words, for a line each
     errors: str
     proof: str
     stop: str
     stability: str
+
+    @property
+    def sentence(self) -> str:
+        """`y = yes when age is at least 40`."""
+        separator = " " if len(self.condition) == 1 else "\n  "
+        return f"{self.answer} when" + "".join(separator + part for part in self.condition)
 
 
 @dataclass(frozen=True)
@@ -81,11 +87,19 @@ class Summary:
         pairs = zip(self.model.classes, map(percent, self.model.shares), strict=True)
         return sorted(pairs, key=lambda pair: pair[0] == self.model.otherwise)
 
+    @property
+    def sentence(self) -> str:
+        """The rules in words; a condition of more than two parts has a line for each."""
+        parts = "; else ".join(facts.sentence for facts in self.rules)
+        return f"Predict {parts}; otherwise {self.otherwise}."
+
     def lines(self) -> list[str]:
         """The model as text."""
-        lines = [self.model.words]
-        if self.totals:
-            lines += ["", self.totals]
+        return [*self.sentence.split("\n"), *self.fact_lines()]
+
+    def fact_lines(self) -> list[str]:
+        """Size, errors and proof of each rule."""
+        lines = ["", self.totals] if self.totals else []
         for facts in self.rules:
             lines += ["", *self._rule_lines(facts)]
         return lines
@@ -176,7 +190,7 @@ def _rule_facts(model: Model, rule: Rule) -> RuleFacts:
     return RuleFacts(
         rule,
         f"{model.target} = {rule.prediction}",
-        model.condition(rule),
+        model.condition_parts(rule),
         errors_in_words(rule.errors, model.rows, model.measure, rule.weight),
         _proof(model, rule),
         _stop(rule),

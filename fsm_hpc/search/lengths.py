@@ -72,11 +72,17 @@ class SplitProgress:
     lengths: tuple[Length, ...] = ()
     under_way: LengthAttempt | None = None
     spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
+    unproved: tuple[Length, ...] = ()  # longer ones, searched for better formulas only; not kept
 
     @property
     def whole(self) -> SplitProgress:
         """With the spare lengths among the others."""
-        return replace(self, lengths=(*self.lengths, *self.spare), spare=())
+        return replace(self, lengths=(*self.lengths, *self.spare), spare=(), unproved=())
+
+    @property
+    def candidates(self) -> tuple[Length, ...]:
+        """The lengths to choose among."""
+        return (*self.lengths, *self.unproved)
 
     def up_to(self, count: int) -> SplitProgress:
         """The first lengths only, the others to spare."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -29,6 +31,10 @@ from fsm_hpc.system import clock
 from fsm_hpc.system.numbers import SPREAD
 
 PACE_S = 1.0  # of searching, before a pace tells how long the rest takes
+# of processor time without a better formula, after which none is expected: so much, and a share
+SETTLED_S, SETTLED_SHARE = 4.0, 0.4
+UNPROVED_SHARE = 0.5  # of the scan, for lengths without proof where the proofs do not end in time
+UNPROVED_LENGTHS = 4  # beyond the last one that is proved, where no length is the last
 _FORCED = {
     End.TIMEOUT: StopReason.TIMEOUT,
     End.OUT_OF_MEMORY: StopReason.OUT_OF_MEMORY,
@@ -51,18 +57,23 @@ class ScanState:
         return means([progress.lengths for progress in self.by_split])
 
     @property
+    def candidates(self) -> tuple[Length, ...]:
+        """The lengths to choose among: the finished ones, and those without proof."""
+        return means([progress.candidates for progress in self.by_split])
+
+    @property
     def under_way(self) -> LengthAttempt | None:
         return next((one.under_way for one in self.by_split if one.under_way is not None), None)
 
     @property
     def best_validation(self) -> float:
-        return max((entry.validation_accuracy for entry in self.lengths), default=0.0)
+        return max((entry.validation_accuracy for entry in self.candidates), default=0.0)
 
     @property
     def chosen_length(self) -> int:
         """The smallest length with the best validation accuracy; 1 when none is finished."""
         best = self.best_validation
-        return next((e.length for e in self.lengths if e.validation_accuracy == best), 1)
+        return next((e.length for e in self.candidates if e.validation_accuracy == best), 1)
 
     @property
     def is_finished(self) -> bool:
@@ -120,6 +131,13 @@ class Limits:
     watch: Callable[[ScanState], None] = lambda state: None
     gives_up: bool = False  # on a length that is not expected to end within the budget
 
+    @property
+    def proof_budget_s(self) -> float | None:
+        """The time for lengths with proof: with `gives_up` some is left for lengths without."""
+        if self.scan_budget_s is None or not self.gives_up:
+            return self.scan_budget_s
+        return (1 - UNPROVED_SHARE) * self.scan_budget_s
+
 
 def scan(
     splits: Sequence[Split], solver: Solver, state: ScanState, limits: Limits
@@ -136,8 +154,12 @@ def scan(
     while state.stop_reason is None:
         state = _one_length(splits, solver, state, limits)
         yield state
-        if state.under_way is not None:  # interrupted: to be taken up again
+        if state.stop_reason is None and state.under_way is not None:  # to be taken up again
             return
+    if state.stop_reason is StopReason.TIMEOUT and limits.gives_up:
+        for at in range(len(splits)):
+            state = _without_proof(splits, at, solver, state, limits)
+        yield state
 
 
 def finish(
@@ -154,8 +176,9 @@ def finish(
     def keep(attempt: LengthAttempt) -> ScanState:
         return replace(state, final=attempt)
 
+    budget_s = limits.final_budget_s
     after, outcome = _attempt(
-        problem, solver, before, limits, limits.final_budget_s, lambda a: limits.watch(keep(a))
+        problem, solver, before, limits, budget_s, lambda a: limits.watch(keep(a)), _is_hopeless
     )
     if outcome.end is End.STOPPED:  # to be taken up again
         yield keep(replace(after, end=None))
@@ -238,7 +261,7 @@ def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanSta
             spent = sum(progress.seconds for progress in view)
             return replace(state, by_split=view, stop_reason=reason, scan_s=spent)
     spent = sum(progress.seconds for progress in by_split)
-    is_spent = limits.scan_budget_s is not None and spent + 0.01 >= limits.scan_budget_s
+    is_spent = limits.proof_budget_s is not None and spent + 0.01 >= limits.proof_budget_s
     reason = StopReason.TIMEOUT if is_spent else None
     return replace(state, by_split=tuple(by_split), scan_s=spent, stop_reason=reason)
 
@@ -261,7 +284,7 @@ def _reason(
 
 def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
     """A formula to beat: the best of the scan whose cuts are also cuts of these rows."""
-    entries = [e for progress in state.by_split for e in progress.lengths if e.length == length]
+    entries = [e for progress in state.by_split for e in progress.candidates if e.length == length]
     known = [snapped(problem, entry.formula) for entry in entries]
     found = [formula for formula in known if problem.admits(formula)]
     if not found:
@@ -286,9 +309,12 @@ def _one_length(
     def tell(attempt: LengthAttempt) -> None:
         limits.watch(keep(replace(progress, under_way=attempt), attempt.seconds))
 
-    budget_s = None if limits.scan_budget_s is None else limits.scan_budget_s - used_s
+    budget_s = None if limits.proof_budget_s is None else limits.proof_budget_s - used_s
     behind = sum(len(one.lengths) == len(progress.lengths) for one in state.by_split) - 1
-    after, outcome = _attempt(split.train, solver, before, limits, budget_s, tell, behind)
+    is_hopeless = partial(_is_hopeless, behind=behind)
+    after, outcome = _attempt(
+        split.train, solver, before, limits, budget_s, tell, is_hopeless, needs_proof=True
+    )
     if not outcome.proved:
         state = keep(replace(progress, under_way=after), after.seconds)
         return replace(state, stop_reason=_FORCED.get(outcome.end))
@@ -298,6 +324,46 @@ def _one_length(
     return replace(state, stop_reason=_reason(state.by_split, splits, limits.rule))
 
 
+def _without_proof(
+    splits: Sequence[Split], at: int, solver: Solver, state: ScanState, limits: Limits
+) -> ScanState:
+    """The state with the longer lengths of a split, each with the best formula found in time."""
+    split, progress = splits[at], state.by_split[at]
+    begun = progress.under_way or progress.next_attempt(first_length(splits))
+    last = limits.rule.max_length or begun.length + UNPROVED_LENGTHS - 1
+    found: dict[Formula, Length] = {}
+
+    def with_formula(attempt: LengthAttempt) -> ScanState:
+        formula = attempt.best.formula
+        if formula is not None and formula not in found:
+            errors = split.train.errors(formula)
+            found[formula] = describe_length(split, attempt, formula, errors, False)
+        unproved = _best_within(found.values(), begun.length, last)
+        changed = replace(progress, unproved=unproved)
+        by_split = (*state.by_split[:at], changed, *state.by_split[at + 1 :])
+        return replace(state, by_split=by_split, scan_s=state.scan_s + attempt.seconds)
+
+    assert limits.scan_budget_s is not None
+    left_s = max(0.0, limits.scan_budget_s - state.scan_s) / (len(splits) - at)
+    after, _ = _attempt(
+        split.train,
+        solver,
+        LengthAttempt(last, begun.best),
+        limits,
+        left_s,
+        lambda attempt: limits.watch(with_formula(attempt)),
+        lambda *_: True,
+    )
+    return with_formula(after)
+
+
+def _best_within(entries: Iterable[Length], first: int, last: int) -> tuple[Length, ...]:
+    """Of each length the formula with fewest errors, of these the smallest; none where none is."""
+    ranked = sorted(entries, key=lambda entry: (entry.errors, entry.size))
+    best = ((n, next((e for e in ranked if e.size <= n), None)) for n in range(first, last + 1))
+    return tuple(replace(entry, length=n) for n, entry in best if entry is not None)
+
+
 def _attempt(
     problem: Problem,
     solver: Solver,
@@ -305,13 +371,17 @@ def _attempt(
     limits: Limits,
     budget_s: float | None,
     watch: Callable[[LengthAttempt], None],
-    behind: int = 0,
+    is_hopeless: Callable[[LengthAttempt, float], bool],
+    needs_proof: bool = False,
 ) -> tuple[LengthAttempt, Outcome]:
     """Solve one length, counting the seconds that earlier attempts at it took.
 
-    `behind` other splits need the same length, before it counts.
+    Where limits allow it, a proof that is hopeless ends the attempt: at once where it needs the
+    proof, else when no better formula is expected either.
     """
     started = clock.monotonic()
+    began = improved_at = time.process_time()
+    errors = before.best.errors
 
     def attempt(best: Incumbent) -> LengthAttempt:
         seconds = before.seconds + clock.monotonic() - started
@@ -320,10 +390,19 @@ def _attempt(
     deadline = None if budget_s is None else started + budget_s - before.seconds
     give_up = threading.Event()
 
+    def has_settled(best: Incumbent) -> bool:
+        nonlocal errors, improved_at
+        now = time.process_time()
+        if best.errors != errors:
+            errors, improved_at = best.errors, now
+        return now - improved_at > max(SETTLED_S, SETTLED_SHARE * (now - began))
+
     def report(best: Incumbent) -> None:
-        now = attempt(best)
+        now, is_settled = attempt(best), has_settled(best)
         watch(now)
-        if limits.gives_up and deadline is not None and _is_hopeless(now, behind, deadline):
+        if not limits.gives_up or deadline is None or not is_hopeless(now, deadline):
+            return
+        if needs_proof or is_settled:
             give_up.set()
 
     control = replace(limits.control, deadline=deadline, report=report, give_up=give_up)
@@ -334,8 +413,11 @@ def _attempt(
     return replace(attempt(outcome.incumbent), solver=outcome.solver), outcome
 
 
-def _is_hopeless(attempt: LengthAttempt, behind: int, deadline: float) -> bool:
-    """Whether the pace so far says that the length cannot be finished before the deadline."""
+def _is_hopeless(attempt: LengthAttempt, deadline: float, behind: int = 0) -> bool:
+    """Whether the pace so far says that the length cannot be finished before the deadline.
+
+    `behind` other splits need the same length, before it counts.
+    """
     left_s, frontier = attempt.left_s, attempt.best.frontier
     if left_s is None or frontier is None or frontier.seconds < PACE_S:
         return False

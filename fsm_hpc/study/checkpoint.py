@@ -63,6 +63,8 @@ def _state_of(saved: dict[str, Any]) -> ScanState:
 
 def _content(state: ScanState) -> dict[str, Any]:
     saved: dict[str, Any] = serialization.plain(state)
+    for progress in saved["by_split"]:
+        del progress["unproved"]  # which is searched again
     first, *others = saved.pop("by_split")
     saved |= first | ({"splits": others} if others else {})
     for attempt in _attempts(saved):

@@ -31,7 +31,7 @@ def formula_result(fold: Fold, state: ScanState, splits: Sequence[Split]) -> Fol
     test = fold.problem(fold.rows.test) if len(fold.rows.test) else None  # the fold `all` has none
     formula = within_slack(fitted, found)
     validation = state.best_validation
-    if not state.lengths:
+    if not state.candidates:
         validation = splits[0].validation.accuracy(formula)
     return replace(
         common(
@@ -77,11 +77,16 @@ def _scores(fold: Fold, formula: Formula, fitted: Problem, test: Problem) -> Sco
 
 
 def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, Any]]:
-    """What every length brought, with each split's own formula where there are several."""
-    rows = [checkpoint.length_row(entry) for entry in state.lengths]
+    """The result of every length, with each split's own formula where there are several.
+
+    A row of a length whose search has not ended has `finished: false`.
+    """
+    rows = [checkpoint.length_row(entry) for entry in state.candidates]
+    for row in rows[len(state.lengths) :]:
+        row["finished"] = False
     if len(splits) > 1:
         for number, row in enumerate(rows):
-            entries = [progress.lengths[number] for progress in state.by_split]
+            entries = [progress.candidates[number] for progress in state.by_split]
             row["splits"] = [
                 {
                     "formula": str(entry.formula),
@@ -90,11 +95,15 @@ def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, An
                 }
                 for entry in entries
             ]
-    elif state.under_way is not None and state.under_way.best.formula is not None:
+    elif (
+        len(rows) == len(state.lengths)
+        and state.under_way is not None
+        and state.under_way.best.formula is not None
+    ):
         best = state.under_way.best.formula
         errors = splits[0].train.errors(best)
         entry = describe_length(splits[0], state.under_way, best, errors, False)
-        rows.append(checkpoint.length_row(entry))
+        rows.append(checkpoint.length_row(entry) | {"finished": False})
     return rows
 
 

@@ -214,7 +214,7 @@ def test_a_spent_time_limit_is_told_and_the_best_so_far_is_kept() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=(400, 12))
     labels = (values[:, 0] * values[:, 1] + rng.normal(size=400)) > 0
-    with pytest.warns(ConvergenceWarning, match="time_limit_s ended the choice of the length"):
+    with pytest.warns(ConvergenceWarning, match="time_limit_s ended the proofs"):
         fitted = _classifier(time_limit_s=0.5, max_length=None, patience=99).fit(values, labels)
     assert fitted.timed_out_
     assert fitted.stop_reason_ == "timeout"

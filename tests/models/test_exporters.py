@@ -178,7 +178,7 @@ EXPORTS = {
     ),
     "python": '''\
 def predict(row):
-    """Predict y = yes when job is services or both age is at least 40.5 and smokes is not true; \
+    """Predict y = yes when job is services or (age is at least 40.5 and smokes is not true); \
 otherwise y = no."""
     if _text(row, 'job') == 'services' or (_number(row, 'age') >= 40.5 and not (_text(row, \
 'smokes') in ('yes', 'true', '1', '1.0'))):
@@ -192,7 +192,7 @@ otherwise y = no."""
         'EXACT(C2,"yes"),EXACT(C2,"true"),EXACT(C2,"1")))))),"yes","no"))'
     ),
     "javascript": """\
-// Predict y = yes when job is services or both age is at least 40.5 and smokes is not true; \
+// Predict y = yes when job is services or (age is at least 40.5 and smokes is not true); \
 otherwise y = no.
 function predict(row) {
   return text("job") === "services" || (number("age") >= 40.5 && !(["yes", "true", "1", "1.0"]\
@@ -218,7 +218,7 @@ function predict(row) {
         indent=1,
     ),
     "r": """\
-# Predict y = yes when job is services or both age is at least 40.5 and smokes is not true; \
+# Predict y = yes when job is services or (age is at least 40.5 and smokes is not true); \
 otherwise y = no.
 predict_rule <- function(data) {
 """,
@@ -227,10 +227,10 @@ predict_rule <- function(data) {
     "latex": r"""\[
   \textit{job\_services} \lor \textit{age}_{\geq 40.5} \land \neg \textit{smokes}
 \]
-Predict y = yes when job is services or both age is at least 40.5 and smokes is not true; """
+Predict y = yes when job is services or (age is at least 40.5 and smokes is not true); """
     "otherwise y = no.",
     "text": """\
-Predict y = yes when job is services or both age is at least 40.5 and smokes is not true; \
+Predict y = yes when job is services or (age is at least 40.5 and smokes is not true); \
 otherwise y = no.
 
 formula  job_services or age >= 40.5 and not smokes

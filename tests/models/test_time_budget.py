@@ -181,19 +181,19 @@ def test_a_starved_fit_is_as_good_as_the_best_literal_and_says_what_was_cut(
 
 
 @pytest.mark.parametrize(
-    ("is_proved", "more", "finished"),
-    [(True, {}, 3), (False, {}, 2), (False, {"splits": []}, 3)],
-    ids=["proved", "one split, the last row under way", "several splits"],
+    ("is_proved", "last", "finished"),
+    [(True, {}, 3), (False, {"finished": False}, 2), (False, {}, 3)],
+    ids=["proved", "the last row under way", "rounded weights"],
 )
 def test_a_timed_out_scan_names_the_last_length_that_it_finished(
-    is_proved: bool, more: dict[str, Any], finished: int
+    is_proved: bool, last: dict[str, Any], finished: int
 ) -> None:
     """Nothing is proved of rounded weights, also not of a length that is finished."""
     (problem,) = starved(solver="native")._result.problems.values()
     best = Incumbent(next(literals(problem)), 1)
     state = ScanState(stop_reason=StopReason.TIMEOUT, final=LengthAttempt(1, best))
-    rows = tuple({"length": length, "proved": is_proved} | more for length in (1, 2, 3))
-    told = " ".join(map(str, learn.described(problem, True, state, rows).notes))
+    *rows, end = ({"length": length, "proved": is_proved} for length in (1, 2, 3))
+    told = " ".join(map(str, learn.described(problem, True, state, (*rows, end | last)).notes))
     assert f"after length {finished};" in told
 
 

@@ -108,6 +108,35 @@ def test_a_spent_budget_falls_back_and_more_budget_goes_on() -> None:
     assert _essence(more) == _essence(whole)
 
 
+def test_a_scan_that_gives_up_compares_longer_formulas_without_proof() -> None:
+    solver = LadderSolver(ends={2: End.TIMEOUT, 3: End.TIMEOUT})
+    limits = Limits(StoppingRule(max_length=7), scan_budget_s=1000, gives_up=True)
+    state = _run(solver, ScanState(), limits)[-1]
+    assert state.stop_reason is StopReason.TIMEOUT
+    assert [length for length, _ in solver.calls] == [1, 2, 3, 7]
+    assert [entry.length for entry in state.lengths] == [1, 2]
+    assert [entry.length for entry in state.candidates] == [1, 2, 3, 4, 5, 6, 7]
+    assert all(entry.size <= entry.length for entry in state.candidates)
+    assert not any(entry.proved for entry in state.candidates[2:])
+    assert state.under_way is not None
+    assert state.under_way.length == 3  # which a larger budget goes on with
+    best = max(entry.validation_accuracy for entry in state.candidates)
+    assert state.candidates[state.chosen_length - 1].validation_accuracy == best
+    (final,) = finish(_problems()[0], LadderSolver(), state, limits)
+    assert final.final is not None
+    assert final.final.length == max(state.chosen_length, 2)
+
+
+def test_lengths_without_proof_are_searched_again_with_a_larger_budget() -> None:
+    solver = LadderSolver(ends={2: End.TIMEOUT, 3: End.TIMEOUT})
+    limits = Limits(StoppingRule(max_length=7), scan_budget_s=1000, gives_up=True)
+    state = _run(solver, ScanState(), limits)[-1]
+    more = _run(LadderSolver(), state, replace(limits, scan_budget_s=2000))[-1]
+    whole = _run(LadderSolver(), ScanState(), limits)[-1]
+    assert _essence(more) == _essence(whole)
+    assert more.candidates == more.lengths
+
+
 def test_memory_that_ran_out_falls_back_and_the_next_run_goes_on() -> None:
     limits = Limits(StoppingRule(max_length=4))
     stopped = _run(LadderSolver(ends={1: End.OUT_OF_MEMORY}), ScanState(), limits)[-1]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # One rule is worth more care than one of many folds: a mean over splits does not fall for one lucky
 # part, and with the paper's patience of two a scan misses every rule that begins with "not".
 DEFAULTS = {"method": "pivot", "scan.splits": 5, "scan.patience": 4}
+LARGE = 20_000  # rows from which on one split has validation rows enough
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,24 +33,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     """Fit the rule here, or submit it as a job."""
     from fsm_hpc.cluster import schedulers
-    from fsm_hpc.models.tasks import on_all_rows
-    from fsm_hpc.study.compose import compose
     from fsm_hpc.system import clock, terminal
 
     started = clock.monotonic()
     overrides = as_settings(arguments, flags.target)
     if options.shows_config(flags, overrides):
         return 0
-    config = compose(overrides)
-    if not config.method.name.finds_formula:
-        known = "median, pivot or interval"
-        raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
-    config = on_all_rows(config)
+    config = _composed(overrides, not any(one.startswith("scan.splits=") for one in arguments))
     if flags.multirun and not schedulers.of(config).ends_with_command:
         from fsm_hpc.cluster.submit import launch
 
         return launch.launch([config], launch.Options(), stays=True)
     return _fit_here(config, terminal.console(), started)
+
+
+def _composed(overrides: list[str], chooses_splits: bool) -> Config:
+    """The config of the rule on all rows; of a large table with one split, unless it is given."""
+    from fsm_hpc.models.tasks import on_all_rows, tasks_of
+    from fsm_hpc.study.compose import compose
+
+    config = compose(overrides)
+    if not config.method.name.finds_formula:
+        known = "median, pivot or interval"
+        raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
+    if chooses_splits and tasks_of(config)[0].dataset.rows >= LARGE:
+        kept = [override for override in overrides if not override.startswith("scan.splits=")]
+        config = compose([*kept, "scan.splits=1"])
+    return on_all_rows(config)
 
 
 def as_settings(arguments: list[str], target: str | None) -> list[str]:
@@ -118,8 +128,8 @@ def _show(console: Console, model: Model, paths: ModelPaths) -> None:
     from fsm_hpc.models.presenter import summarize
 
     facts = summarize(model)
-    console.print(model.words, style="bold", soft_wrap=True)
-    for line in facts.lines()[1:]:
+    console.print(facts.sentence, style="bold", soft_wrap=True)
+    for line in facts.fact_lines():
         console.print(line, soft_wrap=True)
     console.print("")
     for figure in facts.figures:

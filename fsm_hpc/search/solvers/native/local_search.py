@@ -34,8 +34,9 @@ from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT
 from fsm_hpc.search.solvers.native.kernels.local import HIGH, LOW, VALUE, best_literals
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
-BEAM = 12  # formulas of each size that are extended
-BRANCHES = 2  # literals that are tried at a new place
+# formulas of each size that are extended, and literals tried at a new place: a quick pass, then all
+PASSES = ((1, 1), (12, 2))
+FIRST_LITERALS = 36  # plain, and as many negated
 MOST_KEPT = 400  # formulas of each size
 MOST_SEEN = 200_000  # formulas of each size that are recognized
 KEPT_TRUTHS = 4096  # literals whose rows are kept
@@ -47,8 +48,8 @@ LOW_AT, HIGH_AT = 4, 5
 
 PROOF_ALONE_S = 0.1  # before the local search begins
 SLICE_S = 0.02  # of the local search between two looks at the proof
-# of the time, for the local search: where this size, the next or a later one is the last
-SHARES = (0.05, 0.3, 0.5)
+# of the time, for the local search: where this size, the next, the one after or a later one is last
+SHARES = (0.05, 0.3, 0.5, 0.8)
 FIRST_S = 60.0  # so long; later on LATER_SHARE
 LATER_SHARE = 0.02
 
@@ -121,6 +122,7 @@ class LocalSearch:
         self._truths: dict[Literal, Array] = {}
         self._best: dict[int, Leader] = {}
         self._length = 0
+        self._learned: list[Expression] = []  # that are not improved yet
         self._steps: Iterator[None] = iter(())
         self._weights = table.weights.astype(np.int64)
         self._columns, self._ends, self._starts = _columns_of(table)
@@ -147,6 +149,7 @@ class LocalSearch:
         """Take a formula that was found elsewhere as one to improve."""
         expression = expression_of(formula, self._table)
         if expression is not None:
+            self._learned.append(expression)
             self._add(expression)
 
     # -------------------------------------------------------------------------------- steps
@@ -154,8 +157,11 @@ class LocalSearch:
     def _all_steps(self, first: int) -> Iterator[None]:
         if first == 1:
             yield from self._begin()
-        for size in range(first, self._length + 1):
-            yield from self._extend(size)
+        while self._learned:
+            yield from self._improve(self._learned.pop())
+        for beam, branches in PASSES:
+            for size in range(first, self._length + 1):
+                yield from self._extend(size, beam, branches)
         while True:
             yield from self._restart()
 
@@ -163,22 +169,22 @@ class LocalSearch:
         """The best literals, plain and negated, and the shortest formula that is allowed."""
         for expression in (OPEN, negated(OPEN)):
             path = leaves(expression)[0]
-            for literal in self._candidates(expression, path, 3 * BEAM):
+            for literal in self._candidates(expression, path, FIRST_LITERALS):
                 self._add(replaced(expression, path, literal))
             yield
         self.learn(self._problem.shortest)
         yield
 
-    def _extend(self, size: int) -> Iterator[None]:
+    def _extend(self, size: int, beam: int, branches: int) -> Iterator[None]:
         """Extend the best formulas of a size by one literal at every place."""
         language = self._table.language
-        for expression in self._kept(size)[:BEAM]:
+        for expression in self._kept(size)[:beam]:
             if is_of(negated(expression), language):
                 yield from self._improve(negated(expression))
             for larger, hole in grown(expression, language):
                 if size_of(larger) > self._length:
                     continue
-                for literal in self._candidates(larger, hole, BRANCHES):
+                for literal in self._candidates(larger, hole, branches):
                     yield from self._improve(replaced(larger, hole, literal))
 
     def _restart(self) -> Iterator[None]:

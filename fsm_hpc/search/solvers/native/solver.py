@@ -304,6 +304,7 @@ class _Solve:
                 known.optima.append(found)  # only the last one is asked for from here on
         else:
             self._hint = found
+            known.local.learn(formula)
         if formula.size <= self._length and found.score > self._best.score:
             self._best = found
 
