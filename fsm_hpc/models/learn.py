@@ -14,6 +14,7 @@ from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.models.model import BeforeRounding, Class, Coverage, Rule
 from fsm_hpc.models.notes import Note, NoteKind, of_rounded_weights
 from fsm_hpc.search import rounding
+from fsm_hpc.search.attempts import at_least_simple
 from fsm_hpc.search.lengths import Length, Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
@@ -21,7 +22,6 @@ from fsm_hpc.search.scan import (
     Limits,
     ScanState,
     StoppingRule,
-    at_least_simple,
     finish,
     is_proved,
     scan,

@@ -194,11 +194,6 @@ class Model:
         """`age is at least 40`."""
         return rule.formula.words(self.phrases)
 
-    def condition_parts(self, rule: Rule) -> tuple[str, ...]:
-        """The condition in parts, for a line each; one where there are no more than two."""
-        parts = rule.formula.parts_in_words(self.phrases)
-        return tuple(parts) if len(parts) > 2 else (self.condition(rule),)
-
     @property
     def words(self) -> str:
         """`Predict y = a when ...; else y = b when ...; otherwise y = c.`"""

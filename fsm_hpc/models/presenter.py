@@ -190,12 +190,17 @@ def _rule_facts(model: Model, rule: Rule) -> RuleFacts:
     return RuleFacts(
         rule,
         f"{model.target} = {rule.prediction}",
-        model.condition_parts(rule),
+        _condition(model, rule),
         errors_in_words(rule.errors, model.rows, model.measure, rule.weight),
         _proof(model, rule),
         _stop(rule),
         stability_in_words(rule, model.figures.get("folds", 0)),
     )
+
+
+def _condition(model: Model, rule: Rule) -> tuple[str, ...]:
+    parts = rule.formula.parts_in_words(model.phrases)
+    return tuple(parts) if len(parts) > 2 else (model.condition(rule),)
 
 
 def _proof(model: Model, rule: Rule) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 
@@ -138,3 +138,20 @@ def describe_length(
         seconds=attempt.seconds,
         solver=attempt.solver,
     )
+
+
+def best_within(entries: Iterable[Length], first: int, last: int) -> tuple[Length, ...]:
+    """Of each length the formula with fewest errors, of these the smallest; none where none is."""
+    ranked = sorted(entries, key=lambda entry: (entry.errors, entry.size))
+    best = ((n, next((e for e in ranked if e.size <= n), None)) for n in range(first, last + 1))
+    return tuple(replace(entry, length=n) for n, entry in best if entry is not None)
+
+
+def shortest_length(problem: Problem) -> int:
+    """The smallest length at which some formula meets the constraints."""
+    return problem.shortest.size if problem.constraints.binds else 1
+
+
+def first_length(splits: Sequence[Split]) -> int:
+    """The smallest length with a formula in every split."""
+    return max((shortest_length(split.train) for split in splits), default=1)

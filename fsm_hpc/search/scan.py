@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
-
-from numpy.typing import NDArray
 
 from fsm_hpc.formulas.formula import Formula
-from fsm_hpc.search.checking import checked
+from fsm_hpc.search.attempts import at_least_simple, attempt_length, is_hopeless, may_go_on
 from fsm_hpc.search.lengths import (
     Length,
     LengthAttempt,
     Split,
     SplitProgress,
+    best_within,
     describe_length,
+    first_length,
     means,
+    shortest_length,
 )
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.rounding import snapped, written
+from fsm_hpc.search.rounding import snapped
 from fsm_hpc.search.shortest import NoFormulaError
-from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
+from fsm_hpc.search.solvers.base import Control, End, Incumbent, Solver
 from fsm_hpc.search.solvers.simple import LITERAL_SIZE, SIMPLE_SIZE, best_simple, worth_of
 from fsm_hpc.search.stop_reason import StopReason
-from fsm_hpc.system import clock
-from fsm_hpc.system.numbers import SPREAD
 
-PACE_S = 1.0  # of searching, before a pace tells how long the rest takes
-# of processor time without a better formula, after which none is expected: so much, and a share
-SETTLED_S, SETTLED_SHARE = 4.0, 0.4
 UNPROVED_SHARE = 0.5  # of the scan, for lengths without proof where the proofs do not end in time
 UNPROVED_LENGTHS = 4  # beyond the last one that is proved, where no length is the last
 _FORCED = {
@@ -170,15 +163,21 @@ def finish(
     before = state.final
     if before is None or before.length != length:
         before = LengthAttempt(length, _seed(problem, state, length))
-    elif not _may_go_on(before, limits.final_budget_s):
+    elif not may_go_on(before, limits.final_budget_s):
         return
 
     def keep(attempt: LengthAttempt) -> ScanState:
         return replace(state, final=attempt)
 
-    budget_s = limits.final_budget_s
-    after, outcome = _attempt(
-        problem, solver, before, limits, budget_s, lambda a: limits.watch(keep(a)), _is_hopeless
+    after, outcome = attempt_length(
+        problem,
+        solver,
+        before,
+        limits.control,
+        limits.gives_up,
+        limits.final_budget_s,
+        lambda attempt: limits.watch(keep(attempt)),
+        is_hopeless,
     )
     if outcome.end is End.STOPPED:  # to be taken up again
         yield keep(replace(after, end=None))
@@ -199,41 +198,9 @@ def _final_length(problem: Problem, state: ScanState, rule: StoppingRule) -> int
     return max(chosen, min(least, rule.max_length or least))
 
 
-def at_least_simple(problem: Problem, final: LengthAttempt) -> LengthAttempt:
-    """The same, or the best literal or constant where the best formula so far is worse.
-
-    What a solver proves is at least as good, unless weights were rounded for it.
-    """
-    best = final.best
-    is_best = best.proved_length >= min(final.length, SIMPLE_SIZE) and problem.has_exact_weights
-    if best.formula is None or is_best:
-        return final
-    worth = worth_of(problem)
-    simple = best_simple(problem, final.length, worth)
-    if simple is None or _sum(problem, simple, worth) <= _sum(problem, best.formula, worth):
-        return final
-    made = written(problem, simple)
-    better = replace(best, formula=made, errors=problem.errors(made), proved_length=0)
-    return replace(final, best=better)
-
-
-def _sum(problem: Problem, formula: Formula, worth: NDArray[Any]) -> float:
-    return float(worth[formula.evaluate(problem.table)].sum())
-
-
 def is_proved(problem: Problem, final: LengthAttempt) -> bool:
     """Whether the final formula is the best one; for rounded weights nothing is proved."""
     return final.end is End.PROVED and problem.has_exact_weights
-
-
-def shortest_length(problem: Problem) -> int:
-    """The smallest length at which some formula meets the constraints."""
-    return problem.shortest.size if problem.constraints.binds else 1
-
-
-def first_length(splits: Sequence[Split]) -> int:
-    """The smallest length with a formula in every split."""
-    return max((shortest_length(split.train) for split in splits), default=1)
 
 
 def _check_reach(splits: Sequence[Split], rule: StoppingRule) -> None:
@@ -311,9 +278,16 @@ def _one_length(
 
     budget_s = None if limits.proof_budget_s is None else limits.proof_budget_s - used_s
     behind = sum(len(one.lengths) == len(progress.lengths) for one in state.by_split) - 1
-    is_hopeless = partial(_is_hopeless, behind=behind)
-    after, outcome = _attempt(
-        split.train, solver, before, limits, budget_s, tell, is_hopeless, needs_proof=True
+    after, outcome = attempt_length(
+        split.train,
+        solver,
+        before,
+        limits.control,
+        limits.gives_up,
+        budget_s,
+        tell,
+        partial(is_hopeless, behind=behind),
+        needs_proof=True,
     )
     if not outcome.proved:
         state = keep(replace(progress, under_way=after), after.seconds)
@@ -338,95 +312,21 @@ def _without_proof(
         if formula is not None and formula not in found:
             errors = split.train.errors(formula)
             found[formula] = describe_length(split, attempt, formula, errors, False)
-        unproved = _best_within(found.values(), begun.length, last)
+        unproved = best_within(found.values(), begun.length, last)
         changed = replace(progress, unproved=unproved)
         by_split = (*state.by_split[:at], changed, *state.by_split[at + 1 :])
         return replace(state, by_split=by_split, scan_s=state.scan_s + attempt.seconds)
 
     assert limits.scan_budget_s is not None
     left_s = max(0.0, limits.scan_budget_s - state.scan_s) / (len(splits) - at)
-    after, _ = _attempt(
+    after, _ = attempt_length(
         split.train,
         solver,
         LengthAttempt(last, begun.best),
-        limits,
+        limits.control,
+        limits.gives_up,
         left_s,
         lambda attempt: limits.watch(with_formula(attempt)),
         lambda *_: True,
     )
     return with_formula(after)
-
-
-def _best_within(entries: Iterable[Length], first: int, last: int) -> tuple[Length, ...]:
-    """Of each length the formula with fewest errors, of these the smallest; none where none is."""
-    ranked = sorted(entries, key=lambda entry: (entry.errors, entry.size))
-    best = ((n, next((e for e in ranked if e.size <= n), None)) for n in range(first, last + 1))
-    return tuple(replace(entry, length=n) for n, entry in best if entry is not None)
-
-
-def _attempt(
-    problem: Problem,
-    solver: Solver,
-    before: LengthAttempt,
-    limits: Limits,
-    budget_s: float | None,
-    watch: Callable[[LengthAttempt], None],
-    is_hopeless: Callable[[LengthAttempt, float], bool],
-    needs_proof: bool = False,
-) -> tuple[LengthAttempt, Outcome]:
-    """Solve one length, counting the seconds that earlier attempts at it took.
-
-    Where limits allow it, a proof that is hopeless ends the attempt: at once where it needs the
-    proof, else when no better formula is expected either.
-    """
-    started = clock.monotonic()
-    began = improved_at = time.process_time()
-    errors = before.best.errors
-
-    def attempt(best: Incumbent) -> LengthAttempt:
-        seconds = before.seconds + clock.monotonic() - started
-        return replace(before, best=best, seconds=seconds, end=None)
-
-    deadline = None if budget_s is None else started + budget_s - before.seconds
-    give_up = threading.Event()
-
-    def has_settled(best: Incumbent) -> bool:
-        nonlocal errors, improved_at
-        now = time.process_time()
-        if best.errors != errors:
-            errors, improved_at = best.errors, now
-        return now - improved_at > max(SETTLED_S, SETTLED_SHARE * (now - began))
-
-    def report(best: Incumbent) -> None:
-        now, is_settled = attempt(best), has_settled(best)
-        watch(now)
-        if not limits.gives_up or deadline is None or not is_hopeless(now, deadline):
-            return
-        if needs_proof or is_settled:
-            give_up.set()
-
-    control = replace(limits.control, deadline=deadline, report=report, give_up=give_up)
-    watch(attempt(before.best))
-    outcome = solver.solve(problem, before.length, before.best, control)
-    outcome = replace(outcome, formula=written(problem, outcome.formula))
-    outcome = checked(problem, before.length, outcome)
-    return replace(attempt(outcome.incumbent), solver=outcome.solver), outcome
-
-
-def _is_hopeless(attempt: LengthAttempt, deadline: float, behind: int = 0) -> bool:
-    """Whether the pace so far says that the length cannot be finished before the deadline.
-
-    `behind` other splits need the same length, before it counts.
-    """
-    left_s, frontier = attempt.left_s, attempt.best.frontier
-    if left_s is None or frontier is None or frontier.seconds < PACE_S:
-        return False
-    needed_s = left_s + behind * (frontier.seconds + left_s)
-    return needed_s / SPREAD > deadline - clock.monotonic()
-
-
-def _may_go_on(attempt: LengthAttempt, budget_s: float | None) -> bool:
-    """Whether a final solve has something left to do, and the time for it."""
-    if attempt.end is End.TIMEOUT:
-        return budget_s is None or attempt.seconds < budget_s
-    return attempt.end is not End.PROVED

@@ -11,9 +11,9 @@ from typing import Any
 
 from fsm_hpc.search.checking import errors_of
 from fsm_hpc.search.frontier import Frontier, with_checksum
-from fsm_hpc.search.lengths import Length, LengthAttempt, Split
+from fsm_hpc.search.lengths import Length, LengthAttempt, Split, first_length
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.scan import ScanState, first_length
+from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study import scan_file
 from fsm_hpc.system import clock, serialization
 from fsm_hpc.system.files import UnreadableError
