@@ -2,7 +2,7 @@
 
     python -m benchmarks.mutants answers    let all mutants answer; the same command resumes
     python -m benchmarks.mutants check      check the answers, the wrong ones first; likewise
-    python -m benchmarks.mutants write      put the table into docs/checking.md
+    python -m benchmarks.mutants write      put the table into docs/explanation/checking.md
 
 Each mutant of `benchmarks/mutant_list.py` is one textual change of the solver, applied to a copy of
 the package. A copy solves the training rows of fold 0 of the seven datasets, with all methods, at
@@ -56,7 +56,7 @@ LONGEST = 5
 UNCHANGED = "unchanged"
 NATIVE = Path("search/solvers/native")  # in the package
 OUT = Path("results/benchmarks/mutants.json")
-PAGE = Path("docs/checking.md")
+PAGE = Path("docs/explanation/checking.md")
 # Solves pickled problems with the package of its working folder, and keeps each answer at once.
 WORKER = """
 import pickle, sys

@@ -3,7 +3,7 @@
     pip install pystreed pycontree pytrees-rs pydl8.5 gosdt arborenum
     python -m benchmarks.optimality                     all packages that are installed
     python -m benchmarks.optimality --only gosdt        one of them; the others are kept
-    python -m benchmarks.optimality --write             the tables of docs/optimality.md
+    python -m benchmarks.optimality --write             the tables of docs/explanation/optimality.md
 
 All packages get the same random small tables (`benchmarks/small_tables.py`), each in a process of
 its own. An answer is wrong if the package claims that it is optimal and the objective of its
@@ -35,7 +35,7 @@ from benchmarks.result_cache import ResultCache, Results
 from benchmarks.small_tables import Question, random_table
 
 OUT = Path("results/benchmarks/optimality.json")
-PAGE = Path("docs/optimality.md")
+PAGE = Path("docs/explanation/optimality.md")
 START_S = 300.0  # for the imports of a package
 LIMIT_S = 90.0  # for one question, beyond the limit that the package has itself
 MOST_CHOICES = 500  # of thresholds, where formulas are found by brute force

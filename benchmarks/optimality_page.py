@@ -1,4 +1,4 @@
-"""The tables of docs/optimality.md from the kept results of `benchmarks.optimality`."""
+"""The tables of docs/explanation/optimality.md from the kept results of `benchmarks.optimality`."""
 
 from __future__ import annotations
 

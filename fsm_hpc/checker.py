@@ -2,7 +2,7 @@
 
 Usage: python checker.py claim.json.gz [--budget SECONDS]. Exit codes: 0 verified, 1 refuted, 2 not
 checkable (malformed or outside the scope), 3 budget used up. This file needs numpy and nothing
-else. docs/checking.md proves in the same four steps that no better formula is overlooked.
+else. docs/explanation/checking.md proves in the same four steps that it overlooks no formula.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tests.faults import ledger
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "faults"
-PAGE = ROOT / "docs" / "faults.md"
+PAGE = ROOT / "docs" / "explanation" / "fault-injection.md"
 HERE = "tests/faults"
 RECORDED = ("-p", "tests.faults.recorder")  # every test is a case
 PARTS = {

@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the solver are found by the checker, as docs/checking.md says."""
+"""Deliberate mistakes in the solver are noticed by the checker: docs/explanation/checking.md."""
 
 from __future__ import annotations
 

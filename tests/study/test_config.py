@@ -19,7 +19,6 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system.files import conf_dir
 from fsm_hpc.system.settings import Setting, settings_of
-from scripts import settings_page
 
 FOLD = ["dataset=bank", "method=pivot"]
 # of a table that somebody brings along something else is known than of one with a config
@@ -53,11 +52,6 @@ def test_every_setting_has_a_value_in_a_composed_config() -> None:
         section, _, name = key.rpartition(".")
         assert name in (shown[section] if section else shown)
     assert all(map(keys.is_known, settings()))
-
-
-def test_the_page_of_settings_is_current() -> None:
-    told = "write it anew: python -m scripts.settings_page"
-    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), told
 
 
 @pytest.mark.parametrize("key", ["study", "results_dir"])

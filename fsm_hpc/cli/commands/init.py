@@ -17,7 +17,7 @@ _STUDY = """\
 #   run it:      {command} -m
 #   look at it:  python -m fsm_hpc status study={name}
 #   its tables:  python -m fsm_hpc collect study={name}
-# Every setting can stand here or behind the command, as in folds=5; docs/settings.md lists them.
+# Every setting can stand here or in the command, as in folds=5: docs/reference/settings.md.
 defaults:
   - override /dataset: {dataset}
   - override /method: pivot

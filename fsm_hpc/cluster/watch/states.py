@@ -28,7 +28,7 @@ BEING_SUBMITTED_S = 300.0  # how long a scheduler may take to answer
 
 
 class FoldState(Enum):
-    """What a fold has come to; docs/cluster.md explains each word."""
+    """What a fold has come to; docs/reference/states.md explains each word."""
 
     DONE = "done"
     UNPROVED = "unproved"  # done: the final formula is the best found, not the best there is

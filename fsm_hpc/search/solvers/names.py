@@ -14,7 +14,7 @@ class SolverName(Enum):
 
 
 class Encoding(Enum):
-    """Which rules clingo-dl solves; docs/encodings.md compares them."""
+    """Which rules clingo-dl solves; docs/explanation/encodings.md compares them."""
 
     FAST = "fast"
     PLAIN = "plain"  # the paper's, as they stand
