@@ -1,33 +1,35 @@
-"""What is wrong with a table, as data that each front end words in its own terms."""
+"""Errors in a table as data, which each front end words in its own terms."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from fsm_hpc.errors import UserError
 
-MOST_LISTED = 20  # nobody corrects more at a time
+MOST_LISTED = 20  # of the problems of a file
 
 
 def setting(key: str, *names: str) -> str:
-    """What to type in a shell to put names in a list of the config."""
-    if all(re.fullmatch(r"[\w.-]+", name) for name in names):
-        return f"dataset.{key}=[{','.join(names)}]"
-    quoted = [name.replace("\\", "\\\\").replace('"', '\\"') for name in names]
-    return shlex.quote(f"dataset.{key}=[" + ",".join(f'"{name}"' for name in quoted) + "]")
+    """The shell argument that sets a list of names in the config."""
+    return _argument(key, names, "[{}]")
 
 
 def assignment(key: str, value: str) -> str:
-    """What to type in a shell to set a value of the config."""
-    if re.fullmatch(r"[\w.-]+", value):
-        return f"dataset.{key}={value}"
-    quoted = value.replace("\\", "\\\\").replace('"', '\\"')
-    return shlex.quote(f'dataset.{key}="{quoted}"')
+    """The shell argument that sets a value of the config."""
+    return _argument(key, (value,), "{}")
+
+
+def _argument(key: str, values: Sequence[str], form: str) -> str:
+    if all(re.fullmatch(r"[\w.-]+", value) for value in values):
+        return f"dataset.{key}={form.format(','.join(values))}"
+    escaped = [value.replace("\\", "\\\\").replace('"', '\\"') for value in values]
+    quoted = ",".join(f'"{value}"' for value in escaped)
+    return shlex.quote(f"dataset.{key}={form.format(quoted)}")
 
 
 Wording = Mapping[str, Callable[[str], str]]  # remedy -> how a front end words it for a column
@@ -38,7 +40,7 @@ COMMAND_LINE: Wording = {
     "boolean": lambda name: f"use {setting('boolean', name)}",
     "fewer": lambda name: "raise dataset.max_categories",
     "missing": lambda name: "add it to dataset.missing_values",
-    "true": lambda name: "say which one is true with dataset.true_values=[...]",
+    "true": lambda name: "name the one that is true with dataset.true_values=[...]",
     "dates": lambda name: "write dates as 2021-03-04",
 }
 PYTHON: Wording = {
@@ -54,29 +56,28 @@ PYTHON: Wording = {
 
 
 class ColumnError(UserError):
-    """A column that cannot be used: what was expected, what was found, and what to do.
+    """A column that cannot be used, with the finding and the remedy.
 
-    `remedy` is a sentence with the names of remedies in braces, which each front end words.
+    `remedy` is a sentence with names of remedies in braces, which each front end words.
     """
 
-    def __init__(self, place: Path | None, column: str, finding: str, remedy: str) -> None:
-        self.place, self.column, self.finding, self.remedy = place, column, finding, remedy
-        where = f"{place}: " if place is not None else ""
+    def __init__(self, path: Path | None, column: str, finding: str, remedy: str) -> None:
+        self.path, self.column, self.finding, self.remedy = path, column, finding, remedy
+        where = f"{path}: " if path is not None else ""
         super().__init__(where + self.worded(COMMAND_LINE))
 
     def worded(self, wording: Wording) -> str:
-        """The message as a front end says it, without the place of the table."""
-        known = {key: word(self.column) for key, word in wording.items()}
-        remedy = re.sub(r"\{(\w+)\}", lambda found: known[found[1]], self.remedy)
+        """The message of a front end, without the path of the table."""
+        remedy = re.sub(r"\{(\w+)\}", lambda key: wording[key[1]](self.column), self.remedy)
         return f"column {self.column!r}: {self.finding}; {remedy}"
 
     def __reduce__(self) -> Any:
-        return type(self), (self.place, self.column, self.finding, self.remedy)
+        return type(self), (self.path, self.column, self.finding, self.remedy)
 
 
 @contextmanager
 def worded_for_python() -> Iterator[None]:
-    """Errors about columns as a user of the estimator can act on them."""
+    """Raise errors about columns as ValueError, with remedies in Python."""
     try:
         yield
     except ColumnError as error:
@@ -84,7 +85,7 @@ def worded_for_python() -> Iterator[None]:
 
 
 class ErrorCollector:
-    """All that is wrong with one file: a single error is one line, several are a list."""
+    """The problems of one file: a single one is one line, several are a list."""
 
     def __init__(self, path: Path, before: Iterable[str] = ()) -> None:
         self._path = path
@@ -95,7 +96,7 @@ class ErrorCollector:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Note the error that is raised inside, and continue after it."""
+        """Collect an error that is raised inside, and continue after the block."""
         try:
             yield
         except UserError as error:
@@ -110,7 +111,7 @@ class ErrorCollector:
             raise self.error()
 
     def error(self) -> UserError:
-        """All of them as one; each names the file but for those in a list, which has it on top."""
+        """All problems as one error; a list names the file once, at its top."""
         if len(self.all) == 1:
             return UserError(self.all[0])
         lines = [f"{self._path}: {len(self.all)} problems"]

@@ -1,4 +1,4 @@
-"""Fetch a table that may not be shipped, once, into the user's cache."""
+"""Download a table that may not be shipped into the user's cache."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIMEOUT_S = 60  # without a byte
 
 
 def fetch(spec: DatasetSpec) -> Path:
-    """The path of the table in the cache, downloaded and converted unless it is there already."""
+    """The path of the table in the cache; download and convert it if necessary."""
     if spec.url is None or spec.file is None:
         raise UserError(f"{spec.name} cannot be fetched: expected a url in its config, found none")
     path = store.cache_dir() / spec.file
@@ -34,7 +34,7 @@ def fetch(spec: DatasetSpec) -> Path:
 
 
 def _published(spec: DatasetSpec, url: str) -> bytes:
-    """The file as its creators published it, out of the archive that it comes in."""
+    """The file as its creators published it, extracted from its archive."""
     is_remote = url.startswith(("http://", "https://"))
     content = _download(url, spec.name) if is_remote else _local(url)
     content = store.decompress(content, Path(url), spec.published_file)
@@ -62,11 +62,11 @@ def _download(url: str, name: str) -> bytes:
     import pooch
     import requests
 
-    pooch.get_logger().setLevel(logging.WARNING)  # the sums are ours to tell
+    pooch.get_logger().setLevel(logging.WARNING)  # it would report checksums
     with tempfile.TemporaryDirectory() as folder:
         loader = pooch.HTTPDownloader(timeout=_TIMEOUT_S)
         try:
-            # pooch cannot know the archive's sum: the file inside it is what is checked
+            # the archive has no known checksum; the file inside it is checked
             kept = pooch.retrieve(
                 url, known_hash=None, fname="download", path=folder, downloader=loader
             )

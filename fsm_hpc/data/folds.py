@@ -18,10 +18,10 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class FoldRows:
-    """Row numbers of one fold: held-out rows, and the rest split for fitting and choosing."""
+    """Row numbers of one fold: held-out rows, and the rest split for training and validation."""
 
     index: int
-    splits: tuple[tuple[Rows, Rows], ...]  # rows to train on, rows to choose the length by
+    splits: tuple[tuple[Rows, Rows], ...]  # training rows, validation rows
     test: Rows
 
     @property
@@ -75,24 +75,20 @@ def _partition(
         return _shuffled_folds(len(labels), folding.folds, folding.seed)
     from sklearn.model_selection import GroupKFold, StratifiedKFold
 
-    count, seed, blank = folding.folds, folding.seed, np.zeros(len(labels))
+    count = folding.folds
     if folding.kind is FoldKind.STRATIFIED:
-        fewest = int(min(labels.sum(), (~labels).sum()))
-        if fewest < count:
-            raise UserError(
-                f"fold_kind=stratified: expected at least {count} rows of each class for {count} "
-                f"folds, found {fewest}; take fewer folds, or fold_kind=kfold"
-            )
-        chosen = StratifiedKFold(count, shuffle=True, random_state=seed)
-        return list(chosen.split(blank, labels))
-    distinct = len(np.unique(_needed(groups)))
-    if distinct < count:
+        splitter, available = StratifiedKFold, int(min(labels.sum(), (~labels).sum()))
+        needed, remedy = f"{count} rows of each class", "take fewer folds, or fold_kind=kfold"
+    else:
+        splitter, available = GroupKFold, len(np.unique(_required(groups)))
+        needed, remedy = f"{count} groups", "take fewer folds"
+    if available < count:
         raise UserError(
-            f"fold_kind=grouped: expected at least {count} groups for {count} folds, found "
-            f"{distinct}; take fewer folds"
+            f"fold_kind={folding.kind.value}: expected at least {needed} for {count} folds, found "
+            f"{available}; {remedy}"
         )
-    chosen = GroupKFold(count, shuffle=True, random_state=seed)
-    return list(chosen.split(blank, labels, groups))
+    folds = splitter(count, shuffle=True, random_state=folding.seed)
+    return list(folds.split(labels, labels, groups if splitter is GroupKFold else None))
 
 
 def _shuffled_folds(rows: int, count: int, seed: int) -> list[tuple[Rows, Rows]]:
@@ -116,24 +112,22 @@ def _split(
         whole = counted(len(rows), "row")
         raise UserError(f"validation_fraction {fraction} of {whole} leaves one part empty")
     if folding.kind is FoldKind.GROUPED:
-        mine = _needed(groups)[rows]
-        if len(np.unique(mine)) < 2:
+        own_groups = _required(groups)[rows]
+        if len(np.unique(own_groups)) < 2:
             raise UserError("fold_kind=grouped: expected at least two groups to split, found one")
         from sklearn.model_selection import GroupShuffleSplit
 
-        chosen = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
-        train, validation = next(chosen.split(rows, groups=mine))
-        return np.sort(rows[train]), np.sort(rows[validation])
-    can_stratify = folding.kind is FoldKind.STRATIFIED and _is_stratifiable(labels[rows], count)
-    if not can_stratify:  # as scikit-learn's train_test_split does it
-        order = np.random.RandomState(seed).permutation(len(rows))
-        return np.sort(rows[order[count:]]), np.sort(rows[order[:count]])
-    from sklearn.model_selection import train_test_split
+        split = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
+        train, validation = next(split.split(rows, groups=own_groups))
+    elif folding.kind is FoldKind.STRATIFIED and _is_stratifiable(labels[rows], count):
+        from sklearn.model_selection import StratifiedShuffleSplit
 
-    train, validation = train_test_split(
-        rows, test_size=count, random_state=seed, stratify=labels[rows]
-    )
-    return np.sort(train), np.sort(validation)
+        split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
+        train, validation = next(split.split(rows, labels[rows]))
+    else:  # the same rows as train_test_split of scikit-learn
+        order = np.random.RandomState(seed).permutation(len(rows))
+        train, validation = order[count:], order[:count]
+    return np.sort(rows[train]), np.sort(rows[validation])
 
 
 def _is_stratifiable(labels: NDArray[np.bool_], count: int) -> bool:
@@ -142,7 +136,7 @@ def _is_stratifiable(labels: NDArray[np.bool_], count: int) -> bool:
     return bool(fewest >= 2 and count >= 2 and len(labels) - count >= 2)
 
 
-def _needed(groups: NDArray[Any] | None) -> NDArray[Any]:
+def _required(groups: NDArray[Any] | None) -> NDArray[Any]:
     if groups is None:
         raise UserError("fold_kind=grouped needs dataset.group=COLUMN, the groups that stay whole")
     return groups

@@ -1,4 +1,4 @@
-"""Find the bytes of a table: a file of the user's, the search path, an installed package."""
+"""Find the content of a table: a file of the user, the search path, an installed package."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _COMPRESSED: dict[bytes, Callable[[bytes], Any]] = {  # how a file begins
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A table's file: where it is, who keeps it there, and its decompressed content."""
+    """A table's file: its path, where it was found, and its decompressed content."""
 
     path: Path
     place: str
@@ -49,7 +49,7 @@ class Found:
 
 
 def find(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool = False) -> Found:
-    """The first file on the search path that is the table, or an error that says what to do."""
+    """The first file on the search path that is the table; else an error with the remedy."""
     for place, path in _candidates(spec, data_dir):
         if path.is_file():
             content = read_bytes(path)
@@ -60,7 +60,7 @@ def find(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool = False) 
 
 
 def cache_dir() -> Path:
-    """Where fetched tables are kept: the user's cache folder."""
+    """The user's cache folder, for fetched tables."""
     import pooch
 
     return Path(pooch.os_cache("fsm_hpc"))
@@ -117,7 +117,7 @@ def _names_in(folder: Path, spec: DatasetSpec) -> Iterator[Path]:
 
 def _in_package(package: str) -> Iterator[tuple[str, Path]]:
     module, _, file = package.partition("/")
-    if not module.isidentifier():  # finding a part of a package would import, and so run, the whole
+    if not module.isidentifier():  # finding a part of a package would import the whole
         raise UserError(f"dataset.package: expected MODULE/FILE, found {package!r}")
     found = importlib.util.find_spec(module)
     for folder in (found.submodule_search_locations or ()) if found else ():
@@ -128,7 +128,7 @@ def _in_package(package: str) -> Iterator[tuple[str, Path]]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file, decompressed by what it is, not by what it is called."""
+    """The content of a file, decompressed according to its first bytes, not to its name."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -137,13 +137,13 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decompress(content: bytes, path: Path, member: str | None = None) -> bytes:
-    """What is inside; of a zip archive the only file, or the one called `member`."""
-    damages = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+    """The decompressed content; of a zip archive the only file, or the one called `member`."""
+    damaged = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
     try:
         return _unpacked(content, path, member)
     except UserError:
         raise
-    except damages as error:
+    except damaged as error:
         raise UserError(f"{path}: the compressed file is damaged or cut off ({error})") from error
 
 
@@ -152,7 +152,7 @@ def _unpacked(content: bytes, path: Path, member: str | None) -> bytes:
         if content.startswith(magic):
             with opened(content) as stream:
                 return limits.read_decompressed(stream.read, path)
-    if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):  # the second one is of an empty archive
+    if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):  # the latter is an empty archive
         return _only_member(content, path, member)
     return content
 
@@ -188,14 +188,14 @@ def digest(content: bytes) -> str:
 
 
 def as_in_the_paper(spec: DatasetSpec, published: bytes) -> bytes:
-    """The published file as the paper's authors had it: our header, commas, plain line ends."""
+    """The published file in the form of the paper: our header, commas, plain line ends."""
     text = published.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b";", b",")
     _, _, rows = text.partition(b"\n")
     return (spec.header or "").encode() + b"\n" + rows
 
 
 def _is_another_file(spec: DatasetSpec, path: Path, content: bytes) -> bool:
-    """A published name such as data.csv is too common to be refused when it is another table."""
+    """Whether a file of a common published name, such as data.csv, is another table."""
     is_published_name = spec.path is None and not path.name.startswith(spec.file or "")
     return is_published_name and digest(content) != spec.published_sha256
 

@@ -1,4 +1,4 @@
-"""What a DataFrame, an array or a target has to be, before anything is made of it."""
+"""Schemas and columns of a DataFrame or an array, and checks of both."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ FeatureTypes = Mapping[str, str | Sequence[str]]  # column -> a kind, or categor
 
 
 def spec_of(feature_types: FeatureTypes | None) -> DatasetSpec:
-    """The kinds that a user gives to columns, as the settings of a dataset have them."""
+    """The kinds in `feature_types` as settings of a dataset."""
     known = [kind.value for kind in KindName]
     kinds = {}
     for name, kind in (feature_types or {}).items():
-        given = kind if isinstance(kind, str) else KindName.ORDERED.value
-        if given not in known:
+        kind_name = kind if isinstance(kind, str) else KindName.ORDERED.value
+        if kind_name not in known:
             raise ValueError(
                 f"feature_types: expected one of {', '.join(known)}, or categories in order, for "
                 f"column {name!r}, found {kind!r}"
             )
         order = () if isinstance(kind, str) else tuple(map(str, kind))
-        kinds[str(name)] = (KindName(given), order)
+        kinds[str(name)] = (KindName(kind_name), order)
     return DatasetSpec("X", "").with_kinds(kinds)
 
 
@@ -44,7 +44,7 @@ def schemas_of(
     keeps_missing: bool = False,
     feature_types: FeatureTypes | None = None,
 ) -> list[ColumnSchema]:
-    """One for each column; what is refused in a file is refused here, and missing values."""
+    """The schema of each column; raise the errors of a file, and one for missing values."""
     spec, is_array = spec_of(feature_types), not is_frame(X)
     names = [f"x{number}" for number in range(X.shape[1])] if is_array else names_of(X)
     absent = [name for name in feature_types or () if str(name) not in names]
@@ -72,7 +72,7 @@ def _schema_of(column: RawColumn, keeps_missing: bool, spec: DatasetSpec) -> Col
 
 
 def columns_of(X: Any, schemas: Sequence[ColumnSchema]) -> list[Column]:  # noqa: N803
-    """What a formula sees of the columns that it was fitted on."""
+    """The one-hot columns of `X` by these schemas."""
     reading = Reading(len(X))
     columns = []
     for schema in schemas:
@@ -94,7 +94,7 @@ def refuse_missing(column: RawColumn) -> None:
 
 
 def values_of(X: Any, schema: ColumnSchema) -> RawColumn:  # noqa: N803
-    """The values of a column in a frame, by its name, or in an array, by its place."""
+    """The values of a column, by its name in a frame, by its position in an array."""
     if not is_frame(X):
         if schema.place is None:
             raise ValueError(f"expected a DataFrame with a column {schema.name!r}, found an array")
@@ -111,7 +111,7 @@ def _column(X: Any, name: str, at: int) -> RawColumn:  # noqa: N803
 
 
 def refuse_table(X: Any) -> None:  # noqa: N803
-    """What scikit-learn would convert in silence, or has no message for."""
+    """Raise errors for tables that scikit-learn would convert silently or not explain."""
     if not is_frame(X):
         refuse_arrays(X=X)
         _refuse_inexact(X)
@@ -130,10 +130,10 @@ def refuse_table(X: Any) -> None:  # noqa: N803
 
 
 def _refuse_inexact(table: Any) -> None:
-    """Of an array with a column for each feature, before it becomes one of floats."""
+    """Raise an error for numbers that the conversion of an array to floats would change."""
     try:
         cells = np.asarray(table if isinstance(table, (np.ndarray, list, tuple)) else [])
-    except ValueError:  # no table at all, which scikit-learn has words for
+    except ValueError:  # not a table, which scikit-learn reports
         return
     if cells.ndim != 2 or cells.dtype == np.float64 or cells.dtype.kind in "US":
         return

@@ -1,4 +1,4 @@
-"""The input of an estimator: classes and columns of `fit`, and the columns that a rule uses."""
+"""The input of an estimator: classes and columns of `fit`, and columns that a rule uses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def classes_of(
     y: Any,
     sample_weight: Any,
 ) -> tuple[NDArray[Any], NDArray[np.int64], RowWeights]:
-    """The classes, the place of each counted row's class among them, and the weights."""
+    """The classes, the class index of each row with a weight, and the weights."""
     refuse_target(y, sample_weight)
     y = check_array(y, ensure_2d=False, dtype=None)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -50,7 +50,7 @@ def fitted_columns(
     X: Any,  # noqa: N803
     weights: RowWeights,
 ) -> tuple[list[Column], list[ColumnSchema]]:
-    """The one-hot columns of the rows that count, and how each column of `X` is read."""
+    """The one-hot columns of rows with a weight, and the schemas of `X`."""
     keeps_missing = estimator.missing == "keep"
     refuse_table(X)
     if is_frame(X):
@@ -58,26 +58,25 @@ def fitted_columns(
     else:
         X = _checked_array(estimator, X, keeps_missing, reset=True)  # noqa: N806
     X = X if weights.keeps_all else _safe_indexing(X, weights.kept)  # noqa: N806
-    sources = schemas_of(X, keeps_missing, estimator.feature_types)
-    columns = columns_of(X, sources)
+    schemas = schemas_of(X, keeps_missing, estimator.feature_types)
+    columns = columns_of(X, schemas)
     columns = [c for c in columns if not c.is_missing_indicator or c.values.any()]
-    twins = next(same_names(columns), None)
-    if twins is not None:
-        raise ValueError(f"two columns or categories are called {twins[0].name!r}; rename one")
-    return columns, sources
+    for first, _ in same_names(columns):
+        raise ValueError(f"two columns or categories are called {first.name!r}; rename one")
+    return columns, schemas
 
 
 def used_columns(estimator: Any, X: Any, model: Model) -> dict[str, Any]:  # noqa: N803
     """The one-hot columns that the rules use; a DataFrame may lack all others."""
     refuse_table(X)
     if not is_frame(X):
-        is_known = hasattr(estimator, "n_features_in_")  # a loaded rule knows its own columns
-        X = _checked_array(estimator, X, model.keeps_missing, None if not is_known else False)  # noqa: N806
+        is_fitted = hasattr(estimator, "n_features_in_")  # a loaded rule is not
+        X = _checked_array(estimator, X, model.keeps_missing, False if is_fitted else None)  # noqa: N806
     return {c.name: c.values for c in columns_of(X, model.sources)}
 
 
 def row_facts(estimator: Any, row: Any, model: Model) -> tuple[dict[str, Any], Facts]:
-    """The one-hot columns of a single row, and what it says about a proposition's column."""
+    """The one-hot columns of a single row, and its cell for the column of a proposition."""
     values = {s.name: values_of(row, s) for s in model.sources}
 
     def facts(proposition: Proposition) -> str:
@@ -89,7 +88,7 @@ def row_facts(estimator: Any, row: Any, model: Model) -> tuple[dict[str, Any], F
 
 
 def name_of(y: Any) -> str:
-    """What the target is called."""
+    """The name of the target."""
     name = None if hasattr(y, "columns") else getattr(y, "name", None)
     return TARGET if name is None else str(name)
 
@@ -100,7 +99,7 @@ def _checked_array(
     keeps_missing: bool,
     reset: bool | None,
 ) -> NDArray[np.float64]:
-    """An array of numbers; with `reset` None, of any number of columns."""
+    """An array of numbers; if `reset` is None, with any number of columns."""
     options = {"dtype": np.float64, "ensure_all_finite": "allow-nan" if keeps_missing else True}
     if reset is None:
         return np.asarray(check_array(X, **options))

@@ -13,14 +13,10 @@ import pytest
 from fsm_hpc.models.exporters import export
 from fsm_hpc.models.exporters.conditions import plain
 from fsm_hpc.models.exporters.r import _literal
-from fsm_hpc.search.method import Method
-from tests.support.rules import Case, missing_case, random_case, shipped_case
+from tests.models.test_exporters import CASES
+from tests.support.rules import Case
 
 needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
-TABLES = (
-    *("bank", "breast_cancer", "diabetes", "german_credit", "heart_disease", "hepatitis"),
-    "student_dropout",
-)
 
 
 def _column(values: list[Any]) -> str:
@@ -54,15 +50,9 @@ def _answers(cases: list[Case], folder: Path) -> dict[str, list[Any]]:
 
 
 @needs_r
-def test_hostile_tables_have_the_same_answers_in_r(tmp_path: Path) -> None:
-    cases = [random_case(seed, seed % 2 == 1) for seed in range(50)]
-    cases += [missing_case(seed) for seed in range(20)]
-    found = _answers(cases, tmp_path)
-    assert {case.name: list(map(plain, case.expected)) for case in cases} == found
-
-
-@needs_r
-def test_the_seven_tables_have_the_same_answers_in_r(tmp_path: Path) -> None:
-    cases = [shipped_case(name, Method.PIVOT, False, 3) for name in TABLES]
+@pytest.mark.parametrize("kind", ["hostile", "shipped"])
+def test_r_says_what_the_formula_says(kind: str, tmp_path: Path) -> None:
+    is_shipped = {case: "-text" in case or "-typed" in case for case in CASES}
+    cases = [make() for name, make in CASES.items() if is_shipped[name] == (kind == "shipped")]
     found = _answers(cases, tmp_path)
     assert {case.name: list(map(plain, case.expected)) for case in cases} == found

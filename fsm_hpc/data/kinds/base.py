@@ -1,4 +1,4 @@
-"""What a column kind has to provide, and a column as a rule knows it."""
+"""The interface of a column kind, and the schema of a column."""
 
 from __future__ import annotations
 
@@ -23,42 +23,37 @@ SHOWN = 3  # values in a message
 
 
 class ColumnKind(ABC):
-    """One kind of column: how it is recognized, read, put into propositions, said and exported."""
+    """One kind of column: inference, parsing, propositions, words and exported code."""
 
     name: ClassVar[KindName]
 
     @abstractmethod
     def fits(self, column: RawColumn) -> bool:
-        """Whether the values speak for this kind; values that speak for none are refused."""
+        """Whether the values are of this kind; raise an error for values of no kind."""
 
     @abstractmethod
     def schema(self, column: RawColumn, spec: DatasetSpec) -> ColumnSchema:
-        """The column as it is in the fitted table; a value that it cannot have is refused."""
+        """The schema of a column of the fitted table; raise an error for an invalid value."""
 
     @abstractmethod
     def columns(self, schema: ColumnSchema, column: RawColumn, reading: Reading) -> list[Column]:
-        """What a solver sees of these cells; those that cannot be read are noted."""
+        """The columns of the one-hot table; `reading` collects invalid cells."""
 
     def categories_of(self, schema: ColumnSchema) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Of each Boolean column: its name, how it is said, and the cells on which it holds."""
+        """The name, words and texts of each Boolean column, which holds for these texts."""
         yield from ()
 
     def condition(self, schema: ColumnSchema, proposition: Proposition, writer: Writer[T]) -> T:
         """The proposition in another language."""
-        said = {name: cells for name, _, cells in self.categories_of(schema)}
-        return writer.words(Words(schema, said[proposition.column]))
+        known = {name: cells for name, _, cells in self.categories_of(schema)}
+        return writer.words(Words(schema, known[proposition.column]))
 
     def helpers(self, language: str) -> str:
-        """Code that conditions of this kind call in a language."""
+        """Functions that conditions of this kind call in a language."""
         return ""
 
-    def facts(self, columns: Sequence[Column]) -> dict[str, Any]:
-        """A summary of the values for `datasets show`."""
-        counts = {str(c.category): int(c.values.sum()) for c in columns if c.category is not None}
-        return {"distinct": len(counts), "categories": counts}
-
     def doubts(self, column: RawColumn, columns: Sequence[Column]) -> Iterator[str]:
-        """What a user should check before trusting the kind that was inferred."""
+        """Reasons to check the inferred kind."""
         yield from ()
 
 
@@ -67,47 +62,45 @@ KINDS: dict[KindName, ColumnKind] = {}  # filled by `fsm_hpc.data.kinds`
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
-    """A column of the fitted table: its name, its kind, and how that kind is written in it."""
+    """A column of the fitted table: its name, its kind, and its texts for that kind."""
 
     name: str
     kind: KindName
     categories: tuple[str, ...] = ()
-    true_values: tuple[str, ...] = ()  # how the file says true, and false
+    true_values: tuple[str, ...] = ()  # texts for true and for false in the file
     false_values: tuple[str, ...] = ()
-    place: int | None = None  # in the array or DataFrame that it was fitted on
-    keeps_missing: bool = False  # whether a missing value says something: no comparison holds
+    place: int | None = None  # its position in the array or DataFrame that it was fitted on
+    keeps_missing: bool = False  # whether missing values are allowed: no comparison holds
 
     @property
     def one_hot_names(self) -> tuple[str, ...]:
-        """What formulas call it, or its categories."""
+        """The names of its columns in formulas."""
         names = tuple(name for name, _, _ in KINDS[self.kind].categories_of(self))
         return names or (self.name,)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that a formula about it may name."""
+        """The names that a formula about it may contain."""
         return (*self.one_hot_names, self.name) if self.keeps_missing else self.one_hot_names
 
     @property
     def phrases(self) -> Phrases:
-        """How its Boolean columns are said in words."""
-        said = {name: (self.name, text) for name, text, _ in KINDS[self.kind].categories_of(self)}
+        """The words for its Boolean columns."""
+        categories = KINDS[self.kind].categories_of(self)
+        phrases = {name: (self.name, words) for name, words, _ in categories}
         if self.keeps_missing:
-            said[missing_name(self.name)] = (self.name, "missing")
-        return said
+            phrases[missing_name(self.name)] = (self.name, "missing")
+        return phrases
 
     def columns(self, column: RawColumn, reading: Reading) -> list[Column]:
-        """What a solver sees of these cells, as of those that the schema was made of."""
-        kind = KINDS[self.kind]
+        """The columns of the one-hot table, with a missing indicator if missing values are kept."""
+        columns, missing = KINDS[self.kind].columns(self, column, reading), column.missing
         if not self.keeps_missing:
-            return kind.columns(self, column, reading)
-        own = Reading(reading.rows)
-        made = kind.columns(self, column, own)
-        reading.notes += own.unknowns
-        reading.problems += own.problems
-        if own.missing.any():
-            made = [_with_missing(one, own.missing) for one in made]
-        return [*made, missing_indicator(self.name, own.missing)]
+            reading.note_missing(self.name, missing)
+            return columns
+        if missing.any():
+            columns = [_with_missing(own, missing) for own in columns]
+        return [*columns, missing_indicator(self.name, missing)]
 
     def has(self, proposition: Proposition) -> bool:
         """Whether the proposition is about this column."""
@@ -130,13 +123,12 @@ def _with_missing(column: Column, missing: NDArray[np.bool_]) -> Column:
 
 @dataclass(slots=True)
 class Reading:
-    """What was noticed while the columns of a table were read, each problem once, by name."""
+    """Notes and problems of reading the columns of a table."""
 
     rows: int
-    missing: NDArray[np.bool_] = field(init=False)  # rows without a value where one is needed
+    missing: NDArray[np.bool_] = field(init=False)  # rows that lack a required value
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    unknowns: list[str] = field(default_factory=list)  # the notes that are of new categories
 
     def __post_init__(self) -> None:
         self.missing = np.zeros(self.rows, dtype=bool)
@@ -152,13 +144,12 @@ class Reading:
 
     def note_unknown(self, name: str, values: Sequence[str], meaning: str) -> None:
         if values:
-            self.unknowns.append(
+            self.notes.append(
                 f"column {name!r}: {_shown(values)} was not there when the rule was fitted, and "
                 f"counts as {meaning}"
             )
-            self.notes.append(self.unknowns[-1])
 
 
 def _shown(values: Sequence[Any]) -> str:
-    said = ", ".join(repr(value) for value in values[:SHOWN])
-    return said + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")
+    shown = ", ".join(map(repr, values[:SHOWN]))
+    return shown + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -50,28 +49,21 @@ class Boolean(ColumnKind):
 
     def columns(self, schema: ColumnSchema, column: RawColumn, reading: Reading) -> list[Column]:
         if not column.is_text and column.values.dtype.kind == "b":
-            truths, missing = column.values, column.missing
-        else:
-            column = column.as_text()
-            known = [_truth(schema, text) for text in column.texts]
-            bad = [t for t, truth in zip(column.texts, known, strict=True) if truth is None]
-            _note_bad(schema, bad, reading)
-            truths = column.spread(np.array(known, dtype=object) == True, False)  # noqa: E712
-            missing = column.missing
-        reading.note_missing(schema.name, missing)
-        return [Column(schema.name, Kind.BOOLEAN, truths & ~missing)]
+            return [Column(schema.name, Kind.BOOLEAN, column.values & ~column.missing)]
+        column = column.as_text()
+        known = [_truth(schema, text) for text in column.texts]
+        bad = [text for text, truth in zip(column.texts, known, strict=True) if truth is None]
+        _note_bad(schema, bad, reading)
+        truths = column.spread(np.array(list(map(bool, known))), False)
+        return [Column(schema.name, Kind.BOOLEAN, truths & ~column.missing)]
 
     def categories_of(self, schema: ColumnSchema) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield schema.name, "true", schema.true_values
 
-    def facts(self, columns: Sequence[Column]) -> dict[str, Any]:
-        values = columns[0].values
-        return {"distinct": len(np.unique(values)), "true_rows": int(values.sum())}
-
 
 def _truth(schema: ColumnSchema, text: str) -> bool | None:
-    """What a text says, by the words of the fitted table or by those that others store for them."""
-    whole = text.removesuffix(".0")  # what pandas makes of 1 in a column with missing values
+    """The truth value of a text, by the words of the fitted table or of other sources."""
+    whole = text.removesuffix(".0")  # pandas writes 1 so in a column with missing values
     if {text, whole} & {*schema.true_values, *schema.false_values}:
         return bool({text, whole} & set(schema.true_values))
     if text.casefold() in _stored_words(schema):
@@ -80,7 +72,7 @@ def _truth(schema: ColumnSchema, text: str) -> bool | None:
 
 
 def _stored_words(schema: ColumnSchema) -> tuple[str, ...]:
-    """Other words for true and false, as exported rules take them: yes stored as true or 1."""
+    """Other words for true and false, which exported rules accept, too: true or 1 for yes."""
     words = (*schema.true_values, *schema.false_values)
     if not words:
         return (*TRUE, *_FALSE)
@@ -89,7 +81,7 @@ def _stored_words(schema: ColumnSchema) -> tuple[str, ...]:
 
 
 def _note_bad(schema: ColumnSchema, values: Sequence[str], reading: Reading) -> None:
-    """A word is a mistake; a number where 0 and 1 were is one that no row had so far."""
+    """A word is an error; a number other than 0 and 1 is an unknown value."""
     words = (*schema.true_values, *schema.false_values)
     are_numbers = bool(words) and texts.are_codes(words)
     unknown = [value for value in values if are_numbers and texts.are_codes([value])]

@@ -59,7 +59,6 @@ class Categorical(ColumnKind):
         if is_time and len(new) == len(codes):
             reading.note_bad(schema.name, "one of its categories", new)
         reading.note_unknown(schema.name, new, "none of its categories")
-        reading.note_missing(schema.name, column.missing)
         return self.of_codes(schema, column.spread(np.array(codes, dtype=np.int64), -1))
 
     def of_codes(self, schema: ColumnSchema, codes: np.ndarray) -> list[Column]:

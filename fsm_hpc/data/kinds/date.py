@@ -1,9 +1,8 @@
-"""Columns of dates: days to a solver, dates in formulas and in exported code."""
+"""Columns of dates: days for a solver, dates in formulas and in exported code."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +13,6 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading
 from fsm_hpc.data.kinds.writer import T, Writer
-from fsm_hpc.data.median import median
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -36,7 +34,7 @@ _HELPERS = {
 
 def _date(row, column):
     if _cell(row, column) is None:
-        return ""  # with which no comparison holds
+        return ""  # no comparison holds
     text = str(row[column])[:10]
     parts = text.split("-")
     if [len(part) for part in parts] != [4, 2, 2] or not "".join(parts).isdigit():
@@ -46,7 +44,7 @@ def _date(row, column):
     "javascript": r"""
   function date(column) {
     let value = cell(column);
-    if (value === null) return "";  // with which no comparison holds
+    if (value === null) return "";  // no comparison holds
     if (value instanceof Date) {
       value = new Date(value.getTime() - value.getTimezoneOffset() * 60000).toISOString();
     }
@@ -100,11 +98,10 @@ class Date(ColumnKind):
     def columns(self, schema: ColumnSchema, column: RawColumn, reading: Reading) -> list[Column]:
         days, bad = _days(column)
         reading.note_bad(schema.name, "a date such as 2021-03-04", bad)
-        reading.note_missing(schema.name, column.missing)
         return [Column(schema.name, Kind.NUMERIC, days, threshold=Day)]
 
     def condition(self, schema: ColumnSchema, proposition: Proposition, writer: Writer[T]) -> T:
-        if writer.language in ("onnx", "pmml"):  # whose engines take numbers of days
+        if writer.language in ("onnx", "pmml"):  # their engines get numbers of days
             return writer.number(proposition)
         if writer.language not in _CELLS:
             raise UserError(f"{proposition} cannot be exported to this format; choose another one")
@@ -114,12 +111,6 @@ class Date(ColumnKind):
 
     def helpers(self, language: str) -> str:
         return _HELPERS.get(language, "")
-
-    def facts(self, columns: Sequence[Column]) -> dict[str, Any]:
-        days = columns[0].values
-        known = {"min": days.min(), "median": median(days), "max": days.max()}
-        written = {word: Day(day).written() for word, day in known.items()}
-        return {"distinct": len(np.unique(days)), **written}
 
 
 def _days(column: RawColumn) -> tuple[NDArray[np.float64], list[str]]:

@@ -16,7 +16,6 @@ from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import texts
 from fsm_hpc.data.kinds.base import ColumnKind, ColumnSchema, Reading
 from fsm_hpc.data.kinds.writer import T, Writer
-from fsm_hpc.data.median import median
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.formulas.proposition import Proposition
@@ -47,19 +46,10 @@ class Numeric(ColumnKind):
         values, bad = _parsed(column)
         reading.note_bad(schema.name, EXPECTED, _rounded(column)[:1])
         reading.note_bad(schema.name, "a finite number", bad)
-        reading.note_missing(schema.name, column.missing)
         return [Column(schema.name, Kind.NUMERIC, values)]
 
     def condition(self, schema: ColumnSchema, proposition: Proposition, writer: Writer[T]) -> T:
         return writer.number(proposition)
-
-    def facts(self, columns: Sequence[Column]) -> dict[str, Any]:
-        values = columns[0].values
-        spread = {"min": values.min(), "median": median(values), "max": values.max()}
-        return {
-            "distinct": len(np.unique(values)),
-            **{word: float(value) for word, value in spread.items()},
-        }
 
     def doubts(self, column: RawColumn, columns: Sequence[Column]) -> Iterator[str]:
         numbers = columns[0].values

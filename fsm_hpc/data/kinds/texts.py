@@ -1,4 +1,4 @@
-"""Words for true and false, codes, and the order of texts: what kinds share about text."""
+"""Rules for texts that column kinds share: words for true and false, codes, order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRUTHS = (  # pairs in lower case; no word is true in one of them and false in 
     *(("نعم", "لا"), ("כן", "לא"), ("हाँ", "नहीं"), ("是", "否"), ("はい", "いいえ")),
     ("예", "아니요"),
 )
-TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")  # where the file's words are not known
+TRUE = ("true", "yes", "y", "t", "on", "1", "1.0")  # if the words of the file are unknown
 _CODE = re.compile(r"[-+\u2212]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # a number as a category
 
 
@@ -42,12 +42,12 @@ def are_codes(values: Iterable[str]) -> bool:
 
 
 def match(wanted: str, values: Iterable[str]) -> str | None:
-    """The one of `values` that the user means by `wanted`: the same text, or the same number."""
+    """The value that equals the wanted one, up to case and the notation of numbers."""
     values = list(values)
-    for same in (str, str.casefold, _plain):
-        found = [value for value in values if same(value) == same(wanted)]
-        if len(found) == 1:
-            return found[0]
+    for normalize in (str, str.casefold, _plain):
+        equal = [value for value in values if normalize(value) == normalize(wanted)]
+        if len(equal) == 1:
+            return equal[0]
     return None
 
 
@@ -62,7 +62,7 @@ def in_order(values: Iterable[str]) -> list[str]:
 
 
 def looks_like_codes(distinct: Sequence[str]) -> bool:
-    """01234 is no number: digits of one width, some with a leading zero."""
+    """Digits of one width, some with a leading zero, such as 01234."""
     width = len(distinct[0]) if distinct else 1
     return (
         width != 1
@@ -83,7 +83,7 @@ def _number(value: str) -> float:
 
 
 def stored(word: str) -> Iterator[str]:
-    """What becomes of a word in another source: a number of 1 or 1.0, a truth value of True."""
+    """How other sources store a word: 1 as 1.0 and vice versa, True as true."""
     whole = word.removesuffix(".0")
     digits = whole.removeprefix("-")
     is_whole = digits.isascii() and digits.isdecimal() and (digits[0] != "0" or whole == "0")

@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A cell says one of these: a category, or a Boolean column's words for true."""
+    """Texts that a cell is compared with: a category, or words of a Boolean column for true."""
 
     source: ColumnSchema
-    said: tuple[str, ...]  # as in the file; none where the column held truth values
+    texts: tuple[str, ...]  # as in the file; none if the column has truth values
 
     @property
     def column(self) -> str:
@@ -35,22 +35,23 @@ class Words:
 
     @property
     def ignores_case(self) -> bool:
-        return not self.said
+        return not self.texts
 
     @property
     def others(self) -> tuple[str, ...]:
-        """What else the column says."""
+        """The other texts of the column."""
         known = (*self.source.categories, *self.source.true_values, *self.source.false_values)
-        return tuple(word for word in known if word not in self.said)
+        return tuple(word for word in known if word not in self.texts)
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The words, and what becomes of them where 1 is stored as a number, yes as true."""
-        more = [spelling for word in self.said for spelling in stored(word)]
+        """The words, and how other sources store them: 1 as a number, yes as true."""
+        stored_words = [spelling for word in self.texts for spelling in stored(word)]
         if self.is_truth:
-            more += ["true", "1", "1.0"] if self.said else TRUE
+            stored_words += ["true", "1", "1.0"] if self.texts else TRUE
         taken = {spelling for word in self.others for spelling in (word, *stored(word))}
-        return tuple(dict.fromkeys((*self.said, *(word for word in more if word not in taken))))
+        unique = (word for word in stored_words if word not in taken)
+        return tuple(dict.fromkeys((*self.texts, *unique)))
 
     @property
     def in_each_case(self) -> tuple[str, ...]:

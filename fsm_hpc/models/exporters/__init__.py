@@ -1,4 +1,4 @@
-"""One rule in another language: code that stands alone."""
+"""Export a rule to another language, as code that needs nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Format(Enum):
-    """What a rule can be written in; each is a module of this folder."""
+    """The formats of an export; each is a module of this package."""
 
     SQL = "sql"
     PYTHON = "python"
@@ -28,23 +28,44 @@ class Format(Enum):
     TEXT = "text"
 
 
-FORMATS = tuple(one.value for one in Format)
+FORMATS = tuple(member.value for member in Format)
 
 
 def export(
     model: Model, to: str, dialect: str | None = None, header: Sequence[str] | None = None
 ) -> Any:
-    """The rule in that format: text without a line break at its end, or bytes of ONNX.
+    """Write a model in another format.
 
-    `dialect` is of SQL; `header` of Excel: the columns of the sheet, in their order.
+    Parameters
+    ----------
+    model : Model
+        A model of two or more classes, such as `FormulaClassifier.model_`.
+    to : str
+        One of `FORMATS`.
+    dialect : str, optional
+        The SQL dialect: "ansi" (the default), "mysql", "bigquery" or "snowflake".
+    header : sequence of str, optional
+        The columns of an Excel sheet in their order. By default, the sheet has the columns that
+        the rules use.
+
+    Returns
+    -------
+    str or bytes
+        Text without a line break at its end; bytes for "onnx".
+
+    Raises
+    ------
+    UserError
+        If the format is unknown, an option belongs to another format, or the format cannot
+        express a name or value of the model.
     """
     if to not in FORMATS:
         known = ", ".join(FORMATS)
         raise UserError(f"export: expected one of {known}, found {to!r}")
     options = {}
-    for name, value, of in (("dialect", dialect, Format.SQL), ("header", header, Format.EXCEL)):
-        if value is not None and to != of.value:
-            raise UserError(f"{name}: expected it with the format {of.value}, found it with {to}")
+    for name, value, owner in (("dialect", dialect, "sql"), ("header", header, "excel")):
+        if value is not None and to != owner:
+            raise UserError(f"{name}: expected it with the format {owner}, found it with {to}")
         if value is not None:
             options[name] = value
     return import_module(f"{__name__}.{to}").export(model, **options)

@@ -33,9 +33,21 @@ def export(model: Model, header: Sequence[str] | None = None) -> str:
 
 
 def export_excel(model: Model, header: Sequence[str], row: int = FIRST_ROW) -> str:
-    """`=IF(...,"yes","no")` for a row of a sheet that has this header.
+    """Write a model as a formula such as `=IF(...,"yes","no")`.
 
-    It is an empty text where a cell that the rule needs is empty.
+    Parameters
+    ----------
+    model : Model
+        A model of two or more classes.
+    header : sequence of str
+        The columns of the sheet in their order.
+    row : int, default=2
+        The row that the formula reads.
+
+    Returns
+    -------
+    str
+        The formula; its value is an empty text if a cell that the rule needs is empty.
     """
     writer = _Excel(header, row)
     answer, *classes = map(_literal, predictions(model))
@@ -79,7 +91,7 @@ class _Excel(Writer[str]):
         cell = self.cell(words.column)
         shown = f"LOWER({cell})" if words.ignores_case else cell
         # a sheet shows 1.0 as 1
-        texts = [w for w in words.spellings if w in words.said or not w.endswith(".0")]
+        texts = [w for w in words.spellings if w in words.texts or not w.endswith(".0")]
         condition = _any([f"EXACT({shown},{_literal(word)})" for word in texts])
         numbers = _numbers(words)
         if numbers:
@@ -122,7 +134,7 @@ def _any(parts: Sequence[str]) -> str:
 def _numbers(words: Words) -> list[str]:
     """The numbers that a sheet makes of words such as 01 and 2.50, where no other word is one."""
     taken = {float(word) for word in words.others if _NUMBER.fullmatch(word)}
-    mine = [word for word in words.said if _NUMBER.fullmatch(word)]
+    mine = [word for word in words.texts if _NUMBER.fullmatch(word)]
     if all(map(_WHOLE.fullmatch, mine)) or taken & set(map(float, mine)):
         return []
     return [text.number(float(word)) for word in mine]
@@ -130,9 +142,9 @@ def _numbers(words: Words) -> list[str]:
 
 def _truth(words: Words, cell: str) -> str | None:
     """What a truth value in the cell means, if there can be one: sheets make it of True, false."""
-    if words.is_truth or "true" in map(str.lower, words.said):
+    if words.is_truth or "true" in map(str.lower, words.texts):
         return cell
-    if "false" in map(str.lower, words.said):
+    if "false" in map(str.lower, words.texts):
         return f"NOT({cell})"
     # LibreOffice would take it for the number 1 or 0
     return "FALSE" if {"true", "false"} & set(map(str.lower, words.others)) else None

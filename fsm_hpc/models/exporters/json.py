@@ -53,7 +53,7 @@ class _Json(Writer[Tree]):
         return {"column": column, "is missing": True}
 
     def words(self, words: Words) -> Tree:
-        return {"column": words.column, "in": list(words.said) or [True]}
+        return {"column": words.column, "in": list(words.texts) or [True]}
 
     def negation(self, part: Tree) -> Tree:
         return {"not": part}

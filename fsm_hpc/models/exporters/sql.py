@@ -84,7 +84,7 @@ class _Sql(Infix):
 
     def words(self, words: Words) -> str:
         spellings, dialect = words.spellings, self.dialect
-        is_text = spellings == words.said  # no other type can stand for these
+        is_text = spellings == words.texts  # no other type can stand for these
         cell = (dialect.text_column if is_text else dialect.cell_text)(words.column)
         cell = dialect.exact(f"LOWER({cell})" if words.ignores_case else cell)
         if len(spellings) == 1:
