@@ -33,7 +33,6 @@ from benchmarks import (
     verification_tables,
 )
 from benchmarks.result_cache import ResultCache, Results
-from benchmarks.solvers import DATASETS
 from benchmarks.study_tables import Beside, signed
 from fsm_hpc.report import significance
 from fsm_hpc.report.collect import Study, finds_formula, label
@@ -76,7 +75,7 @@ def blocks(kept: Kept) -> dict[str, Block]:
         return kept.study("paper")
 
     return {
-        "coverage": lambda: scan_tables.coverage(paper(), DATASETS),
+        "coverage": lambda: scan_tables.coverage(paper()),
         "headline": lambda: study_tables.headline(paper()),
         "means": lambda: study_tables.means(paper()),
         "cells": lambda: study_tables.cells(paper()),
@@ -99,6 +98,7 @@ def blocks(kept: Kept) -> dict[str, Block]:
         ),
         "verified": lambda: verification_tables.cells(kept.paper),
         "unverified": lambda: verification_tables.unfinished(kept.paper),
+        "more_coverage": lambda: scan_tables.coverage(kept.study("more")),
         "more_cells": lambda: more_tables.cells(kept.study("more")),
         "more_stops": lambda: scan_tables.stops(kept.study("more")),
         "more_cut_scans": lambda: scan_tables.cut_scans(kept.study("more")),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
-from benchmarks.study_tables import NOTHING, Beside, besides, digits, is_cut, row, signed
+from benchmarks.study_tables import NOTHING, Beside, besides, digits, is_cut, row, signed, sweep_of
 from fsm_hpc.report import collect
 from fsm_hpc.report.collect import Study, label
 from fsm_hpc.study.result import FoldResult
@@ -18,13 +18,14 @@ FOLDS = 10
 # -------------------------------------------------------------------------------------- coverage
 
 
-def coverage(study: Study, datasets: Sequence[str]) -> list[str]:
-    """How many folds of each method are kept, and what is not there yet."""
+def coverage(study: Study) -> list[str]:
+    """How many folds of each method of the experiment are kept, and which are missing."""
+    datasets, methods = sweep_of(study.name)
     lines = [
         "| method | folds kept | of | scans that their budget ended | not kept yet |",
         "|---|---:|---:|---:|---|",
     ]
-    for method in study.methods:
+    for method in methods:
         groups = {g.dataset: g for g in study.groups.values() if g.method == method}
         counts = {name: len(groups[name].results) if name in groups else 0 for name in datasets}
         cut = sum(is_cut(done) for group in groups.values() for done in group.results)

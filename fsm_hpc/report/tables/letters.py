@@ -1,8 +1,8 @@
-"""Letters for the attributes in the formulas of a study, with their legend."""
+"""Letters for the columns in the formulas of a study, with their legend."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fsm_hpc.formulas.formula import Proposition, Relation
@@ -25,11 +25,9 @@ class Letters:
         """A column has the same letter in the tables of all methods."""
         of: dict[str, dict[str, Math]] = {name: {} for name in study.datasets}
         for group in study.groups.values():
-            example = example_of(group)
-            if example is not None and example.formula is not None:
-                known = of[group.dataset]
-                for proposition in parse(example.formula).propositions():
-                    known.setdefault(proposition.column, _letter(len(known)))
+            letters = of[group.dataset]
+            for proposition in _propositions(group):
+                letters.setdefault(proposition.column, _letter(len(letters)))
         return Letters(of)
 
     def show(self, done: FoldResult, names: bool = False) -> Math:
@@ -37,31 +35,28 @@ class Letters:
         formula = parse(done.formula or "")
         if names:
             return Math(formula.latex(), str(formula))
-        known = self.of[done.dataset]
-        symbols = {column: letter.latex for column, letter in known.items()}
-        short = {column: letter.text for column, letter in known.items()}
+        letters = self.of[done.dataset]
+        symbols = {column: letter.latex for column, letter in letters.items()}
+        short = {column: letter.text for column, letter in letters.items()}
         return Math(formula.latex(symbols), str(formula.renamed(short)))
 
     def legend(self, group: FoldGroup) -> Remark:
-        """`bank: p is duration, q is poutcome = success.`; () where there is no formula."""
-        example = example_of(group)
-        if example is None or example.formula is None:
+        """`bank: p is duration, q is poutcome = success.`; () without a formula."""
+        if group.example is None or group.example.result is None:
             return ()
-        found = parse(example.formula).propositions()
-        used = list({proposition.column: proposition for proposition in found}.values())
+        by_column = {proposition.column: proposition for proposition in _propositions(group)}
         pieces: list[str | Math] = []
-        for proposition in sorted(used, key=lambda p: list(self.of[group.dataset]).index(p.column)):
-            pieces += [
-                ", " if pieces else f"{group.dataset}: ",
-                self.of[group.dataset][proposition.column],
-                f" is {_meaning(proposition, example)}",
-            ]
+        for column, letter in self.of[group.dataset].items():
+            if column in by_column:
+                meaning = _meaning(by_column[column], group.example.result)
+                pieces += [", " if pieces else f"{group.dataset}: ", letter, f" is {meaning}"]
         return (*pieces, ".")
 
 
-def example_of(group: FoldGroup) -> FoldResult | None:
-    """The result of the first fold that has a formula."""
-    return next((done for done in group.results if done.formula), None)
+def _propositions(group: FoldGroup) -> Iterable[Proposition]:
+    """Those of its example formula."""
+    example = group.example.result if group.example else None
+    return parse(example.formula).propositions() if example and example.formula else ()
 
 
 def _meaning(proposition: Proposition, done: FoldResult) -> str:
