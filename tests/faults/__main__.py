@@ -35,7 +35,7 @@ PARTS = {
     "code": [f"{HERE}/test_code_in_data.py"],
     "answers": [f"{HERE}/test_slurm_answers.py"],
     "examples": [*ledger.EXAMPLES, *RECORDED, "-m", "not slow"],
-    "slurm": ["tests/cluster/slurm", *RECORDED, "-m", "not slow"],
+    "slurm": ["tests/cluster/slurm", *RECORDED, "-m", "not slow or faults"],
 }
 AT_A_TIME = 2
 TELL_S = 30.0

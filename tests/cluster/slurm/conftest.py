@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slurm import trial
+from slurm import daemons, trial
 from slurm.install import install, missing_programs
 from slurm.settings import Settings
 from tests.support.site import LONG, SHORT, Answers, Site
@@ -33,6 +33,16 @@ def site(cluster: Settings, tmp_path: Path) -> Iterator[Site]:
     here = Site(cluster, tmp_path)
     yield here
     here.shell("scancel", "--user", str(os.getuid()), "--quiet")
+
+
+@pytest.fixture
+def all_nodes(cluster: Settings) -> Iterator[Settings]:
+    """Every node is up again after the test."""
+    yield cluster
+    for node in cluster.node_names:
+        if not daemons.pids(cluster, "slurmd", "-N", node):
+            daemons.start_slurmd(cluster, node)
+        Site(cluster, Path.cwd()).shell("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 @pytest.fixture(scope="session")

@@ -5,19 +5,32 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fsm_hpc.cluster.schedulers import slurm_commands
+from fsm_hpc.study import variants
+from fsm_hpc.study.compose import expand
+from fsm_hpc.study.run import run_fold
+from slurm.settings import Settings
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slurm
 SHORT = ("dataset=hepatitis", "solver=native", "scan.max_length=6")
 PACKED = (*SHORT, "cluster.folds_per_job=auto", "-m", "--wait")
+# 30 folds in one job, each with some seconds of search
+MINUTES = (
+    *("dataset=heart_disease", "method=median", "solver=native", "scan.max_length=11"),
+    *("seed=1,2,3", "scan.plateau=null"),
+)
+ONE_JOB = ("cluster.cpus=1", "cluster.mem_gb=2", "cluster.folds_per_job=30", "-m")
 
 
-def result(path: Any) -> dict[str, Any]:
-    """result.json without what tells of times, hosts and jobs."""
+def result(path: Path) -> dict[str, Any]:
+    """result.json without times, hosts and jobs."""
     done: dict[str, Any] = json.loads(path.read_text())
     for name in ("seconds", "processor_s", "provenance", "peak_rss_mb"):
         done.pop(name, None)
@@ -29,6 +42,20 @@ def result(path: Any) -> dict[str, Any]:
 def results(site: Site, study: str) -> dict[str, Any]:
     root = site.folder / "results" / study
     return {str(p.parent.relative_to(root)): result(p) for p in sorted(root.rglob("result.json"))}
+
+
+def run_unpacked(site: Site, overrides: Iterable[str]) -> dict[str, Any]:
+    """The results of a sweep whose folds run one after the other in this process, without jobs."""
+    place = (f"results_dir={site.folder / 'results'}", "study=unpacked", "solver.threads=1")
+    for config in variants.assign_variants(expand([*overrides, *place])):
+        assert run_fold(config) is not None
+    return results(site, "unpacked")
+
+
+def requeues(site: Site) -> list[int]:
+    """How often each finished fold had been requeued."""
+    paths = (site.folder / "results" / "default").rglob("result.json")
+    return [json.loads(path.read_text())["provenance"]["requeues"] for path in paths]
 
 
 def job_ids(site: Site, study: str) -> set[str]:
@@ -68,7 +95,7 @@ def test_a_job_for_many_folds_asks_for_what_they_keep_busy(site: Site) -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_folds_cost_little_more_than_their_searches(
+def test_two_hundred_folds_cost_little_and_give_the_answers_of_unpacked_runs(
     site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seeds = os.environ.get("FSM_TEST_SEEDS", "10")
@@ -83,3 +110,30 @@ def test_two_hundred_folds_cost_little_more_than_their_searches(
         print(f"{len(found)} folds: {used:.1f} s in {len(jobs)} jobs, searches {searched:.1f} s")
     assert len(jobs) <= 40
     assert 0 < used <= 2.5 * searched + 5 * len(jobs)
+    assert results(site, "default") == run_unpacked(site, (*SHORT, *words))
+
+
+@pytest.mark.slow
+@pytest.mark.faults
+def test_a_time_limit_inside_a_packed_job_loses_nothing(site: Site) -> None:
+    limit = ("cluster.timeout_h=0.0167", "cluster.signal_delay_s=25")
+    site.fsm(*MINUTES, *ONE_JOB, *limit, "--wait", limit_s=1200)
+    assert len(job_ids(site, "default")) == 1
+    assert len(requeues(site)) == 30
+    assert min(requeues(site)) == 0 < max(requeues(site))
+    assert "ends: timeout" in site.logs()
+    assert results(site, "default") == run_unpacked(site, MINUTES)
+
+
+@pytest.mark.slow
+@pytest.mark.faults
+def test_a_node_that_dies_under_a_packed_job_loses_nothing(site: Site, all_nodes: Settings) -> None:
+    site.fsm(*MINUTES, *ONE_JOB)
+    site.wait(lambda states: sum(state["done"] for state in states) >= 3, 240)
+    (job_id,) = job_ids(site, "default")
+    node = site.shell("squeue", "-h", "-j", job_id, "-o", "%N").stdout.strip()
+    site.shell("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+    site.wait_for("done", 1200)
+    assert len(requeues(site)) == 30
+    assert max(requeues(site)) >= 1
+    assert results(site, "default") == run_unpacked(site, MINUTES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,6 @@ from tests.support.site import LONG, SHORT, Answers, Site
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 MAYBE = ("unknown", "running", "queued", "done")  # sacct may answer where squeue does not
-
-
-@pytest.fixture
-def all_nodes(cluster: Settings) -> Iterator[Settings]:
-    """Every node is up again after the test."""
-    yield cluster
-    for node in cluster.node_names:
-        if not daemons.pids(cluster, "slurmd", "-N", node):
-            daemons.start_slurmd(cluster, node)
-        _scontrol(cluster, "update", f"NodeName={node}", "State=RESUME")
 
 
 def test_a_time_limit_in_the_middle_of_a_length_requeues_and_resumes(
