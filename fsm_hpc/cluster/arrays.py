@@ -1,4 +1,4 @@
-"""A job array on disk: what its folds share, a line for each of them, and what became of it."""
+"""A job array on disk: what its folds share, a line for each of them, and its state."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from fsm_hpc.cluster import schedulers
+from fsm_hpc.cluster import schedulers, submissions
 from fsm_hpc.cluster.schedulers.base import Scheduler
 from fsm_hpc.cluster.submissions import FoldsInJob, JobId, Submission
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -37,24 +37,24 @@ class OlderFormatError(UnreadableError):
 
 
 class ArrayState(Enum):
-    """What has become of an array."""
+    """Whether a scheduler has an array."""
 
-    OPEN = "open"  # nobody knows yet whether the scheduler has it
-    SENT = "sent"  # the scheduler has it; perhaps not every fold says so yet
-    SETTLED = "settled"  # and every fold says so
+    OPEN = "open"  # not known yet
+    SENT = "sent"  # it has; earlier records of its folds may not be replaced yet
+    SETTLED = "settled"  # it has, and no fold has an earlier record
     WITHDRAWN = "withdrawn"  # it was refused, or never arrived: its jobs must not run
 
 
 @dataclass(frozen=True, slots=True)
 class JobArray:
-    """Folds that are submitted in one piece, and the name by which their jobs are found again."""
+    """Folds that are submitted together, and the name by which their jobs are found again."""
 
     name: str  # of its jobs: has a token that no other array has
-    first: Submission  # of the first fold; the line of each says how it differs
+    first: Submission  # of the first fold; the line of each fold has the differences
     count: Annotated[int, Meta(ge=1, le=10**7)]  # of folds
     width: Annotated[int, Meta(ge=1, le=2**20)]  # of a line, in bytes
     is_array: bool = True  # several jobs under one id
-    tasks: tuple[FoldsInJob, ...] = ()  # how many folds share each job; none said: one has each
+    tasks: tuple[FoldsInJob, ...] = ()  # the number of folds of each job; empty: one fold each
     state: ArrayState = ArrayState.OPEN
     job_id: JobId | None = None
     at: Moment = 0.0  # when the state was written
@@ -81,7 +81,7 @@ class JobArray:
         """The id of the job of every fold."""
         sizes = self.tasks or (1,) * self.count
         ids = [f"{job_id}_{number}" if self.is_array else job_id for number in range(len(sizes))]
-        return [one for one, size in zip(ids, sizes, strict=True) for _ in range(size)]
+        return [task_id for task_id, size in zip(ids, sizes, strict=True) for _ in range(size)]
 
     def members(self) -> list[Member]:
         """All folds."""
@@ -106,26 +106,35 @@ class JobArray:
         content = files.read_part(path, lines.start * width, len(lines) * width)
         if len(content) != len(lines) * width:
             raise UnreadableError(f"{path}: expected {self.count} lines of {width} bytes")
-        return [self._member(content[n * width : (n + 1) * width]) for n in range(len(lines))]
+        job_ids = self.job_ids(self.job_id) if self.job_id else [None] * self.count
+        return [
+            self._member(content[n * width : (n + 1) * width], job_ids[number])
+            for n, number in enumerate(lines)
+        ]
 
-    def _member(self, line: bytes) -> Member:
+    def _member(self, line: bytes, job_id: str | None) -> Member:
         row = serialization.convert(_FoldLine, serialization.parse(line, FOLDS), FOLDS)
-        folder = os.path.abspath(self.output / row.folder)  # noqa: PTH100 - without ".."
-        config = self.first.config | row.config
-        own = replace(self.first, config=config, table=row.table, folds_in_job=row.folds_in_job)
-        return FoldPaths(Path(folder)), own
+        folder = os.path.abspath(f"{self.first.output}/{row.folder}")  # noqa: PTH100 - without ".."
+        submission = replace(
+            self.first,
+            config=self.first.config | row.config,
+            table=row.table,
+            folds_in_job=row.folds_in_job,
+            job_id=job_id,
+        )
+        return FoldPaths(Path(folder)), submission
 
 
 @dataclass(frozen=True, slots=True)
 class _FoldLine:
-    folder: Annotated[str, Meta(pattern=r"^[^\0]+\Z")]  # seen from that of the array
-    config: dict[str, Any]  # what differs from the first fold
+    folder: Annotated[str, Meta(pattern=r"^[^\0]+\Z")]  # relative to that of the array
+    config: dict[str, Any]  # the differences from the first fold
     table: str | None = None
     folds_in_job: FoldsInJob = 1
 
 
 def save(members: Sequence[Member], name: str, is_array: bool, tasks: Sequence[int]) -> JobArray:
-    """Write an array down before it is submitted."""
+    """Write an array before it is submitted."""
     first = members[0][1]
     lines = [_line(paths, submission, first) for paths, submission in members]
     width = 1 + max(map(len, lines))
@@ -137,7 +146,7 @@ def save(members: Sequence[Member], name: str, is_array: bool, tasks: Sequence[i
 
 
 def _line(paths: FoldPaths, submission: Submission, first: Submission) -> bytes:
-    """One fold, of which a job reads nothing but its own."""
+    """One fold; a job reads the lines of its own folds only."""
     folder = os.path.relpath(paths.folder.absolute(), Path(first.output).absolute())
     config = {k: v for k, v in submission.config.items() if v != first.config[k]}
     row = {"folder": folder, "config": config, "table": submission.table}
@@ -146,7 +155,7 @@ def _line(paths: FoldPaths, submission: Submission, first: Submission) -> bytes:
 
 
 def with_state(array: JobArray, state: ArrayState, job_id: str | None = None) -> JobArray:
-    """Write down what has become of an array."""
+    """Write the state of an array."""
     array = replace(array, state=state, job_id=job_id, at=time.time())
     serialization.write(array.output / FILE, FORMAT, array)
     return array
@@ -170,40 +179,80 @@ def read(output: Path) -> JobArray:
 
 
 def unsettled(study: StudyPaths) -> tuple[list[tuple[JobArray, list[Member]]], list[str]]:
-    """Arrays to look after, without an end or withdrawn not long ago, and why others are not."""
-    found, unreadable = [], []
+    """The arrays that `recover` has to settle, and messages about unreadable ones."""
+    readable, errors = _read_all(study, _is_unsettled)
+    return readable, list(map(str, errors))
+
+
+def _is_unsettled(array: JobArray) -> bool:
+    """Open, or withdrawn so recently that its jobs may still arrive."""
+    is_recent = abs(time.time() - array.at) < LATE_S  # of a host whose clock may be ahead
+    return array.is_open or (array.state is ArrayState.WITHDRAWN and is_recent)
+
+
+def _read_all(
+    study: StudyPaths, is_needed: Callable[[JobArray], bool]
+) -> tuple[list[tuple[JobArray, list[Member]]], list[UnreadableError]]:
+    """The arrays of a study with their folds, and the errors of unreadable ones."""
+    readable: list[tuple[JobArray, list[Member]]] = []
+    errors: list[UnreadableError] = []
     for path in sorted(study.submissions.glob(f"*/{FILE}")):
         try:
             array = read(path.parent)
-            is_recent = abs(time.time() - array.at) < LATE_S  # of a host whose clock may be ahead
-            if array.is_open or (array.state is ArrayState.WITHDRAWN and is_recent):
-                found.append((array, array.members()))
+            if is_needed(array):
+                readable.append((array, array.members()))
         except OlderFormatError:
-            pass  # the submission.json of its folds say all of its jobs
+            pass  # its folds have a submission.json
         except NewerFormatError as error:
-            unreadable.append(f"left alone: {path.parent}/{error}")
+            errors.append(NewerFormatError(f"left alone: {path.parent}/{error}"))
         except (UnreadableError, OSError) as error:
             advice = "its jobs cannot begin, and the folder may be removed"
-            unreadable.append(f"{path.parent}: {error}; {advice}")
-    return found, unreadable
+            errors.append(UnreadableError(f"{path.parent}: {error}; {advice}"))
+    return readable, errors
+
+
+@dataclass(slots=True)
+class ArrayRecords:
+    """What the arrays of a study state about its folds, by the absolute folder of each fold."""
+
+    submissions: dict[str, Submission] = field(default_factory=dict)  # the newest of each fold
+    open_folders: set[str] = field(default_factory=set)  # whether a scheduler has it is not known
+    errors: list[UnreadableError] = field(default_factory=list)  # of arrays that are not read
+
+    def newest(self, paths: FoldPaths, stored: Submission | None) -> Submission | None:
+        """The last submission of a fold; `stored`: that of its submission.json."""
+        folder = os.path.abspath(paths.folder)  # noqa: PTH100 - a Path is slower
+        listed = self.submissions.get(folder)
+        if listed is None or (stored is not None and stored.generation >= listed.generation):
+            return stored
+        return listed
+
+
+def records(study: StudyPaths) -> ArrayRecords:
+    """What all arrays of a study state; a few files, however many folds there are."""
+    readable, errors = _read_all(study, lambda array: array.state is not ArrayState.WITHDRAWN)
+    content = ArrayRecords(errors=errors)
+    for array, members in sorted(readable, key=lambda item: item[0].first.generation):
+        folders = {str(paths.folder): submission for paths, submission in members}
+        if array.is_open:
+            content.open_folders |= folders.keys()
+        if array.state is not ArrayState.OPEN:
+            content.submissions |= folders
+    return content
 
 
 def unreadable(studies: Iterable[StudyPaths]) -> Iterator[str]:
-    """What is said of arrays that this version does not look after."""
+    """Messages about arrays that this version cannot read."""
     return (text for study in studies for text in unsettled(study)[1])
 
 
-def open_folds(study: StudyPaths) -> set[str]:
-    """The folders of folds of which nobody knows yet whether a scheduler has them."""
-    known = (members for array, members in unsettled(study)[0] if array.is_open)
-    return {str(paths.folder) for members in known for paths, _ in members}
+def last_submission(paths: FoldPaths) -> Submission | None:
+    """The last submission of one fold; None where there is none, or it is damaged."""
+    return records(paths.study).newest(paths, submissions.load(paths))
 
 
-def members_here(output: Path) -> list[Member]:
-    """The folds that the job of this process is for; none where the array was withdrawn.
-
-    What cannot be read does not say so: it is an error.
-    """
+def folds_of_this_job(output: Path) -> list[Member]:
+    """The folds that the job of this process is for; none where the array was withdrawn."""
     array = read(output)
     if array.state is ArrayState.WITHDRAWN:
         return []

@@ -77,8 +77,9 @@ def new_submission(config: Config, kind: str, output: str = "", generation: int 
 
 def submit_here(paths: FoldPaths, config: Config) -> Submission:
     """Hand a fold to this process."""
-    made = new_submission(config, Local.name, generation=generations.next_of(paths))
-    submission = replace(made, job_id=job_id_of_process())
+    generation = max(generations.next_of(paths), generations.next_of_study(paths.study))
+    submission = new_submission(config, Local.name, generation=generation)
+    submission = replace(submission, job_id=job_id_of_process())
     save(paths, submission)
     return submission
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.data import dataset as dataset_module
 from fsm_hpc.data.columns import Column, Kind
@@ -67,7 +67,7 @@ def table_of(path: Path, done: FoldResult, overrides: Sequence[str]) -> Dataset:
 
 def submission_of_model(path: Path) -> Submission | None:
     """What a model.json was fitted with; None where only the file itself is there."""
-    found = map(submissions.load, ModelPaths(path.parent).folds())
+    found = map(arrays.last_submission, ModelPaths(path.parent).folds())
     return next(filter(None, found), None)
 
 
@@ -98,7 +98,7 @@ def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str
 
 def _config(paths: FoldPaths, done: FoldResult, overrides: Sequence[str]) -> Config:
     """Where the table is: as the overrides say, as the fold was submitted, or by its name."""
-    submission = submissions.load(paths)
+    submission = arrays.last_submission(paths)
     if not overrides and submission is not None:
         return submission.config_then
     given = {key_of(one) for one in overrides}

@@ -73,7 +73,7 @@ def _batch(
     return Batch(
         scheduler.adapted(config),
         transaction.output_folder(study),
-        transaction.new_name(study, "verify"),
+        transaction.new_job_name(study, "verify"),
         work,
         (folders, tables, budgets, scheduler.ends_with_command),
         count,

@@ -76,7 +76,7 @@ def test_a_replaced_job_does_nothing(
 def test_the_newest_job_runs_however_soon_it_starts(
     tmp_path: Path, slurm: FakeSlurm, set_clock: Callable[[float], None], skew_s: float
 ) -> None:
-    """Before the command that submits has come to write its submission.json."""
+    """Before the command that submits has replaced the earlier submission.json."""
     first, second = submit_twice(tmp_path, set_clock, skew_s)
     submissions.save(*arrays.read(first).members()[0])
     assert supervise.work_in_array(str(second)) == "finished"
@@ -112,7 +112,7 @@ def test_a_withdrawn_array_of_a_host_whose_clock_is_ahead_is_not_open(
     set_clock(120)
     assert main([*WORDS, "-m"]) == 2
     set_clock(0)
-    assert arrays.open_folds(study(tmp_path)) == set()
+    assert arrays.records(study(tmp_path)).open_folders == set()
 
 
 # -------------------------------------------------------------------------------------- attempts

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import attempts, schedulers, submissions
+from fsm_hpc.cluster import arrays, attempts, schedulers, submissions
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.node.supervisor import Supervisor
 from fsm_hpc.cluster.schedulers import slurm_commands, slurm_script, slurm_site
@@ -71,7 +71,7 @@ def test_a_job_that_would_save_before_it_works_is_refused(
     assert main([*command, *WORDS, *limit]) == 2
     assert "leaves no time to work" in capsys.readouterr().err
     assert site.jobs == []
-    assert not list(tmp_path.rglob("submission.json"))
+    assert not list(tmp_path.rglob("array.json"))
 
 
 def test_the_doctor_says_so_too() -> None:
@@ -199,7 +199,7 @@ def test_status_says_that_a_length_is_longer_than_the_time_limit(
     assert main([*WORDS, "-m"]) == 0
     assert site.jobs
     paths = FoldPaths(Path("results/default/hepatitis/median/fold-0"))
-    submission = submissions.load(paths)
+    submission = arrays.last_submission(paths)
     assert submission is not None
     files.write_json(paths.scan, state_of(1, 9.0))
     earlier = tuple(entry | {"token": submission.token} for entry in history("a", "a", "a"))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli.main import main
+from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.schedulers.base import SiteLimits
 from fsm_hpc.cluster.submit import packing
 from fsm_hpc.cluster.submit.packing import ArrayTask
@@ -18,6 +19,7 @@ from fsm_hpc.cluster.watch.fold_files import FoldFiles, of_sweep
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.compose import compose, expand
+from fsm_hpc.study.files import StudyPaths
 from tests.support.fake_slurm import FakeSlurm
 
 SHORT = ["dataset=hepatitis", "solver=native", "scan.max_length=6", "cluster=slurm"]
@@ -142,9 +144,9 @@ def test_folds_of_a_shared_job_have_its_id_and_files_of_their_own(
     site: FakeSlurm, tmp_path: Path
 ) -> None:
     assert main([*SHORT, "method=pivot", "cluster.folds_per_job=4", "-m"]) == 0
-    found = [json.loads(path.read_text()) for path in tmp_path.rglob("submission.json")]
-    assert Counter(one["job_id"] for one in found) == {"1000_0": 4, "1000_1": 4, "1000_2": 2}
-    assert {one["folds_in_job"] for one in found} == {4, 2}
+    found = arrays.records(StudyPaths(tmp_path / "results" / "default")).submissions.values()
+    assert Counter(one.job_id for one in found) == {"1000_0": 4, "1000_1": 4, "1000_2": 2}
+    assert {one.folds_in_job for one in found} == {4, 2}
 
 
 def test_cancel_leaves_a_job_alone_that_other_folds_share(

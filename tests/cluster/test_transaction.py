@@ -24,6 +24,7 @@ from fsm_hpc.cluster.schedulers import slurm_script
 from fsm_hpc.cluster.schedulers.base import Batch
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.system import serialization
 from tests.support.fake_slurm import FakeSlurm
 
 ROOT = Path(__file__).parents[2]
@@ -42,9 +43,10 @@ def study(tmp_path: Path) -> StudyPaths:
 
 
 def folds(tmp_path: Path) -> dict[str, Any]:
-    """The submission.json of every fold."""
-    found = study(tmp_path).root.rglob("submission.json")
-    return {path.parent.name: json.loads(path.read_text()) for path in sorted(found)}
+    """The last submission of every fold."""
+    paths = [paths for _, paths in study(tmp_path).folds_on_disk()]
+    found = {one.folder.name: arrays.last_submission(one) for one in paths}
+    return {name: serialization.plain(one) for name, one in found.items() if one is not None}
 
 
 def states(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -177,8 +179,6 @@ def test_jobs_that_never_reached_slurm_are_sent_again(
     assert main([*WORDS, "-m"]) == 0
     (output,) = study(tmp_path).submissions.iterdir()
     arrays.with_state(arrays.read(output), ArrayState.OPEN)
-    for path in study(tmp_path).root.rglob("submission.json"):
-        path.unlink()
     (slurm.folder / "queue").write_text("")  # as if killed before sbatch was called
     capsys.readouterr()
     assert main([*WORDS, "-m"]) == 0
@@ -192,8 +192,8 @@ def test_a_cut_between_answer_and_folds_is_mended(tmp_path: Path, slurm: FakeSlu
     (output,) = study(tmp_path).submissions.iterdir()
     arrays.with_state(arrays.read(output), ArrayState.SENT, "1000")
     before = folds(tmp_path)
-    (study(tmp_path).root / "hepatitis/median/fold-1/submission.json").unlink()
     assert main([*WORDS, "-m"]) == 0
+    assert arrays.read(output).state is ArrayState.SETTLED
     assert folds(tmp_path) == before
     assert len(slurm.jobs) == 1
 
@@ -252,7 +252,4 @@ def test_a_job_that_starts_first_makes_the_fold_its_own(
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "1")
     assert supervise.work_in_array(str(output)) == "finished"
     paths = FoldPaths(study(tmp_path).root / "hepatitis" / "median" / "fold-1")
-    found = submissions.load(paths)
-    assert found is not None
-    assert found.job_id == "1000_1"
-    assert paths.result.exists()
+    assert json.loads(paths.result.read_text())["provenance"]["job_ids"] == ["1000_1"]

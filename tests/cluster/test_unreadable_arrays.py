@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import arrays
+from fsm_hpc.cluster import arrays, submissions
 from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.study.files import StudyPaths
@@ -60,6 +61,9 @@ def _without_this_task(output: Path) -> None:
 
 
 def _of_version_0_2(output: Path) -> None:
+    """Which wrote a submission.json for every fold."""
+    for paths, submission in arrays.read(output).members():
+        submissions.save(paths, submission)
     saved = json.loads((output / "array.json").read_text())
     (output / "array.json").write_text(json.dumps(saved | {"format": 2}))
 
@@ -85,15 +89,35 @@ def test_what_a_job_cannot_read_is_an_error(
         supervise.work_in_array(str(output_of_array()))
 
 
+def test_folds_of_an_array_that_cannot_be_read_are_unknown_and_not_submitted_again(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    _too_large(output_of_array())
+    capsys.readouterr()
+    main(["status", "--json", *WORDS])
+    first, _ = json.loads(capsys.readouterr().out)
+    assert first["state"] == "unknown"
+    assert "array.json cannot be read: larger than" in first["reason"]
+    assert "the folder may be removed" in first["reason"]
+    assert main([*WORDS, "-m"]) == 0
+    assert "0 submitted, 2 skipped" in capsys.readouterr().out
+    shutil.rmtree(output_of_array())
+    assert main([*WORDS, "-m"]) == 0
+    assert "2 submitted, 0 skipped" in capsys.readouterr().out
+
+
 def test_status_tells_why_a_job_could_not_begin(
     slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
     output = output_of_array()
+    content = (output / "array.json").read_bytes()
     _too_large(output)
     capsys.readouterr()
     with pytest.raises(UnreadableError):
         supervise.work_in_array(str(output))
+    (output / "array.json").write_bytes(content)
     traceback = "Traceback ...\n" * 300
     (output / "1000_0_0_log.out").write_text(capsys.readouterr().err + traceback)
     slurm.says(squeue="empty")
@@ -149,7 +173,7 @@ def test_a_job_reads_its_own_folds_and_no_others(slurm: FakeSlurm) -> None:
     output = output_of_array()
     content = (output / "folds.jsonl").read_bytes()
     (output / "folds.jsonl").write_bytes(content[: len(content) // 2] + b"damaged".ljust(10_000))
-    ((paths, submission),) = arrays.members_here(output)
+    ((paths, submission),) = arrays.folds_of_this_job(output)
     assert (paths.folder.name, submission.config_then.fold) == ("fold-0", 0)
     with pytest.raises(UnreadableError):
         arrays.read(output).members_of_task(1)

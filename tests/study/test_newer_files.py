@@ -172,7 +172,7 @@ def array(study: StudyPaths) -> Path:
 def test_a_job_refuses_a_newer_array_and_does_not_take_it_for_withdrawn(array: Path) -> None:
     make_newer(array / arrays.FILE)
     with pytest.raises(NewerFormatError):
-        arrays.members_here(array)
+        arrays.folds_of_this_job(array)
 
 
 @pytest.mark.parametrize("command", ["status", "-m", "cancel"])

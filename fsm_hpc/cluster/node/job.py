@@ -15,6 +15,7 @@ from fsm_hpc.cluster.schedulers.base import Scheduler
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.system import files
 
 
 class Supervised(Protocol):
@@ -30,18 +31,18 @@ def begin_attempt(
 ) -> AttemptEnd:
     """Run what was submitted, unless it was taken over or cancelled before it began."""
     latest = submissions.load(paths)
-    if latest is not None and latest.token != submission.token:
-        if latest.generation >= submission.generation:
-            print(f"superseded by job {latest.job_id}: nothing to do")
-            return AttemptEnd.SUPERSEDED
-        latest = None
-    if latest is None:  # the command that submits has not come to this fold yet, or never will
-        here = schedulers.named(submission.kind).environment()
-        job_id = here.job_id if here else submission.job_id
-        submissions.save(paths, replace(submission, job_id=job_id))
-    if latest is not None and latest.cancelled_at is not None:
+    if latest is None:
+        files.quarantine_if_invalid(paths.submission, lambda _: submissions.read(paths))
+    elif latest.token == submission.token and latest.cancelled_at is not None:
         print("cancelled before it began: nothing to do")
         return AttemptEnd.STOPPED
+    elif latest.token != submission.token and latest.generation >= submission.generation:
+        print(f"superseded by job {latest.job_id}: nothing to do")
+        return AttemptEnd.SUPERSEDED
+    elif latest.token != submission.token:  # the submitting command has not replaced it yet
+        job = schedulers.named(submission.kind).environment()
+        job_id = job.job_id if job else submission.job_id
+        submissions.save(paths, replace(submission, job_id=job_id))
     config, folder = submission.config_then, Path(submission.output)
     has_helpers = config.nodes > 1 and not schedulers.named(submission.kind).ends_with_command
     if has_helpers and nodes.is_helper():

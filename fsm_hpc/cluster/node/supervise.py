@@ -19,7 +19,7 @@ def work_in_array(output: str) -> str:
     Jobs that version 0.2 queued call it by this name, too.
     """
     with arrays.reason_in_output():
-        members = arrays.members_here(Path(output))
+        members = arrays.folds_of_this_job(Path(output))
         if not members:
             print("this job was withdrawn before it began: nothing to do")
             return AttemptEnd.SUPERSEDED.value

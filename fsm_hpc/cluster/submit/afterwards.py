@@ -59,7 +59,7 @@ def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> s
     study = decisions[0].ref.paths.study
     output = transaction.output_folder(StudyPaths(study.root))
     arguments = (chores.commands, _studies(decisions), chores.shell)
-    name = transaction.new_name(study, "after")
+    name = transaction.new_job_name(study, "after")
     batch = Batch(_small(chores, config), output, name, afterwards.work, arguments, after=after)
     try:
         return schedulers.of(config).submit(batch, partial(study_lock.ensure_held, study))

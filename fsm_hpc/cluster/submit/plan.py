@@ -148,7 +148,10 @@ def _other_settings(config: Config, found: FoldStatus) -> str:
     """A live job that computes something else than what is asked for."""
     if found.files.submission is None:
         return ""
-    then = fingerprint.settings_that_matter(found.files.submission.config_then, "")
+    try:
+        then = fingerprint.settings_that_matter(found.files.submission.config_then, "")
+    except UserError:  # of another version
+        return ""
     changed = fingerprint.differences(then, fingerprint.settings_that_matter(config, ""))
     return f" (with other settings, cancel it first: {', '.join(changed)})" if changed else ""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import arrays, submissions
+from fsm_hpc.cluster.arrays import ArrayRecords
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.errors import UserError
@@ -37,9 +38,10 @@ def configs(overrides: Sequence[str]) -> Resumable:
         compose_any(changes)  # a mistake in them is told once, and not for every fold
     found = Resumable([], [], [], folds)
     resumed = _Resumed(Recomposer(changes))
+    records = arrays.records(folds[0].paths.study) if folds else ArrayRecords()
     for ref in folds:
         try:
-            if (saved := _begun_with(ref)) is None:
+            if (saved := _begun_with(ref, records)) is None:
                 found.unknown.append(ref)
             else:
                 found.configs.append(resumed.config(ref, saved))
@@ -94,11 +96,13 @@ class _Resumed:
         self._changed = frozenset(k for k in {**then, **now} if then.get(k) != now.get(k))
 
 
-def _begun_with(ref: FoldRef) -> Config | None:
+def _begun_with(ref: FoldRef, records: ArrayRecords) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
-    submission = submissions.load(ref.paths)
+    submission = records.newest(ref.paths, submissions.load(ref.paths))
     if submission is not None:
         study, config = ref.paths.study.root, submission.config_then
+        if config.id._replace(variant=ref.id.variant) != ref.id:
+            raise UserError(f"its array has the settings of another fold: {config.id}")
         out = config.out and study.parent  # of the fold `all`
         return replace(config, results_dir=study.parent, study=study.name, out=out)
     return ref.config

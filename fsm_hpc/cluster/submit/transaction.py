@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,6 @@ from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
@@ -39,12 +39,12 @@ class Submitted:
 
 
 def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
-    """Submit what is to be submitted, array by array; the study has to be held."""
+    """Submit the folds array by array; the study has to be held."""
     job_ids: list[str] = []
+    folders = _submitted_before(decisions)
     for part in lay_out(decisions):
-        tasks = [[(d.ref.paths, d.config, d.ref.data_digest) for d in t.folds] for t in part.tasks]
-        is_array = len(tasks) > 1
-        array, members = _written_down(part.folds[0].ref.paths.study, tasks, is_array)
+        is_array = len(part.tasks) > 1
+        array, members = _save_array(part)
         after = tuple(job_ids[position] for position in part.after)
         batch = Batch(
             part.config,
@@ -52,48 +52,52 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
             array.name,
             supervise.work_in_array,
             (str(array.output),),
-            count=len(tasks) if is_array else None,
+            count=len(part.tasks) if is_array else None,
             at_a_time=part.at_a_time,
             after=after,
         )
-        job_ids.append(_send(array, members, batch))
+        job_ids.append(_send(array, members, batch, folders))
         yield Submitted(part, tuple(array.job_ids(job_ids[-1])), after)
 
 
-def _written_down(
-    study: StudyPaths,
-    tasks: Sequence[Sequence[tuple[FoldPaths, Config, str | None]]],
-    is_array: bool,
-) -> tuple[JobArray, list[Member]]:
-    """An array that is on disk, as is its generation, before a scheduler hears of it."""
+def _submitted_before(decisions: Sequence[Decision]) -> set[str]:
+    """The folders of all folds that the arrays of these studies have."""
+    studies = dict.fromkeys(decision.ref.paths.study for decision in decisions)
+    return {folder for study in studies for folder in arrays.records(study).submissions}
+
+
+def _save_array(part: Array) -> tuple[JobArray, list[Member]]:
+    """Write an array and its generation before a scheduler is called."""
+    study = part.folds[0].ref.paths.study
     study_lock.ensure_held(study)
-    known = [generations.next_of(paths) for task in tasks for paths, _, _ in task]
-    number = max(generations.next_of_study(study), *known)
-    generations.remember(study, number)
-    config = tasks[0][0][1]
+    known = max(decision.found.files.generation for decision in part.folds)
+    generation = max(generations.next_of_study(study), 1 + known)
+    generations.remember(study, generation)
+    config = part.config
     shared = submissions.new_submission(
-        config, config.cluster.scheduler, str(output_folder(study)), number
+        config, config.cluster.scheduler, str(output_folder(study)), generation
     )
     members = [
         (
-            paths,
+            decision.ref.paths,
             replace(
                 shared,
-                config=submissions.absolute(config).to_dict(),
-                table=digest,
-                folds_in_job=len(task),
+                config=submissions.absolute(decision.config).to_dict(),
+                table=decision.ref.data_digest,
+                folds_in_job=len(task.folds),
             ),
         )
-        for task in tasks
-        for paths, config, digest in task
+        for task in part.tasks
+        for decision in task.folds
     ]
-    return arrays.save(members, new_name(study), is_array, [len(task) for task in tasks]), members
+    sizes = [len(task.folds) for task in part.tasks]
+    return arrays.save(members, new_job_name(study), len(sizes) > 1, sizes), members
 
 
-def new_name(study: StudyPaths, what: str = "") -> str:
-    """A name for jobs that no others have, and that a scheduler can be asked for."""
+def new_job_name(study: StudyPaths, purpose: str = "") -> str:
+    """A name for jobs that no others have, and that a scheduler can search for."""
     plain = re.sub(r"[^\w.-]", "_", study.root.name)[:40]
-    return "-".join(filter(None, ("fsm", plain, what, secrets.token_hex(4))))
+    return "-".join(filter(None, ("fsm", plain, purpose, secrets.token_hex(4))))
 
 
 def output_folder(study: StudyPaths) -> Path:
@@ -104,27 +108,29 @@ def output_folder(study: StudyPaths) -> Path:
     return folder
 
 
-def _send(array: JobArray, members: Sequence[Member], batch: Batch) -> str:
-    """One transaction: written down, sent, confirmed; what was there before stays until then."""
+def _send(
+    array: JobArray, members: Sequence[Member], batch: Batch, submitted_before: Collection[str]
+) -> str:
+    """One transaction: an array is submitted and confirmed, or its folds keep their records."""
     scheduler = schedulers.of(batch.config)
     try:
         job_id = scheduler.submit(batch, partial(study_lock.ensure_held, array.study))
     except UnclearError as error:
-        found = _job_of(array, scheduler, LOOKS)
-        if found is None:
+        arrived = _job_of(array, scheduler, LOOKS)
+        if arrived is None:
             arrays.with_state(array, ArrayState.WITHDRAWN)
             raise UserError(
                 f"{scheduler.title} refused {counted(array.count, 'job')}: {error}; "
                 "`python -m fsm_hpc doctor` checks the site, cluster=local runs them here"
             ) from None
-        job_id = found
+        job_id = arrived
     except Exception:
         arrays.with_state(array, ArrayState.WITHDRAWN)
         raise
     try:
-        _confirm(array, members, job_id)
+        _confirm(array, members, job_id, submitted_before)
     except LostLockError:
-        if arrays.read(array.output).state is ArrayState.WITHDRAWN:  # by who took over
+        if arrays.read(array.output).state is ArrayState.WITHDRAWN:  # by the next owner
             scheduler.cancel([JobRecord(job_id)])
         raise
     return job_id
@@ -133,30 +139,54 @@ def _send(array: JobArray, members: Sequence[Member], batch: Batch) -> str:
 def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
     """The id of the array's jobs, where the scheduler has them after all."""
     for look in range(looks):
-        found = scheduler.find([array.name])
-        if found is None:
+        job_ids = scheduler.find([array.name])
+        if job_ids is None:
             raise UserError(
                 f"{scheduler.title} gave no clear answer, and no list of its jobs either: whether "
                 f"it has the {array.count} jobs named {array.name} is open; the next "
                 "command finds out, and goes on with them or submits them"
             )
-        if array.name in found:
-            return found[array.name]
+        if array.name in job_ids:
+            return job_ids[array.name]
         time.sleep(0 if look + 1 == looks else 1)
     return None
 
 
-def _confirm(array: JobArray, members: Sequence[Member], job_id: str) -> None:
-    """Every fold says which job it has; jobs that were cancelled meanwhile are ended."""
+def _confirm(
+    array: JobArray,
+    members: Sequence[Member],
+    job_id: str,
+    submitted_before: Collection[str] | None = None,
+) -> None:
+    """State that the scheduler has the array, and replace earlier records of its folds.
+
+    The array is the record of a fold that is new. Any other fold also gets a submission.json, by
+    which jobs of its earlier submissions find out. `submitted_before`: None where that is not
+    known, as after a killed command.
+    """
     study_lock.ensure_held(array.study)
     arrays.with_state(array, ArrayState.SENT, job_id)
+    job_ids = array.job_ids(job_id)
     cancelled: list[str] = []
     files.write_each(
-        partial(_confirm_fold, paths, replace(submission, job_id=its_id), cancelled)
-        for (paths, submission), its_id in zip(members, array.job_ids(job_id), strict=True)
+        partial(_confirm_fold, paths, replace(submission, job_id=job_ids[number]), cancelled)
+        for number, (paths, submission) in enumerate(members)
+        if submitted_before is None or not _is_new(array, paths, submitted_before)
     )
-    array.scheduler.cancel([JobRecord(its_id) for its_id in cancelled])
+    array.scheduler.cancel([JobRecord(cancelled_id) for cancelled_id in cancelled])
     arrays.with_state(array, ArrayState.SETTLED, job_id)
+
+
+def _is_new(array: JobArray, paths: FoldPaths, submitted_before: Collection[str]) -> bool:
+    """Whether a fold of the array's study has neither a record nor a folder, which it gets."""
+    folder = os.path.abspath(paths.folder)  # noqa: PTH100 - a Path is slower
+    if folder in submitted_before or not folder.startswith(f"{array.study.root}{os.sep}"):
+        return False
+    try:
+        os.makedirs(folder)  # noqa: PTH103
+    except FileExistsError:
+        return False
+    return True
 
 
 def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]) -> None:
@@ -169,17 +199,17 @@ def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]
         latest = None
     is_other = latest is not None and latest.token != submission.token
     if latest is not None and is_other and latest.generation >= submission.generation:
-        return  # somebody has submitted it anew
-    mark = latest.cancelled_at if latest and latest.token == submission.token else None
-    submissions.write(paths, replace(submission, cancelled_at=mark))
-    if mark is not None and submission.job_id is not None:
+        return  # another command has submitted it anew
+    cancelled_at = latest.cancelled_at if latest and not is_other else None
+    submissions.write(paths, replace(submission, cancelled_at=cancelled_at))
+    if cancelled_at is not None and submission.job_id is not None:
         cancelled.append(submission.job_id)
 
 
 def recover(studies: Sequence[StudyPaths]) -> list[str]:
-    """Settle what a command left that was ended in the middle; what was done, to be told.
+    """Settle arrays of commands that were killed; messages about each.
 
-    The studies have to be held, so that nobody is in the middle of it now.
+    The studies have to be held, so that no other command is submitting them.
     """
     messages: list[str] = []
     for study in studies:
@@ -193,11 +223,11 @@ def _settle(array: JobArray, members: Sequence[Member]) -> str:
     if array.state is ArrayState.SENT and array.job_id is not None:
         _confirm(array, members, array.job_id)
         return f"job {array.job_id} was sent by a command that was ended: its folds have it now"
-    found = scheduler.find([array.name])
-    job_id = (found or {}).get(array.name)
+    job_ids = scheduler.find([array.name])
+    job_id = (job_ids or {}).get(array.name)
     if is_withdrawn and job_id is None:
         return ""
-    if found is None:
+    if job_ids is None:
         return f"whether {scheduler.title} has the jobs named {array.name} is open: no answer"
     if job_id is None:
         arrays.with_state(array, ArrayState.WITHDRAWN)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from fsm_hpc.cluster import arrays, attempts, generations, submissions
+from fsm_hpc.cluster.arrays import ArrayRecords
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.schedulers.local import HEARTBEAT
@@ -64,6 +65,13 @@ class FoldFiles:
             return self.attempt.job_id
         ids = self.result.provenance.get("job_ids") if self.result else None
         return ids[-1] if ids else None
+
+    @property
+    def generation(self) -> int:
+        """The largest of its submission, its attempt and its result."""
+        done = self.result.provenance if self.result else {}
+        records = (self.submission, self.attempt)
+        return max(generations.in_values(done), *(r.generation for r in records if r), 0)
 
     @property
     def current(self) -> Attempt | None:
@@ -128,63 +136,98 @@ def on_disk(study: Path) -> Iterator[FoldRef]:
 
 
 def read_all(refs: Sequence[FoldRef]) -> list[FoldFiles]:
-    """Of many folds; what the indexes of their studies have is not read again."""
-    studies = {ref.paths.study.root: ref.paths.study for ref in refs}
-    indexes = {root: ResultIndex(study) for root, study in studies.items()}
-    open_folders = set().union(*map(arrays.open_folds, studies.values()))
-    found = [_read(ref, indexes[ref.paths.study.root]) for ref in refs]
-    for index in indexes.values():
-        index.save()
-    return [_with_open(one, open_folders) for one in found] if open_folders else found
+    """The files of many folds; what the indexes of their studies have is not read again."""
+    roots = [ref.paths.study.root for ref in refs]
+    studies = {root: _Study(StudyPaths(root)) for root in dict.fromkeys(roots)}
+    folds = [_read(ref, studies[root]) for ref, root in zip(refs, roots, strict=True)]
+    for study in studies.values():
+        study.index.save()
+    return folds
 
 
-def _with_open(found: FoldFiles, open_folders: Set[str]) -> FoldFiles:
-    """Mark a fold of an array that is being submitted, or was when its command was ended."""
-    folder = os.path.abspath(found.ref.paths.folder)  # noqa: PTH100
-    return replace(found, is_open=folder in open_folders)
+class _Study:
+    """What is read once for all folds of a study."""
+
+    def __init__(self, study: StudyPaths) -> None:
+        self.index, self.records = ResultIndex(study), arrays.records(study)
 
 
-def _read(ref: FoldRef, index: ResultIndex) -> FoldFiles:
-    """What cannot be read is told, and does not hide the other folds."""
+def _read(ref: FoldRef, study: _Study) -> FoldFiles:
+    """An error of one fold is its `trouble`, and does not hide the other folds."""
     try:
-        return _files(ref, index)
+        content = _files(ref, study)
     except OSError as error:
-        return FoldFiles(ref, trouble=str(error))
+        content = FoldFiles(ref, trouble=str(error))
+    if study.records.open_folders:
+        folder = os.path.abspath(ref.paths.folder)  # noqa: PTH100 - a Path is slower
+        return replace(content, is_open=folder in study.records.open_folders)
+    return content
 
 
-def _files(ref: FoldRef, index: ResultIndex) -> FoldFiles:
-    """A result of the last submission says it all."""
-    paths, known = ref.paths, index.get(ref.paths)
+def _files(ref: FoldRef, study: _Study) -> FoldFiles:
+    """A result of the last submission is enough; else all files are read."""
+    paths, known = ref.paths, study.index.get(ref.paths)
     if known is not None and known.result.id == ref.id:
         return FoldFiles(
             ref, known.result, outdated=known.outdated, verification=known.verification
         )
+    names = _names_in(paths.folder)
+    if names is None:  # a removed folder has no record, although its job may still be queued
+        return FoldFiles(ref)
     damage: list[UnreadableError] = []
-    done = _understood(lambda: result.read(paths.result, ref.id), damage)
-    if done is None or not _is_of_last_submission(done, paths):
-        return _with_other_files(ref, done, damage)
-    outdated, checked = len(files.outdated_names(paths.folder)), verification.read(paths, done)
-    index.add(paths, done, outdated, checked)
+    done = None
+    if paths.result.name in names:
+        done = _understood(lambda: result.read(paths.result, ref.id), damage)
+    if done is None or not _is_of_last_submission(done, paths, study.records):
+        return _with_other_files(ref, done, names, damage, study.records)
+    outdated, checked = _outdated(names), verification.read(paths, done)
+    study.index.add(paths, done, outdated, checked)
     return FoldFiles(ref, done, outdated=outdated, verification=checked)
 
 
+def _names_in(folder: Path) -> Set[str] | None:
+    """The names of all files in a folder; None where there is no folder."""
+    try:
+        return set(os.listdir(folder))  # noqa: PTH208 - a Path for each is slower
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _outdated(names: Iterable[str]) -> int:
+    return sum(f".{files.OUTDATED}-" in name for name in names)
+
+
 def _with_other_files(
-    ref: FoldRef, done: FoldResult | None, damage: list[UnreadableError]
+    ref: FoldRef,
+    done: FoldResult | None,
+    names: Set[str],
+    damage: list[UnreadableError],
+    records: ArrayRecords,
 ) -> FoldFiles:
     paths = ref.paths
-    submission = _understood(lambda: submissions.read(paths), damage)
-    attempt = _understood(lambda: attempts.read(paths), damage)
-    scan = scan_file.facts(_understood(lambda: scan_file.read(paths.scan), damage))
+
+    def content(path: Path, read: Callable[[], T | None]) -> T | None:
+        return _understood(read, damage) if path.name in names else None
+
+    submission = content(paths.submission, lambda: submissions.read(paths))
+    if not any(error.is_newer for error in damage):
+        submission = records.newest(paths, submission)
+    attempt = content(paths.attempt, lambda: attempts.read(paths))
+    scan = scan_file.facts(content(paths.scan, lambda: scan_file.read(paths.scan)))
+    # an array that is not read may have a fold without a record
+    is_unknown = submission is None and done is None and not damage
+    errors = [*damage, *(records.errors if is_unknown else ())]
     return FoldFiles(
         ref,
         done,
         submission,
         attempt,
         scan,
-        is_tuning=paths.trials.exists(),
+        is_tuning=paths.trials.name in names,
         damage=tuple(map(str, damage)),
-        newer="; ".join(str(error) for error in damage if error.is_newer),
-        outdated=len(files.outdated_names(paths.folder)),
+        newer="; ".join(str(error) for error in errors if error.is_newer),
+        trouble="; ".join(str(e) for e in errors if is_unknown and not e.is_newer),
+        outdated=_outdated(names),
         verification=None if done is None else verification.read(paths, done),
         under_way=_cross_validation(paths, submission) if scan.in_final else "",
     )
@@ -201,14 +244,15 @@ def _cross_validation(paths: FoldPaths, submission: Submission | None) -> str:
 
 
 def newer_files(ref: FoldRef) -> str:
-    """Which files of a fold a newer version wrote: this one must not replace them."""
+    """Which files of a fold a newer version wrote: this version must not replace them."""
     damage: list[UnreadableError] = []
     done = _understood(lambda: result.read(ref.paths.result, ref.id), damage)
-    return _with_other_files(ref, done, damage).newer
+    names = _names_in(ref.paths.folder) or set()
+    return _with_other_files(ref, done, names, damage, ArrayRecords()).newer
 
 
 def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> T | None:
-    """What is in a file, or None and why what is there is not understood."""
+    """The content of a file; None where it is not understood, with the error in `damage`."""
     try:
         return read()
     except UnreadableError as error:
@@ -216,8 +260,10 @@ def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> 
         return None
 
 
-def _is_of_last_submission(done: FoldResult, paths: FoldPaths) -> bool:
+def _is_of_last_submission(done: FoldResult, paths: FoldPaths, records: ArrayRecords) -> bool:
+    listed = records.newest(paths, None)
     if "generation" not in done.provenance:  # of an older version, or of no job
-        return not paths.submission.exists()
+        return listed is None and not paths.submission.exists()
     last = generations.in_file(paths.submission)
-    return last is not None and last <= generations.in_values(done.provenance)
+    newest = max(last or 0, listed.generation if listed else 0)
+    return last is not None and newest <= generations.in_values(done.provenance)

@@ -98,13 +98,14 @@ def _texts(found: FoldFiles) -> Iterator[list[str]]:
     for path in job_outputs(found):
         yield _lines(path, who)
     log = found.ref.paths.log
-    if attempt or _is_older(found.ref.paths.submission, log):
+    if attempt or not _is_older(log, found.ref.paths.submission):
         yield _lines(log, who)
 
 
 def _is_older(path: Path, other: Path) -> bool:
+    """Whether both files are there, and the second has changed since the first has."""
     try:
-        return path.stat().st_mtime_ns <= other.stat().st_mtime_ns
+        return path.stat().st_mtime_ns < other.stat().st_mtime_ns
     except OSError:
         return False
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import schedulers
+from fsm_hpc.cluster import arrays, schedulers
 from fsm_hpc.errors import UserError
+from fsm_hpc.study.files import FoldPaths
 from tests.cluster.schedulers.conftest import THIRD
 
 WORDS = ["dataset=hepatitis", "method=median", "fold=0,1", "scan.max_length=2", "solver=clingo_dl"]
@@ -28,8 +28,9 @@ def test_folds_run_on_a_third_scheduler(tmp_path: Path, monkeypatch: pytest.Monk
     command = [sys.executable, "-m", "fsm_hpc", *WORDS, "cluster=spool", "-m", "--wait"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert "2 done" in done.stdout, done.stdout + done.stderr
-    saved = json.loads(next(tmp_path.rglob("fold-0/submission.json")).read_text())
-    assert (saved["kind"], saved["job_id"]) == ("spool", "1_0")
+    saved = arrays.last_submission(FoldPaths(next(tmp_path.rglob("fold-0"))))
+    assert saved is not None
+    assert (saved.kind, saved.job_id) == ("spool", "1_0")
 
 
 @pytest.mark.usefixtures("third")

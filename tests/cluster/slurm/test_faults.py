@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fsm_hpc.cluster import attempts, submissions
+from fsm_hpc.cluster import arrays, attempts
 from fsm_hpc.study.files import FoldPaths
 from slurm import daemons
 from tests.support.site import LONG, SHORT, SMALL, Answers, Site
@@ -73,7 +73,7 @@ def test_a_superseded_attempt_stops_and_writes_nothing_more(site: Site) -> None:
     site.fsm(*LONG, "-m")
     running = site.wait_for_length(4)
     paths = FoldPaths(site.folder / running["folder"])
-    submission = submissions.load(paths)
+    submission = arrays.last_submission(paths)
     assert submission is not None
     attempts.claim(paths, submission)  # as a copy on another node would
     before = paths.scan.read_text()

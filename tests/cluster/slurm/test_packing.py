@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.schedulers import slurm_commands
 from fsm_hpc.study import variants
 from fsm_hpc.study.compose import expand
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.run import run_fold
 from slurm.settings import Settings
 from tests.support.site import Site
@@ -59,8 +61,8 @@ def requeues(site: Site) -> list[int]:
 
 
 def job_ids(site: Site, study: str) -> set[str]:
-    found = (site.folder / "results" / study).rglob("submission.json")
-    return {json.loads(path.read_text())["job_id"] for path in found}
+    found = arrays.records(StudyPaths(site.folder / "results" / study)).submissions.values()
+    return {submission.job_id for submission in found if submission.job_id}
 
 
 def processor_seconds(site: Site, jobs: set[str], monkeypatch: pytest.MonkeyPatch) -> float:
