@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +24,6 @@ from fsm_hpc.system.interrupts import graceful_interrupt
 from fsm_hpc.system.numbers import counted
 
 MARGIN_S = 1800.0  # of a job beyond its budget, as its processor may be shared
-MEMORY_GB = 4.0
 POLL_S = 1.0
 
 
@@ -45,7 +43,8 @@ def launch(
         return None
     console, scheduler = terminal.console(), schedulers.of(config)
     with study_lock.held([folds[0].study.root]):
-        batch = _batch(folds, tables, scheduler, _of_one_core(config, budgets.all_s), budgets)
+        small = transaction.of_one_core(config, (budgets.all_s + MARGIN_S) / 3600)
+        batch = _batch(folds, tables, scheduler, small, budgets)
         try:
             job_id = scheduler.submit(batch, partial(study_lock.ensure_held, folds[0].study))
         except UnclearError as error:
@@ -79,12 +78,6 @@ def _batch(
         count,
         at_a_time=count,
     )
-
-
-def _of_one_core(config: Config, budget_s: float) -> Config:
-    hours = (budget_s + MARGIN_S) / 3600
-    cluster = replace(config.cluster, nodes=1, cpus=1, mem_gb=MEMORY_GB, timeout_h=hours)
-    return replace(config, cluster=cluster)
 
 
 def _stay(console: Console, folds: Sequence[FoldPaths], scheduler: Scheduler) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -71,22 +71,13 @@ def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> s
 
 
 def _small(chores: Afterwards, config: Config) -> Config:
-    """One core for an hour, which waits for nothing but the jobs of the sweep."""
-    own = config.cluster.options or {}
-    options = {key: value for key, value in own.items() if key not in ("hold", "dependency")}
+    """One core for an hour, for a job that waits for nothing but the jobs of the sweep."""
+    given = config.cluster.options or {}
+    options = {key: value for key, value in given.items() if key not in ("hold", "dependency")}
     mail: dict[str, Any] = (
         {"mail_user": chores.mail_user, "mail_type": "END,FAIL"} if chores.mail_user else {}
     )
-    small = replace(
-        config.cluster,
-        cpus=1,
-        mem_gb=4.0,
-        timeout_h=1.0,
-        signal_delay_s=60,
-        options=options,
-        **mail,
-    )
-    return replace(config, cluster=small)
+    return transaction.of_one_core(config, hours=1.0, options=options, **mail)
 
 
 def _studies(decisions: Sequence[Decision]) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
 from fsm_hpc.cluster.arrays import ArrayState, JobArray, Member
@@ -20,6 +21,7 @@ from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
+from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
@@ -98,6 +100,20 @@ def new_job_name(study: StudyPaths, purpose: str = "") -> str:
     """A name for jobs that no others have, and that a scheduler can search for."""
     plain = re.sub(r"[^\w.-]", "_", study.root.name)[:40]
     return "-".join(filter(None, ("fsm", plain, purpose, secrets.token_hex(4))))
+
+
+def of_one_core(config: Config, hours: float, **changes: Any) -> Config:
+    """The config for a job of one core that serves a study, as the one that collects."""
+    small = replace(
+        config.cluster,
+        nodes=1,
+        cpus=1,
+        mem_gb=4.0,
+        timeout_h=hours,
+        signal_delay_s=60,
+        **changes,
+    )
+    return replace(config, cluster=small)
 
 
 def output_folder(study: StudyPaths) -> Path:
