@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta
 
@@ -29,6 +29,7 @@ FORMAT = FOLDS_FORMAT = 3
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
 OLDER = "of an older version of fsm_hpc"
 LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for
+T = TypeVar("T")
 Member = tuple[FoldPaths, Submission]
 
 
@@ -85,7 +86,11 @@ class JobArray:
 
     def members(self) -> list[Member]:
         """All folds."""
-        return self._read_lines(range(self.count))
+        return self._members(range(self.count))
+
+    def by_folder(self) -> dict[str, Submission]:
+        """The submission of every fold by its absolute folder."""
+        return dict(self._read_lines(range(self.count)))
 
     def members_of_task(self, number: int) -> list[Member]:
         """The folds that share a job; nothing else is read."""
@@ -94,25 +99,26 @@ class JobArray:
         lines = range(first, first + sum(sizes[number : number + 1]))
         if not lines:
             raise UnreadableError(f"{self.output / FILE} has no fold for task {number}")
-        return self._read_lines(lines)
+        return self._members(lines)
 
     def members_of_job(self, job_id: str) -> list[Member]:
         """The folds that share the job of this id."""
         number = job_id.rpartition("_")[2]
         return self.members_of_task(int(number) if self.is_array and number.isdigit() else 0)
 
-    def _read_lines(self, lines: range) -> list[Member]:
+    def _members(self, lines: range) -> list[Member]:
+        return [(FoldPaths(Path(folder)), own) for folder, own in self._read_lines(lines)]
+
+    def _read_lines(self, lines: range) -> Iterator[tuple[str, Submission]]:
         width, path = self.width, self.output / FOLDS
         content = files.read_part(path, lines.start * width, len(lines) * width)
         if len(content) != len(lines) * width:
             raise UnreadableError(f"{path}: expected {self.count} lines of {width} bytes")
         job_ids = self.job_ids(self.job_id) if self.job_id else [None] * self.count
-        return [
-            self._member(content[n * width : (n + 1) * width], job_ids[number])
-            for n, number in enumerate(lines)
-        ]
+        for n, number in enumerate(lines):
+            yield self._fold(content[n * width : (n + 1) * width], job_ids[number])
 
-    def _member(self, line: bytes, job_id: str | None) -> Member:
+    def _fold(self, line: bytes, job_id: str | None) -> tuple[str, Submission]:
         row = serialization.convert(_FoldLine, serialization.parse(line, FOLDS), FOLDS)
         folder = os.path.abspath(f"{self.first.output}/{row.folder}")  # noqa: PTH100 - without ".."
         submission = replace(
@@ -122,7 +128,7 @@ class JobArray:
             folds_in_job=row.folds_in_job,
             job_id=job_id,
         )
-        return FoldPaths(Path(folder)), submission
+        return folder, submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +186,8 @@ def read(output: Path) -> JobArray:
 
 def unsettled(study: StudyPaths) -> tuple[list[tuple[JobArray, list[Member]]], list[str]]:
     """The arrays that `recover` has to settle, and messages about unreadable ones."""
-    readable, errors = _read_all(study, _is_unsettled)
-    return readable, list(map(str, errors))
+    content, errors = _read_all(study, _is_unsettled, JobArray.members)
+    return content, list(map(str, errors))
 
 
 def _is_unsettled(array: JobArray) -> bool:
@@ -191,16 +197,16 @@ def _is_unsettled(array: JobArray) -> bool:
 
 
 def _read_all(
-    study: StudyPaths, is_needed: Callable[[JobArray], bool]
-) -> tuple[list[tuple[JobArray, list[Member]]], list[UnreadableError]]:
-    """The arrays of a study with their folds, and the errors of unreadable ones."""
-    readable: list[tuple[JobArray, list[Member]]] = []
+    study: StudyPaths, is_needed: Callable[[JobArray], bool], folds: Callable[[JobArray], T]
+) -> tuple[list[tuple[JobArray, T]], list[UnreadableError]]:
+    """Some arrays of a study with their folds, and the errors of unreadable ones."""
+    readable: list[tuple[JobArray, T]] = []
     errors: list[UnreadableError] = []
     for path in sorted(study.submissions.glob(f"*/{FILE}")):
         try:
             array = read(path.parent)
             if is_needed(array):
-                readable.append((array, array.members()))
+                readable.append((array, folds(array)))
         except OlderFormatError:
             pass  # its folds have a submission.json
         except NewerFormatError as error:
@@ -230,14 +236,15 @@ class ArrayRecords:
 
 def records(study: StudyPaths) -> ArrayRecords:
     """What all arrays of a study state; a few files, however many folds there are."""
-    readable, errors = _read_all(study, lambda array: array.state is not ArrayState.WITHDRAWN)
+    readable, errors = _read_all(
+        study, lambda array: array.state is not ArrayState.WITHDRAWN, JobArray.by_folder
+    )
     content = ArrayRecords(errors=errors)
-    for array, members in sorted(readable, key=lambda item: item[0].first.generation):
-        folders = {str(paths.folder): submission for paths, submission in members}
+    for array, folds in sorted(readable, key=lambda item: item[0].first.generation):
         if array.is_open:
-            content.open_folders |= folders.keys()
+            content.open_folders |= folds.keys()
         if array.state is not ArrayState.OPEN:
-            content.submissions |= folders
+            content.submissions |= folds
     return content
 
 

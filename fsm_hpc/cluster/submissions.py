@@ -18,6 +18,7 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
+from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system import files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
@@ -110,29 +111,36 @@ def write(paths: FoldPaths, submission: Submission) -> None:
     files.write_atomically(paths.submission, text + "\n")
 
 
-_sections: dict[str, dict[str, Any]] = {}
+_configs: dict[str, tuple[dict[str, Any], FoldId]] = {}  # by their text, without the fold
 
 
-def _shared(value: Any) -> Any:
-    """One object for all equal sections of configs: a study has thousands of folds."""
-    return _sections.setdefault(repr(value), value) if type(value) is dict else value
+def _shared(submission: Submission) -> tuple[Submission, FoldId]:
+    """With one object for equal configs, as a study has thousands of folds, and its fold."""
+    config, fold = submission.config, submission.config.get("fold")
+    if type(fold) is not int:
+        return submission, submission.config_then.id
+    text = repr({**config, "fold": 0})
+    if text not in _configs:
+        _configs[text] = config, submission.config_then.id
+    known, fold_id = _configs[text]
+    return replace(submission, config={**known, "fold": fold}), fold_id._replace(fold=fold)
 
 
 def read(paths: FoldPaths) -> Submission | None:
-    """The last submission, with a config that can be used; None where there is none."""
+    """The submission.json of a fold, with a usable config; None where there is none."""
     name = paths.submission.name
-    found = serialization.load(Submission, paths.submission, FORMAT)
-    if found is None:
+    stored = serialization.load(Submission, paths.submission, FORMAT)
+    if stored is None:
         return None
     try:
-        fold = found.config_then.id
+        submission, fold = _shared(stored)
     except UserError as error:
-        by = found.code.get("version")
+        by = stored.code.get("version")
         raise UnreadableError(f"{name} has no config of this version ({by}): {error}") from None
-    here = paths.id  # None of a rule of version 0.2
-    if here is not None and fold._replace(variant=here.variant) != here:
+    expected = paths.id  # None of a rule of version 0.2
+    if expected is not None and fold._replace(variant=expected.variant) != expected:
         raise UnreadableError(f"{name} is of another fold: {fold}")
-    return replace(found, config={key: _shared(value) for key, value in found.config.items()})
+    return submission
 
 
 def load(paths: FoldPaths) -> Submission | None:

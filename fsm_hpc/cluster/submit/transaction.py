@@ -63,7 +63,9 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
 
 
 def _submitted_before(decisions: Sequence[Decision]) -> set[str]:
-    """The folders of all folds that the arrays of these studies have."""
+    """The folders of all folds of these studies' arrays; only folds without a folder need them."""
+    if all(decision.ref.paths.folder.exists() for decision in decisions):
+        return set()
     studies = dict.fromkeys(decision.ref.paths.study for decision in decisions)
     return {folder for study in studies for folder in arrays.records(study).submissions}
 
