@@ -15,10 +15,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import submissions
+from fsm_hpc.cluster import arrays, submissions
+from fsm_hpc.cluster.arrays import ArrayState
 from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
@@ -29,6 +31,7 @@ from tests.support.made_studies import fold_result, lengths
 ROOT = Path(__file__).parents[1]
 METHODS = ("median", "pivot")
 FOLDS = 10
+ARRAY = 1000  # folds of an array
 HELD = {
     "sbatch": """for script; do :; done
 id=$(wc -l < queue); id=$((id + 1000))
@@ -142,9 +145,8 @@ def folds_of(count: int) -> Iterator[FoldId]:
 
 
 def write_finished(study: StudyPaths, count: int) -> None:
-    """Write that many finished folds, each as a job leaves it."""
+    """Write that many finished folds, as jobs leave them, and their arrays."""
     templates = {method: _template(method) for method in METHODS}
-    submission = _submission()
     for fold in folds_of(count):
         paths = study.fold(fold)
         paths.folder.mkdir(parents=True)
@@ -153,8 +155,23 @@ def write_finished(study: StudyPaths, count: int) -> None:
         content = templates[fold.method] | own | seed
         content["settings"] = content["settings"] | seed | {"fold": fold.fold, "folds": FOLDS}
         paths.result.write_text(json.dumps(content, indent=1))
-        paths.submission.write_text(submission)
         paths.log.write_text("length 1: 31 errors\nlength 2: 30 errors\nfinished\n")
+    _write_arrays(study, count)
+
+
+def _write_arrays(study: StudyPaths, count: int) -> None:
+    """Arrays of 1,000 jobs, with one fold each."""
+    config = compose(["dataset=hepatitis", "method=median"])
+    shared = submissions.new_submission(config, "slurm", generation=1)
+    for start in range(0, count, ARRAY):
+        output = study.submissions.absolute() / str(start)
+        members = []
+        for fold in islice(folds_of(count), start, start + ARRAY):
+            own = {"fold": fold.fold, "seed": int(fold.variant.partition("=")[2] or 0)}
+            submission = replace(shared, config=shared.config | own, output=str(output))
+            members.append((study.fold(fold), submission))
+        array = arrays.save(members, f"fsm-{start}", True, [1] * len(members))
+        arrays.with_state(array, ArrayState.SETTLED, "17")
 
 
 def _template(method: str) -> dict[str, Any]:
@@ -163,13 +180,6 @@ def _template(method: str) -> dict[str, Any]:
     made = replace(made, lengths=lengths(7), provenance=origin)
     content = {**serialization.header(result.FORMAT), **serialization.plain(made)}
     return content | {"measures": made.measures}
-
-
-def _submission() -> str:
-    config = compose(["dataset=hepatitis", "method=median"])
-    made = submissions.new_submission(config, "slurm", generation=1)
-    content = serialization.header(submissions.FORMAT) | serialization.plain(made)
-    return json.dumps(content | {"job_id": "17_3"}, indent=1)
 
 
 if __name__ == "__main__":

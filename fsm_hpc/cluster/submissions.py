@@ -1,4 +1,4 @@
-"""A fold handed to a scheduler: settings and code of that time, on disk."""
+"""A submitted fold: its settings and code at that time, on disk."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ FoldsInJob = Annotated[int, Meta(ge=1, le=10**6)]
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One fold handed to a scheduler; a newer one replaces it."""
+    """One submission of a fold; a newer one replaces it."""
 
     token: Annotated[str, Meta(pattern=r"^[\w-]{1,64}\Z")]
     kind: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}\Z")]  # the name of the scheduler
     config: dict[str, Any]
     code: dict[str, str | None]
-    output: Annotated[str, Meta(pattern=r"^[^\0]*\Z")]  # the job's script and output
+    output: Annotated[str, Meta(pattern=r"^[^\0]*\Z")]  # the folder of the job's script and output
     submitted_at: Moment
     job_id: JobId | None = None  # None until the scheduler has answered
     cancelled_at: Moment | None = None
-    table: str | None = None  # digest of the table that was there
-    generation: Count = 0  # of two submissions of a fold the one with the larger number is newer
-    folds_in_job: FoldsInJob = 1  # that share its job with it
-    process: Identity = ""  # of the command that submitted it, which runs a local one
+    table: str | None = None  # digest of the table at that time
+    generation: Count = 0  # the newest submission of a fold has the largest number
+    folds_in_job: FoldsInJob = 1  # how many folds share its job
+    process: Identity = ""  # of the command that submitted it, which runs local jobs
     heartbeat: Annotated[str, Meta(pattern=r"^[^/\0]{0,255}\Z")] = ""  # of version 0.2
 
     @property
@@ -55,7 +55,7 @@ class Submission:
 
 
 def code_now() -> dict[str, str | None]:
-    """Which code this is: compared when a queued job starts."""
+    """The version of the code, which a queued job compares when it starts."""
     return {
         "version": fsm_hpc.__version__,
         "commit": provenance.code_commit(),
@@ -77,7 +77,7 @@ def new_submission(config: Config, kind: str, output: str = "", generation: int 
 
 
 def submit_here(paths: FoldPaths, config: Config) -> Submission:
-    """Hand a fold to this process."""
+    """Submit a fold to this process."""
     generation = max(generations.next_of(paths), generations.next_of_study(paths.study))
     submission = new_submission(config, Local.name, generation=generation)
     submission = replace(submission, job_id=job_id_of_process())
@@ -105,7 +105,7 @@ def save(paths: FoldPaths, submission: Submission) -> None:
 
 
 def write(paths: FoldPaths, submission: Submission) -> None:
-    """Replace what is there, which the caller has read."""
+    """Replace the file, which the caller has read."""
     values = {name: getattr(submission, name) for name in Submission.__dataclass_fields__}
     text = json.dumps(serialization.header(FORMAT) | values, ensure_ascii=False)  # in C: no indent
     files.write_atomically(paths.submission, text + "\n")
@@ -144,7 +144,7 @@ def read(paths: FoldPaths) -> Submission | None:
 
 
 def load(paths: FoldPaths) -> Submission | None:
-    """The last submission; None also where it is damaged."""
+    """The submission.json of a fold; None also where it is damaged."""
     try:
         return read(paths)
     except UnreadableError as error:

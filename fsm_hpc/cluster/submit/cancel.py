@@ -1,4 +1,4 @@
-"""End jobs that are queued or running; what they have saved stays."""
+"""Cancel jobs that are queued or running; their saved state stays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fsm_hpc.system.serialization import NewerFormatError
 
 
 def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
-    """Show what would be cancelled; do it with `yes`."""
+    """Show the folds that would be cancelled; `yes`: cancel them."""
     console = terminal.console()
     studies = sorted(studies_of(folds), key=str)
     with study_lock.held([study.root for study in studies if yes]):
@@ -53,10 +53,10 @@ def _shown(console: Console, folds: Sequence[FoldRef]) -> list[FoldStatus]:
     """The folds that are queued or running."""
     statuses, reports = fold_states(folds)
     show.silence(console, reports)
-    for one in statuses:
-        if one.files.newer:
-            console.print(f"left alone: {one.ref.id}: {one.files.newer}", soft_wrap=True)
-    live = [one for one in statuses if one.is_live]
+    for status in statuses:
+        if status.files.newer:
+            console.print(f"left alone: {status.ref.id}: {status.files.newer}", soft_wrap=True)
+    live = [status for status in statuses if status.is_live]
     if live:
         is_short = len(live) <= show.MOST_ROWS
         console.print(show.fold_table(live) if is_short else show.group_table(live))
@@ -69,31 +69,31 @@ def studies_of(folds: Sequence[FoldRef]) -> set[StudyPaths]:
 
 
 def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:
-    """Mark the submissions first: what was wanted is on disk whatever the scheduler does.
+    """Mark the submissions, then cancel their jobs; the folds that may still run, and why.
 
-    What may not have ended, and why.
+    The marks are on disk whatever the scheduler does.
     """
     jobs: dict[str, dict[str, JobRecord]] = {}
     not_cancelled: dict[str, str] = {}
-    files.write_each(partial(_mark, one, jobs, not_cancelled) for one in live)
-    going_on = _going_on(live)
+    files.write_each(partial(_mark, status, jobs, not_cancelled) for status in live)
+    needed = _jobs_of_other_folds(live)
     for kind, records in jobs.items():
-        ended = [record for job_id, record in records.items() if job_id not in going_on]
+        ended = [record for job_id, record in records.items() if job_id not in needed]
         not_cancelled |= schedulers.named(kind).cancel(ended)
     return not_cancelled
 
 
-def _going_on(live: Sequence[FoldStatus]) -> set[str]:
-    """Jobs that are shared with folds that go on; those that are cancelled find their marks."""
+def _jobs_of_other_folds(live: Sequence[FoldStatus]) -> set[str]:
+    """Jobs with folds that are not cancelled; the folds that are find their marks."""
     shared = {
         job.id: job.output
-        for job, submission in ((one.files.job, one.files.submission) for one in live)
+        for job, submission in ((status.files.job, status.files.submission) for status in live)
         if job and job.output and submission and submission.folds_in_job > 1
     }
-    return {job_id for job_id, output in shared.items() if _goes_on(job_id, output)}
+    return {job_id for job_id, output in shared.items() if _has_other_folds(job_id, output)}
 
 
-def _goes_on(job_id: str, output: Path) -> bool:
+def _has_other_folds(job_id: str, output: Path) -> bool:
     try:
         members = arrays.read(output).members_of_job(job_id)
     except (UnreadableError, OSError):
@@ -112,14 +112,16 @@ def _is_over(paths: FoldPaths, submission: Submission) -> bool:
     return attempt is not None and attempt.token == submission.token and attempt.end is not None
 
 
-def _mark(one: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]) -> None:
-    ref, submission, job = one.ref, one.files.submission, one.files.job
+def _mark(
+    status: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]
+) -> None:
+    ref, submission, job = status.ref, status.files.submission, status.files.job
     if submission is None:
-        failed[str(ref.id)] = "nothing says which job it is"
+        failed[str(ref.id)] = "its job is not known"
         return
     try:
         submissions.write(ref.paths, replace(submission, cancelled_at=time.time()))
     except OSError as error:
-        failed[str(ref.id)] = f"the wish to cancel cannot be kept: {error}"
+        failed[str(ref.id)] = f"the mark cannot be written: {error}"
     if job is not None:
         jobs.setdefault(submission.kind, {})[job.id] = job

@@ -1,4 +1,4 @@
-"""Submit unfinished folds again, with the settings of the time and what is to change."""
+"""Submit unfinished folds again, with their stored settings and the changes of a command."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from fsm_hpc.study.recompose import Recomposer
 
 @dataclass(frozen=True, slots=True)
 class Resumable:
-    """What can go on, and what is to be said of it first."""
+    """Folds to submit again, and those that cannot be."""
 
     configs: list[Config]
-    unknown: list[FoldRef]  # nothing says what they were begun with
-    broken: list[str]  # what their settings on disk name cannot be used, and why
+    unknown: list[FoldRef]  # without stored settings
+    broken: list[str]  # messages about settings that cannot be used
     folds: list[FoldRef]
 
 
 def configs(overrides: Sequence[str]) -> Resumable:
     """The configs of the folds on disk that the overrides choose, with the others applied."""
-    asked = selection.sort(overrides)
-    all_ = _begun(asked, overrides)
-    choosing = [override for override in asked.settings if _differ(all_, override.key)]
+    given = selection.sort(overrides)
+    all_ = _begun(given, overrides)
+    choosing = [override for override in given.settings if _differ(all_, override.key)]
     folds = selection.matching(all_, choosing)
-    changes = [w.text for w in asked.others if w.key != "experiment" and w not in choosing]
+    changes = [w.text for w in given.others if w.key != "experiment" and w not in choosing]
     if changes:
-        compose_any(changes)  # a mistake in them is told once, and not for every fold
-    found = Resumable([], [], [], folds)
+        compose_any(changes)  # reports a mistake in them once, and not for every fold
+    resumable = Resumable([], [], [], folds)
     resumed = _Resumed(Recomposer(changes))
     records = arrays.records(folds[0].paths.study) if folds else ArrayRecords()
     for ref in folds:
         try:
             if (saved := _begun_with(ref, records)) is None:
-                found.unknown.append(ref)
+                resumable.unknown.append(ref)
             else:
-                found.configs.append(resumed.config(ref, saved))
+                resumable.configs.append(resumed.config(ref, saved))
         except UserError as error:  # also of files that a newer version wrote
-            found.broken.append(f"{ref.id}: {error}")
-    return found
+            resumable.broken.append(f"{ref.id}: {error}")
+    return resumable
 
 
 def _begun(asked: selection.SortedOverrides, overrides: Sequence[str]) -> list[FoldRef]:
