@@ -129,9 +129,9 @@ def stay(console: Console, folds: Sequence[FoldRef], scheduler: Scheduler) -> in
         with watch.SweepProgress(console, folds) as progress:
             while idle_since is None or time.monotonic() - idle_since < scheduler.settle_s:
                 progress.refresh(LOOK_S)
-                if all(one.is_done for one in progress.statuses) and progress.statuses:
+                if all(status.is_done for status in progress.statuses) and progress.statuses:
                     break
-                live = not progress.statuses or any(one.is_live for one in progress.statuses)
+                live = not progress.statuses or any(status.is_live for status in progress.statuses)
                 idle_since = None if live else idle_since or time.monotonic()
                 time.sleep(LOOK_S / 4)
     except KeyboardInterrupt:

@@ -62,7 +62,7 @@ def may_share(decision: Decision, seconds: float | None) -> bool:
     config = decision.config
     asked, solver = config.cluster.folds_per_job, config.solver
     is_formula = config.method.name.finds_formula
-    if asked == "1" or config.nodes > 1 or config.fold == ALL or decision.found.state in _SUSPECTS:
+    if asked == "1" or config.nodes > 1 or config.fold == ALL or decision.status.state in _SUSPECTS:
         return False
     if is_formula and solver.name is SolverName.CLINGO_DL:
         return False
@@ -81,7 +81,7 @@ class Durations:
     def __init__(self, decisions: Sequence[Decision]) -> None:
         done: dict[tuple[str, str], list[float]] = {}
         for decision in decisions:
-            found = decision.found.result
+            found = decision.status.result
             if found is not None and not decision.is_submitted:
                 cores = int(found.provenance.get("threads") or 1)
                 done.setdefault(decision.ref.id[:2], []).append(found.seconds.total * cores)

@@ -30,13 +30,13 @@ class Decision:
     """One fold of the sweep: submitted or not, and why."""
 
     config: Config
-    found: FoldStatus
+    status: FoldStatus
     is_submitted: bool
     reason: str
 
     @property
     def ref(self) -> FoldRef:
-        return self.found.ref
+        return self.status.ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
-    found, reports = fold_states([_with_data(ref) for ref in fold_files.of_sweep(configs)])
-    return [_decide(config, one) for config, one in zip(configs, found, strict=True)], reports
+    statuses, reports = fold_states([_with_data(ref) for ref in fold_files.of_sweep(configs)])
+    return [_decide(*pair) for pair in zip(configs, statuses, strict=True)], reports
 
 
 def refuse(configs: Sequence[Config]) -> None:
@@ -90,10 +90,10 @@ def ensure_free(config: Config) -> None:
 
     Of an unknown one it may be: if the job is alive after all, it finds out and gives way.
     """
-    (found,), _ = fold_states(fold_files.of_sweep([config]))
-    if found.state in (FoldState.RUNNING, FoldState.QUEUED):
+    (status,), _ = fold_states(fold_files.of_sweep([config]))
+    if status.state in (FoldState.RUNNING, FoldState.QUEUED):
         raise UserError(
-            f"{config.id} is {found.state.value} as job {found.files.job_id}; `python -m fsm_hpc "
+            f"{config.id} is {status.state.value} as job {status.files.job_id}; `python -m fsm_hpc "
             "status` shows it, `cancel` ends it, and study=NAME keeps another run apart"
         )
 
@@ -106,50 +106,50 @@ def _with_data(ref: FoldRef) -> FoldRef:
     return replace(ref, data_digest=data.digest)
 
 
-def _decide(config: Config, found: FoldStatus) -> Decision:
+def _decide(config: Config, status: FoldStatus) -> Decision:
     """Whether a fold is submitted; never one with files that a newer version wrote."""
-    decision = _by_state(config, found)
+    decision = _by_state(config, status)
     if not decision.is_submitted:
         return decision
     # of a fold with a result the other files may not have been read
-    newer = fold_files.newer_files(found.ref) if found.result else found.files.newer
+    newer = fold_files.newer_files(status.ref) if status.result else status.files.newer
     return replace(decision, is_submitted=False, reason=newer) if newer else decision
 
 
-def _by_state(config: Config, found: FoldStatus) -> Decision:
-    word, reason = found.state.value, found.reason
+def _by_state(config: Config, status: FoldStatus) -> Decision:
+    word, reason = status.state.value, status.reason
     told = f"{word}: {reason}" if reason else word
-    if found.is_live:
-        return Decision(config, found, False, told + _other_settings(config, found))
-    if found.state is FoldState.CHANGED:
-        fold.refuse_other_table(config, found.ref.data_digest or "")
+    if status.is_live:
+        return Decision(config, status, False, told + _other_settings(config, status))
+    if status.state is FoldState.CHANGED:
+        fold.refuse_other_table(config, status.ref.data_digest or "")
         told = f"{told}; the result is kept as result.{OUTDATED}-*.json"
-    if found.result is None or not found.is_done:
-        return Decision(config, found, True, told)
+    if status.result is None or not status.is_done:
+        return Decision(config, status, True, told)
     if config.fold == ALL and not (model := model_paths(config).model).exists():
-        return Decision(config, found, True, f"{word}, but {model} is missing")
-    if found.state is FoldState.DONE:
-        return Decision(config, found, False, told)
-    more = fold.reason_to_continue(config, found.result)
+        return Decision(config, status, True, f"{word}, but {model} is missing")
+    if status.state is FoldState.DONE:
+        return Decision(config, status, False, told)
+    more = fold.reason_to_continue(config, status.result)
     if more is not None:
-        return Decision(config, found, True, f"{word}: {more}")
-    return Decision(config, found, False, f"{told}; {_advice(found)}")
+        return Decision(config, status, True, f"{word}: {more}")
+    return Decision(config, status, False, f"{told}; {_advice(status)}")
 
 
-def _advice(found: FoldStatus) -> str:
-    if found.state is FoldState.OUT_OF_MEMORY:
+def _advice(status: FoldStatus) -> str:
+    if status.state is FoldState.OUT_OF_MEMORY:
         return "more cluster.mem_gb goes on"
-    if found.ref.id.fold == ALL:
+    if status.ref.id.fold == ALL:
         return "a larger fit.budget_h goes on"
     return "a larger scan.budget_h or final.budget_h goes on"
 
 
-def _other_settings(config: Config, found: FoldStatus) -> str:
+def _other_settings(config: Config, status: FoldStatus) -> str:
     """A live job that computes something else than what is asked for."""
-    if found.files.submission is None:
+    if status.files.submission is None:
         return ""
     try:
-        then = fingerprint.settings_that_matter(found.files.submission.config_then, "")
+        then = fingerprint.settings_that_matter(status.files.submission.config_then, "")
     except UserError:  # of another version
         return ""
     changed = fingerprint.differences(then, fingerprint.settings_that_matter(config, ""))
@@ -209,8 +209,8 @@ def _share(parts: list[Array], most: int) -> list[Array]:
 
 def expected(decisions: Sequence[Decision]) -> Expected:
     """What the folds to be submitted may take, going by those of the sweep that have ended."""
-    submitted = [d.found for d in decisions if d.is_submitted]
-    return cost.expected([d.found for d in decisions], submitted)
+    submitted = [d.status for d in decisions if d.is_submitted]
+    return cost.expected([d.status for d in decisions], submitted)
 
 
 def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def to_dict(decisions: Sequence[Decision], arrays: Sequence[Array]) -> dict[str,
     return {
         "expected_core_hours": likely.core_hours if likely.folds else None,
         "jobs": [
-            columns.to_dict(d.found) | {"submit": d.is_submitted, "reason": d.reason}
+            columns.to_dict(d.status) | {"submit": d.is_submitted, "reason": d.reason}
             for d in decisions
         ],
         "arrays": [

@@ -74,7 +74,7 @@ def _save_array(part: Array) -> tuple[JobArray, list[Member]]:
     """Write an array and its generation before a scheduler is called."""
     study = part.folds[0].ref.paths.study
     study_lock.ensure_held(study)
-    known = max(decision.found.files.generation for decision in part.folds)
+    known = max(decision.status.files.generation for decision in part.folds)
     generation = max(generations.next_of_study(study), 1 + known)
     generations.remember(study, generation)
     config = part.config

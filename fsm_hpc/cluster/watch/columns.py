@@ -48,71 +48,76 @@ class StatusColumn:
 
 
 COLUMNS = (
-    StatusColumn("dataset", lambda one: one.ref.id.dataset, "dataset"),
-    StatusColumn("method", lambda one: one.ref.id.method, "method"),
-    StatusColumn("variant", lambda one: one.ref.id.variant, "variant"),
-    StatusColumn("fold", lambda one: _fold(one), ">fold"),
+    StatusColumn("dataset", lambda status: status.ref.id.dataset, "dataset"),
+    StatusColumn("method", lambda status: status.ref.id.method, "method"),
+    StatusColumn("variant", lambda status: status.ref.id.variant, "variant"),
+    StatusColumn("fold", lambda status: _fold(status), ">fold"),
     StatusColumn(
-        "state", lambda one: one.state.value, "state", lambda text: coloured(FoldState(text))
+        "state", lambda status: status.state.value, "state", lambda text: coloured(FoldState(text))
     ),
-    StatusColumn("done", lambda one: one.is_done),
-    StatusColumn("failed", lambda one: one.is_failed),
-    StatusColumn("length", lambda one: _length(one), ">length"),
-    StatusColumn("best_validation", lambda one: _validation(one), ">validation", percent),
-    StatusColumn("measure", lambda one: one.result.measure if one.result else None),
-    StatusColumn("test_accuracy", lambda one: _test(one), ">test", percent),
+    StatusColumn("done", lambda status: status.is_done),
+    StatusColumn("failed", lambda status: status.is_failed),
+    StatusColumn("length", lambda status: _length(status), ">length"),
+    StatusColumn("best_validation", lambda status: _validation(status), ">validation", percent),
+    StatusColumn("measure", lambda status: status.result.measure if status.result else None),
+    StatusColumn("test_accuracy", lambda status: _test(status), ">test", percent),
     StatusColumn(
         "balanced_accuracy",
-        lambda one: one.final and one.final.confusion.balanced_accuracy,
+        lambda status: status.final and status.final.confusion.balanced_accuracy,
         ">balanced",
         percent,
     ),
     StatusColumn(
-        "majority", lambda one: one.final and one.final.confusion.majority, ">majority", percent
+        "majority",
+        lambda status: status.final and status.final.confusion.majority,
+        ">majority",
+        percent,
     ),
-    StatusColumn("proof", lambda one: one.proof and one.proof.value, "proof"),
-    StatusColumn("elapsed_s", lambda one: one.elapsed_s, ">elapsed", clock),
-    StatusColumn("progress", lambda one: None if one.final else one.files.scan.progress),
-    StatusColumn("left_s", lambda one: None if one.final else one.files.scan.left_s),
-    StatusColumn("unchanged_since", lambda one: states.unchanged_since(one.files.scan)),
-    StatusColumn("job_id", lambda one: one.files.job_id, "job"),
+    StatusColumn("proof", lambda status: status.proof and status.proof.value, "proof"),
+    StatusColumn("elapsed_s", lambda status: status.elapsed_s, ">elapsed", clock),
+    StatusColumn("progress", lambda status: None if status.final else status.files.scan.progress),
+    StatusColumn("left_s", lambda status: None if status.final else status.files.scan.left_s),
+    StatusColumn("unchanged_since", lambda status: states.unchanged_since(status.files.scan)),
+    StatusColumn("job_id", lambda status: status.files.job_id, "job"),
     StatusColumn(
         "reason",
-        lambda one: one.reason,
+        lambda status: status.reason,
         "reason",
         lambda text: styled("see below" if is_long(text) else text),
     ),
-    StatusColumn("warnings", lambda one: list(one.warnings)),
-    StatusColumn("folder", lambda one: str(one.ref.paths.folder)),
+    StatusColumn("warnings", lambda status: list(status.warnings)),
+    StatusColumn("folder", lambda status: str(status.ref.paths.folder)),
 )
 
 
-def _fold(one: FoldStatus) -> int | str:
-    return one.ref.id.part if one.ref.id.fold == ALL else one.ref.id.fold
+def _fold(status: FoldStatus) -> int | str:
+    return status.ref.id.part if status.ref.id.fold == ALL else status.ref.id.fold
 
 
-def _test(one: FoldStatus) -> float | None:
+def _test(status: FoldStatus) -> float | None:
     """None also of a `fit` without cross-validation."""
-    return one.final.accuracy.test if one.final and one.final.rows.get("test") != 0 else None
+    return (
+        status.final.accuracy.test if status.final and status.final.rows.get("test") != 0 else None
+    )
 
 
-def _length(one: FoldStatus) -> int | None:
-    return one.final.length_bound if one.final else one.files.scan.length
+def _length(status: FoldStatus) -> int | None:
+    return status.final.length_bound if status.final else status.files.scan.length
 
 
-def _validation(one: FoldStatus) -> float | None:
-    return one.final.accuracy.validation if one.final else one.files.scan.best_validation
+def _validation(status: FoldStatus) -> float | None:
+    return status.final.accuracy.validation if status.final else status.files.scan.best_validation
 
 
-def to_dict(one: FoldStatus) -> dict[str, Any]:
+def to_dict(status: FoldStatus) -> dict[str, Any]:
     """Plain values for `--json`."""
-    return {column.key: column.value(one) for column in COLUMNS}
+    return {column.key: column.value(status) for column in COLUMNS}
 
 
 def fold_rows(statuses: Iterable[FoldStatus]) -> Table:
     """One row per fold."""
     shown = [column for column in COLUMNS if column.heading]
-    rows = [[_cell(column, column.value(one)) for column in shown] for one in statuses]
+    rows = [[_cell(column, column.value(status)) for column in shown] for status in statuses]
     return table([column.heading for column in shown[len(PLACE) :]], rows)
 
 

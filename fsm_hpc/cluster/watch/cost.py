@@ -33,14 +33,14 @@ def expected(all_: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> Expecte
     The mean of the done ones alone is too small: the quick folds are done first. Those that are
     open have had their time without an end, which counts as well.
     """
-    open_ids = {one.ref.id for one in open_}
+    open_ids = {status.ref.id for status in open_}
     done: dict[tuple[str, str], list[FoldStatus]] = {}
-    for one in all_:
-        if one.result is not None and one.ref.id not in open_ids:
-            done.setdefault(one.ref.id[:2], []).append(one)
+    for status in all_:
+        if status.result is not None and status.ref.id not in open_ids:
+            done.setdefault(status.ref.id[:2], []).append(status)
     groups: dict[tuple[str, str], list[FoldStatus]] = {}
-    for one in open_:
-        groups.setdefault(one.ref.id[:2], []).append(one)
+    for status in open_:
+        groups.setdefault(status.ref.id[:2], []).append(status)
     known = {place: (done[place], folds) for place, folds in groups.items() if place in done}
     return Expected(
         sum(len(folds) * _each(ended, folds) for ended, folds in known.values()),
@@ -53,20 +53,20 @@ def expected(all_: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> Expecte
 def _each(done: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> float:
     """Core-hours for each end that has come."""
     cores = fmean(map(_cores, done))
-    had = sum(_core_hours(one, cores) for one in open_)
-    return (sum(_core_hours(one, cores) for one in done) + had) / len(done)
+    had = sum(_core_hours(status, cores) for status in open_)
+    return (sum(_core_hours(status, cores) for status in done) + had) / len(done)
 
 
-def _cores(one: FoldStatus) -> int:
-    told = one.result.provenance if one.result else {}
+def _cores(status: FoldStatus) -> int:
+    told = status.result.provenance if status.result else {}
     return int(told.get("nodes") or 1) * int(told.get("threads") or 1)
 
 
-def _core_hours(one: FoldStatus, cores: float) -> float:
+def _core_hours(status: FoldStatus, cores: float) -> float:
     """What it was searched for, as its row shows it; `cores`: where its own are not known."""
-    if one.result is not None:
-        return one.result.seconds.total * _cores(one) / 3600
-    return (one.elapsed_s or 0.0) * cores / 3600
+    if status.result is not None:
+        return status.result.seconds.total * _cores(status) / 3600
+    return (status.elapsed_s or 0.0) * cores / 3600
 
 
 def told(statuses: Sequence[FoldStatus]) -> str:
@@ -76,7 +76,7 @@ def told(statuses: Sequence[FoldStatus]) -> str:
 
 def _counted(statuses: Sequence[FoldStatus]) -> str:
     """The scheduler's own count over all jobs and their restarts; empty where there is none."""
-    jobs = {job for one in statuses for job in _jobs(one)}
+    jobs = {job for status in statuses for job in _jobs(status)}
     usage = next(filter(None, (site.usage(jobs) for site in schedulers.available())), None)
     if not usage:
         return ""
@@ -86,19 +86,19 @@ def _counted(statuses: Sequence[FoldStatus]) -> str:
     return f"core-hours: {_hours(used_h)} used of {_hours(allocated_h)} allocated"
 
 
-def _jobs(one: FoldStatus) -> list[str]:
-    ids = one.result.provenance.get("job_ids", []) if one.result else []
-    return [*map(str, ids), *filter(None, [one.files.job_id])]
+def _jobs(status: FoldStatus) -> list[str]:
+    ids = status.result.provenance.get("job_ids", []) if status.result else []
+    return [*map(str, ids), *filter(None, [status.files.job_id])]
 
 
 def _of_rows(statuses: Sequence[FoldStatus]) -> Iterator[str]:
-    done = [one for one in statuses if one.is_done]
+    done = [status for status in statuses if status.is_done]
     if done:
-        hours = sum(_core_hours(one, 1) for one in done)
+        hours = sum(_core_hours(status, 1) for status in done)
         each = f", {_hours(hours / len(done))} each on average" if len(done) > 1 else ""
         folds = counted(len(done), "done fold")
         yield f"elapsed x cores of {folds}: {_hours(hours)} core-hours{each}"
-    more = expected(statuses, [one for one in statuses if not one.is_done])
+    more = expected(statuses, [status for status in statuses if not status.is_done])
     if more.folds:
         open_ = counted(more.folds, "open fold")
         unknown = f"; nothing to go by for {more.others}" if more.others else ""

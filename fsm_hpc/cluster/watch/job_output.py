@@ -29,27 +29,27 @@ _SYSTEM = re.compile(
 _MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory|oom.kill")
 
 
-def job_outputs(found: FoldFiles) -> list[Path]:
+def job_outputs(fold: FoldFiles) -> list[Path]:
     """The files with what the job of a fold printed."""
-    job, submission = found.job, found.submission
+    job, submission = fold.job, fold.submission
     if job is None or submission is None:
         return []
     return schedulers.named(submission.kind).outputs(job)
 
 
-def startup_error(found: FoldFiles) -> str:
+def startup_error(fold: FoldFiles) -> str:
     """What a job wrote that ended before it claimed its fold: a setup line of the user's failed,
     or something could not be read; else nothing."""
-    for path in job_outputs(found):
+    for path in job_outputs(fold):
         for line in last_lines(path, OUTPUT_BYTES):
             if line.startswith((SETUP_FAILED, arrays.CANNOT_BEGIN)):
                 return line.removeprefix("fsm_hpc: ")
     return ""
 
 
-def error(found: FoldFiles) -> str:
+def error(fold: FoldFiles) -> str:
     """The error that ended the job; empty where nothing tells of one."""
-    errors = [text for lines in _texts(found) for text in _errors(lines)]
+    errors = [text for lines in _texts(fold) for text in _errors(lines)]
     return errors[-1][:MOST_LETTERS] if errors else ""
 
 
@@ -57,28 +57,28 @@ def is_memory_error(text: str) -> bool:
     return _MEMORY.search(text) is not None
 
 
-def tells_of_memory(found: FoldFiles) -> bool:
+def tells_of_memory(fold: FoldFiles) -> bool:
     """Whether the output says that the last attempt was killed for its memory."""
-    if found.submission is None or found.current is None:
+    if fold.submission is None or fold.current is None:
         return False
-    complaint = schedulers.named(found.submission.kind).memory_complaint
-    return any(complaint.search(files.read_end(path, 4000)) for path in job_outputs(found))
+    complaint = schedulers.named(fold.submission.kind).memory_complaint
+    return any(complaint.search(files.read_end(path, 4000)) for path in job_outputs(fold))
 
 
-def scheduler_reason(found: FoldFiles) -> str:
+def scheduler_reason(fold: FoldFiles) -> str:
     """Why the scheduler says that it ended the job, such as its time limit."""
-    if found.submission is None:
+    if fold.submission is None:
         return ""
-    complaint = schedulers.named(found.submission.kind).complaint
+    complaint = schedulers.named(fold.submission.kind).complaint
     matches = [
-        match for lines in _texts(found) for line in lines if (match := complaint.match(line))
+        match for lines in _texts(fold) for line in lines if (match := complaint.match(line))
     ]
     return str(matches[-1][1]) if matches else ""
 
 
-def full_disk(found: FoldFiles) -> str:
+def full_disk(fold: FoldFiles) -> str:
     """Said where a job could not even write its reason."""
-    folder = found.ref.paths.folder
+    folder = fold.ref.paths.folder
     try:
         disk = os.statvfs(folder)
     except OSError:
@@ -91,14 +91,14 @@ def last_lines(path: Path, most_bytes: int = MOST_BYTES) -> list[str]:
     return files.read_end(path, most_bytes).decode(errors="replace").splitlines()
 
 
-def _texts(found: FoldFiles) -> Iterator[list[str]]:
+def _texts(fold: FoldFiles) -> Iterator[list[str]]:
     """The lines that the last attempt has left, file by file; its own log comes last."""
-    attempt = found.current
+    attempt = fold.current
     who = f"{attempt.job_id}.{attempt.restart}" if attempt else ""
-    for path in job_outputs(found):
+    for path in job_outputs(fold):
         yield _lines(path, who)
-    log = found.ref.paths.log
-    if attempt or not _is_older(log, found.ref.paths.submission):
+    log = fold.ref.paths.log
+    if attempt or not _is_older(log, fold.ref.paths.submission):
         yield _lines(log, who)
 
 

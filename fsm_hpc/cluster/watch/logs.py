@@ -20,24 +20,24 @@ COMPLAINTS = ("error:", "Error", "command not found")
 def logs(folds: Sequence[FoldRef], follow: bool) -> int:
     """One fold's log in full, several folds' last lines; `follow` stays and prints what comes."""
     lines = 0 if len(folds) == 1 else FEW_LINES
-    for found in fold_files.read_all(folds):
-        print(f"==> {found.ref.id} <==")
-        for line in last_lines(found.ref.paths.log, MOST_BYTES)[-lines:]:
+    for fold in fold_files.read_all(folds):
+        print(f"==> {fold.ref.id} <==")
+        for line in last_lines(fold.ref.paths.log, MOST_BYTES)[-lines:]:
             print(line)
-        for line in _from_job(found):
+        for line in _from_job(fold):
             print(f"  {line}")
     if follow:
         _follow(folds)
     return 0
 
 
-def _from_job(found: FoldFiles) -> list[str]:
+def _from_job(fold: FoldFiles) -> list[str]:
     """Complaints in the job's output; all of it when the fold never began."""
-    if found.newer:
-        return list(found.damage)
-    outputs = job_outputs(found)
+    if fold.newer:
+        return list(fold.damage)
+    outputs = job_outputs(fold)
     lines = [line for path in outputs for line in last_lines(path, MOST_BYTES)[-5 * FEW_LINES :]]
-    if not found.ref.paths.log.exists():
+    if not fold.ref.paths.log.exists():
         return lines
     return [line for line in lines if any(word in line for word in COMPLAINTS)]
 

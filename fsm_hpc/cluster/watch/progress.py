@@ -48,11 +48,15 @@ class SweepProgress(LiveDisplay):
             self.console.print(line)
 
     def _render(self) -> RenderableType:
-        done = sum(one.is_done for one in self.statuses)
+        done = sum(status.is_done for status in self.statuses)
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
             ProgressBar(total=len(self.statuses), completed=done, width=40),
             show.sums(self.statuses),
         )
-        active = [one for one in self.statuses if one.state is FoldState.RUNNING or one.is_failed]
+        active = [
+            status
+            for status in self.statuses
+            if status.state is FoldState.RUNNING or status.is_failed
+        ]
         return Group(show.fold_table(active[:MOST_ROWS]), bar) if active else bar

@@ -30,9 +30,9 @@ MOST_ROWS = 100  # of folds one by one; above that only what is not done, and su
 def decisions(console: Console, made: Sequence[Decision], action: str) -> None:
     """What is submitted and skipped, and why, one row for folds that share a fate."""
     groups: dict[tuple[FoldId, bool, str], list[int]] = {}
-    for one in made:
-        key = (_any_fold(one.ref), one.is_submitted, one.reason)
-        groups.setdefault(key, []).append(one.ref.id.fold)
+    for status in made:
+        key = (_any_fold(status.ref), status.is_submitted, status.reason)
+        groups.setdefault(key, []).append(status.ref.id.fold)
     words = {True: styled((action, "green")), False: styled(("skipped", "dim"))}
     rows = [
         (*_place(fold), fold_ranges(folds), words[is_submitted], reason)
@@ -95,10 +95,12 @@ def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
     """One row per fold, or only those that are not done when there are many."""
     shown = list(statuses)
     if len(shown) > MOST_ROWS:
-        shown = [one for one in shown if one.state is not FoldState.DONE]
+        shown = [status for status in shown if status.state is not FoldState.DONE]
     if shown and len(shown) <= MOST_ROWS:
         console.print(fold_table(shown))
-        for measure in sorted({one.result.measure for one in shown if one.result} - {"accuracy"}):
+        for measure in sorted(
+            {status.result.measure for status in shown if status.result} - {"accuracy"}
+        ):
             console.print(f"validation is {measure} where that is the objective", style="dim")
     elif shown:
         console.print(group_table(shown))
@@ -116,11 +118,11 @@ def overview(statuses: Sequence[FoldStatus], height: int) -> Group:
 def fold_table(statuses: Sequence[FoldStatus]) -> Group:
     """One row per fold; below it rules on all rows, warnings, and reasons that are too long."""
     notes: dict[tuple[str, str], dict[tuple[str, ...], list[int]]] = {}
-    for one in statuses:
-        reasons = [(one.reason, "")] if is_long(one.reason) else []
-        for note in (*reasons, *((text, "yellow") for text in one.warnings)):
-            folds = notes.setdefault(note, {}).setdefault(one.ref.id.place, [])
-            folds.append(one.ref.id.fold)
+    for status in statuses:
+        reasons = [(status.reason, "")] if is_long(status.reason) else []
+        for note in (*reasons, *((text, "yellow") for text in status.warnings)):
+            folds = notes.setdefault(note, {}).setdefault(status.ref.id.place, [])
+            folds.append(status.ref.id.fold)
     lines = (
         styled((f"{_folds_of(places)}: {text}", style)) for (text, style), places in notes.items()
     )
@@ -129,9 +131,9 @@ def fold_table(statuses: Sequence[FoldStatus]) -> Group:
 
 def _rules(statuses: Sequence[FoldStatus]) -> Iterator[Text]:
     """In words what `fit` has found."""
-    for one in statuses:
-        if one.ref.id.fold == ALL and one.result is not None:
-            yield styled(f"{one.ref.id}: ", (one.result.words or "", "bold"))
+    for status in statuses:
+        if status.ref.id.fold == ALL and status.result is not None:
+            yield styled(f"{status.ref.id}: ", (status.result.words or "", "bold"))
 
 
 def _folds_of(places: dict[tuple[str, ...], list[int]]) -> str:
@@ -143,8 +145,8 @@ def _folds_of(places: dict[tuple[str, ...], list[int]]) -> str:
 def group_table(statuses: Sequence[FoldStatus]) -> Table:
     """Folds that share dataset, method, variant and state in one row."""
     groups: dict[tuple[FoldId, FoldState], list[int]] = {}
-    for one in statuses:
-        groups.setdefault((_any_fold(one.ref), one.state), []).append(one.ref.id.fold)
+    for status in statuses:
+        groups.setdefault((_any_fold(status.ref), status.state), []).append(status.ref.id.fold)
     rows = [
         (*_place(fold), coloured(state), str(len(folds)), fold_ranges(folds))
         for (fold, state), folds in groups.items()
@@ -155,9 +157,9 @@ def group_table(statuses: Sequence[FoldStatus]) -> Table:
 def proof_table(statuses: Sequence[FoldStatus]) -> Table | None:
     """How many formulas of each dataset and method have each proof level."""
     counts: dict[tuple[str, str], Counter[ProofLevel]] = {}
-    for one in statuses:
-        if (proof := one.proof) is not None:
-            counts.setdefault(one.ref.id[:2], Counter())[proof] += 1
+    for status in statuses:
+        if (proof := status.proof) is not None:
+            counts.setdefault(status.ref.id[:2], Counter())[proof] += 1
     levels = [f">{level.value}" for level in ProofLevel]
     rows = [(*key, *(str(found[level]) for level in ProofLevel)) for key, found in counts.items()]
     return terminal.table(("dataset", "method", *levels), rows) if rows else None
@@ -167,7 +169,7 @@ def sums(statuses: Sequence[FoldStatus]) -> Text:
     """`350 folds: 300 done, 50 running`."""
     if not statuses:
         return styled("no folds of that kind")
-    counts = Counter(one.state for one in statuses)
+    counts = Counter(status.state for status in statuses)
     parts = [coloured(s, f"{counts[s]} {s.value}") for s in FoldState if counts[s]]
     return styled(f"{counted(len(statuses), 'fold')}: ") + Text(", ").join(parts)
 

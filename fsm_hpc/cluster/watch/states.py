@@ -124,18 +124,19 @@ class FoldStatus:
 @gc_paused()
 def fold_states(folds: Sequence[FoldRef]) -> tuple[list[FoldStatus], list[JobReport]]:
     """The state of every fold; asks schedulers only about folds that their files leave open."""
-    found = fold_files.read_all(folds)
-    reports = job_reports(found)
-    return [classify(one, report_on(one, reports)) for one in found], list(reports.values())
+    content = fold_files.read_all(folds)
+    reports = job_reports(content)
+    statuses = [classify(fold, report_on(fold, reports)) for fold in content]
+    return statuses, list(reports.values())
 
 
-def job_reports(found: Iterable[FoldFiles]) -> dict[str, JobReport]:
+def job_reports(folds: Iterable[FoldFiles]) -> dict[str, JobReport]:
     """What every scheduler, by its name, says about the jobs that are left open."""
     jobs: dict[str, list[JobRecord]] = {}
-    for one in found:
-        job = one.job if one.is_unsettled else None
-        if one.submission is not None and job is not None:
-            jobs.setdefault(one.submission.kind, []).append(job)
+    for fold in folds:
+        job = fold.job if fold.is_unsettled else None
+        if fold.submission is not None and job is not None:
+            jobs.setdefault(fold.submission.kind, []).append(job)
     return {kind: _report(kind, records) for kind, records in jobs.items()}
 
 
@@ -146,21 +147,21 @@ def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
         return JobReport(silent=(kind,), queue_answered=False)
 
 
-def report_on(found: FoldFiles, reports: Mapping[str, JobReport]) -> JobReport:
-    return reports.get(found.submission.kind if found.submission else "", JobReport())
+def report_on(fold: FoldFiles, reports: Mapping[str, JobReport]) -> JobReport:
+    return reports.get(fold.submission.kind if fold.submission else "", JobReport())
 
 
-def classify(found: FoldFiles, report: JobReport) -> FoldStatus:
+def classify(fold: FoldFiles, report: JobReport) -> FoldStatus:
     """The state of one fold, from its files and from what its scheduler reports."""
-    cases = _cases(found, report)
+    cases = _cases(fold, report)
     state, reason = next((state, reason) for applies, state, reason in cases if applies)
-    if found.result is not None and state not in LIVE:
-        return FoldStatus(found, *_with_result(found.ref, found.result))
-    if found.damage and state not in LIVE:
-        state, reason = FoldState.FAILED, "; ".join(found.damage)
+    if fold.result is not None and state not in LIVE:
+        return FoldStatus(fold, *_with_result(fold.ref, fold.result))
+    if fold.damage and state not in LIVE:
+        state, reason = FoldState.FAILED, "; ".join(fold.damage)
     else:
-        reason = _joined(reason, found.newer)
-    return FoldStatus(found, state, _joined(reason, _pace(found), _at_limit(found, state)))
+        reason = _joined(reason, fold.newer)
+    return FoldStatus(fold, state, _joined(reason, _pace(fold), _at_limit(fold, state)))
 
 
 _GONE = JobStatus(JobState.LOST, "no longer in the queue")
@@ -171,14 +172,14 @@ _FAILURES: dict[AttemptEnd | None, str] = {
 }
 
 
-def _cases(found: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldState, str]]:
+def _cases(fold: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldState, str]]:
     """Whether each case applies, its state and its reason; the first that applies decides."""
-    submission, attempt, resumes = found.submission, found.current, found.resumes
-    yield found.trouble, FoldState.UNKNOWN, found.trouble
-    if found.is_open:
-        yield True, FoldState.UNKNOWN, _submitted_by(found.ref)
+    submission, attempt, resumes = fold.submission, fold.current, fold.resumes
+    yield fold.trouble, FoldState.UNKNOWN, fold.trouble
+    if fold.is_open:
+        yield True, FoldState.UNKNOWN, _submitted_by(fold.ref)
     if submission is None:
-        yield True, *_idle(found)
+        yield True, *_idle(fold)
         return
     # what the last attempt wrote, or the command that submitted it
     is_new, end = attempt is None, attempt.end if attempt else None
@@ -186,13 +187,13 @@ def _cases(found: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldSt
     yield end in _FAILURES, FoldState.FAILED, f"{_FAILURES.get(end, '')}{message}"
     yield end is AttemptEnd.OUT_OF_MEMORY, FoldState.OUT_OF_MEMORY, message
     yield end is AttemptEnd.NEEDS_RESUME, FoldState.NEEDS_RESUME, message
-    yield end is AttemptEnd.FINISHED, *_idle(found, "its result has been removed")
+    yield end is AttemptEnd.FINISHED, *_idle(fold, "its result has been removed")
     if submission.job_id is None and is_new:
         yield _is_recent(submission), FoldState.QUEUED, "being submitted"
-        full = job_output.full_disk(found)
-        yield True, *_idle(found, _joined("the submission was never confirmed", full))
+        full = job_output.full_disk(fold)
+        yield True, *_idle(fold, _joined("the submission was never confirmed", full))
     # what the scheduler says
-    known = report.jobs.get(submission.job_id or "") if found.is_unsettled else None
+    known = report.jobs.get(submission.job_id or "") if fold.is_unsettled else None
     job, is_shared = known or _GONE, submission.folds_in_job > 1
     is_cancelled = submission.cancelled_at is not None
     turn = f"waits for its turn in job {submission.job_id}"
@@ -206,7 +207,7 @@ def _cases(found: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldSt
     # the job is not in the queue, or nobody knows
     is_withdrawn = job.state is JobState.WITHDRAWN
     yield is_withdrawn and end is not None, FoldState.PARTIAL, f"stopped, {resumes}"
-    startup_error = job_output.startup_error(found) if is_new else ""
+    startup_error = job_output.startup_error(fold) if is_new else ""
     yield arrays.OLDER in startup_error, FoldState.NEEDS_RESUME, startup_error
     yield startup_error, FoldState.FAILED, startup_error
     asked = " and ".join((*report.silent, *report.garbled))
@@ -216,15 +217,15 @@ def _cases(found: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldSt
     yield is_cancelled and not is_withdrawn, FoldState.CANCELLED, resumes
     yield job.state is JobState.CANCELLED, FoldState.CANCELLED, resumes
     # the job has recorded no end; what it printed may say why
-    is_killed = job.state is JobState.OUT_OF_MEMORY or job_output.tells_of_memory(found)
+    is_killed = job.state is JobState.OUT_OF_MEMORY or job_output.tells_of_memory(fold)
     yield is_killed, FoldState.OUT_OF_MEMORY, f"killed for its memory, {resumes}"
-    error = job_output.error(found) if end is None else ""
+    error = job_output.error(fold) if end is None else ""
     is_memory_error = job_output.is_memory_error(error)
     yield is_memory_error, FoldState.OUT_OF_MEMORY, f"{error}, {resumes}"
     yield error, FoldState.FAILED, error
-    before = job_output.scheduler_reason(found) if end is None else ""
-    after = job_output.full_disk(found) if end is None else ""
-    yield is_withdrawn, *_idle(found, _joined(before, job.text, after))
+    before = job_output.scheduler_reason(fold) if end is None else ""
+    after = job_output.full_disk(fold) if end is None else ""
+    yield is_withdrawn, *_idle(fold, _joined(before, job.text, after))
     early = f"{job.text} before it began; see `logs`"
     has_failed = is_new and job.state is JobState.FAILED
     yield has_failed, FoldState.FAILED, _joined(before, early, after)
@@ -235,11 +236,11 @@ def _joined(*texts: str) -> str:
     return "; ".join(filter(None, texts))
 
 
-def _idle(found: FoldFiles, text: str = "") -> StateAndReason:
+def _idle(fold: FoldFiles, text: str = "") -> StateAndReason:
     """Nobody works on the fold."""
-    if not found.has_begun:
+    if not fold.has_begun:
         return FoldState.MISSING, text
-    return FoldState.PARTIAL, ", ".join(filter(None, (text, found.resumes)))
+    return FoldState.PARTIAL, ", ".join(filter(None, (text, fold.resumes)))
 
 
 def _is_recent(submission: Submission) -> bool:
@@ -284,18 +285,18 @@ def of_result(done: FoldResult) -> StateAndReason:
     return FoldState.DONE, done.stop_reason.replace("_", " ")
 
 
-def _pace(found: FoldFiles) -> str:
+def _pace(fold: FoldFiles) -> str:
     """`43 % searched, 1 min to 9 min left, unchanged since length 6, 2.1 h of its budget left`."""
-    scan, parts = found.scan, []
+    scan, parts = fold.scan, []
     if scan.progress is not None:
         parts.append(how_far(scan.progress, scan.left_s))
     if (since := unchanged_since(scan)) is not None:
         parts.append(f"unchanged since length {since}")
-    settings = found.submission.config if found.submission else {}
+    settings = fold.submission.config if fold.submission else {}
     budget_h = settings.get("scan", {}).get("budget_h")
-    if found.under_way:
-        parts.append(found.under_way)
-    is_fit = found.ref.id.fold == ALL  # whose time is a share of fit.budget_h
+    if fold.under_way:
+        parts.append(fold.under_way)
+    is_fit = fold.ref.id.fold == ALL  # whose time is a share of fit.budget_h
     if budget_h is not None and scan.exists and not scan.in_final and not is_fit:
         left_s = max(0.0, float(budget_h) * 3600 - scan.scan_s)
         parts.append(f"{duration(left_s)} of its budget left")
@@ -308,16 +309,16 @@ def unchanged_since(scan: ScanFacts) -> int | None:
     return int(same[0]) if len(same) > 1 else None
 
 
-def _at_limit(found: FoldFiles, state: FoldState) -> str:
+def _at_limit(fold: FoldFiles, state: FoldState) -> str:
     """Said of a length that no attempt has had time for."""
-    attempt, submission = found.current, found.submission
-    if attempt is None or submission is None or state not in LIVE or not found.scan.exists:
+    attempt, submission = fold.current, fold.submission
+    if attempt is None or submission is None or state not in LIVE or not fold.scan.exists:
         return ""
     times = attempts.stuck(attempt)
     hours = submission.config.get("cluster", {}).get("timeout_h")
     if not times or hours is None:
         return ""
-    what = "the final formula" if found.scan.in_final else f"length {found.scan.length}"
+    what = "the final formula" if fold.scan.in_final else f"length {fold.scan.length}"
     return (
         f"{what} takes longer than the time limit of {hours:g} h: "
         f"{times} attempts came no further, and its budget ends it"
