@@ -117,23 +117,23 @@ def _decide(config: Config, status: FoldStatus) -> Decision:
 
 
 def _by_state(config: Config, status: FoldStatus) -> Decision:
-    word, reason = status.state.value, status.reason
-    told = f"{word}: {reason}" if reason else word
+    word = status.state.value
+    text = f"{word}: {status.reason}" if status.reason else word
     if status.is_live:
-        return Decision(config, status, False, told + _other_settings(config, status))
+        return Decision(config, status, False, text + _other_settings(config, status))
     if status.state is FoldState.CHANGED:
         fold.refuse_other_table(config, status.ref.data_digest or "")
-        told = f"{told}; the result is kept as result.{OUTDATED}-*.json"
+        text = f"{text}; the result is kept as result.{OUTDATED}-*.json"
     if status.result is None or not status.is_done:
-        return Decision(config, status, True, told)
+        return Decision(config, status, True, text)
     if config.fold == ALL and not (model := model_paths(config).model).exists():
         return Decision(config, status, True, f"{word}, but {model} is missing")
     if status.state is FoldState.DONE:
-        return Decision(config, status, False, told)
+        return Decision(config, status, False, text)
     more = fold.reason_to_continue(config, status.result)
     if more is not None:
         return Decision(config, status, True, f"{word}: {more}")
-    return Decision(config, status, False, f"{told}; {_advice(status)}")
+    return Decision(config, status, False, f"{text}; {_advice(status)}")
 
 
 def _advice(status: FoldStatus) -> str:

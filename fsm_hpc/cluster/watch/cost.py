@@ -58,8 +58,8 @@ def _each(done: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> float:
 
 
 def _cores(status: FoldStatus) -> int:
-    told = status.result.provenance if status.result else {}
-    return int(told.get("nodes") or 1) * int(told.get("threads") or 1)
+    provenance = status.result.provenance if status.result else {}
+    return int(provenance.get("nodes") or 1) * int(provenance.get("threads") or 1)
 
 
 def _core_hours(status: FoldStatus, cores: float) -> float:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:  # plan loads numpy, which `status` does without
 MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
 
 
-def decisions(console: Console, made: Sequence[Decision], action: str) -> None:
-    """What is submitted and skipped, and why, one row for folds that share a fate."""
+def decisions(console: Console, decided: Sequence[Decision], action: str) -> None:
+    """Which folds are submitted and skipped, and why; equal folds share a row."""
     groups: dict[tuple[FoldId, bool, str], list[int]] = {}
-    for status in made:
-        key = (_any_fold(status.ref), status.is_submitted, status.reason)
-        groups.setdefault(key, []).append(status.ref.id.fold)
+    for decision in decided:
+        key = (_any_fold(decision.ref), decision.is_submitted, decision.reason)
+        groups.setdefault(key, []).append(decision.ref.id.fold)
     words = {True: styled((action, "green")), False: styled(("skipped", "dim"))}
     rows = [
         (*_place(fold), fold_ranges(folds), words[is_submitted], reason)
