@@ -49,15 +49,16 @@ def _confusion(predicted: Truth, labels: Truth) -> Confusion:
 
 
 def lacking(study: Path) -> list[tuple[FoldPaths, FoldResult]]:
-    """Baselines without symbols or scores."""
+    """Baselines without symbols or scores, the smallest models first."""
     known = [(paths, result.read(paths.result)) for _, paths in StudyPaths(study).folds_on_disk()]
-    return [
+    chosen = [
         (paths, done)
         for paths, done in known
         if done is not None
         and done.model is not None
         and (done.scores is None or "symbols" not in done.model)
     ]
+    return sorted(chosen, key=lambda pair: (pair[1].model or {}).get("nodes") or 0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
