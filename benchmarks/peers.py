@@ -23,6 +23,7 @@ from benchmarks.reproduction import ROOT, Block, rewritten
 from benchmarks.study_tables import FOLDS, NOTHING, digits, is_cut, read, row, signed, sweep_of
 from fsm_hpc.report import significance
 from fsm_hpc.report.collect import FoldGroup, Row, Study, finds_formula, label
+from fsm_hpc.system.numbers import counted
 
 PAGE = ROOT / "docs" / "peers.md"
 FIGURE = ROOT / "docs" / "figures" / "peers.svg"
@@ -50,9 +51,8 @@ def _metric(study: Study, method: str, metric: str) -> float | None:
     return fmean(defined) if defined and len(defined) == len(means) else None
 
 
-def _symbols(study: Study, method: str) -> float | None:
-    """The geometric mean over the complete tables of the mean size; no test counts as 1."""
-    groups = _complete(study, method)
+def _symbols(groups: Sequence[FoldGroup]) -> float | None:
+    """The geometric mean over the tables of the mean size; a model without a test counts as 1."""
     sizes = [[_size(row) for row in group.rows] for group in groups]
     known = [[size for size in folds if size is not None] for folds in sizes]
     if not groups or any(len(folds) < FOLDS for folds in known):
@@ -67,10 +67,12 @@ def _size(row: Row) -> int | None:
 
 
 def _processor_s(row: Row) -> float:
-    """Processor seconds of a fold; of a formula, seconds times threads."""
-    if row.result is None:
+    """Processor seconds; wall-clock seconds times threads where a scan may be of several runs."""
+    done = row.result
+    if done is None:
         return 0.0
-    return row.result.processor_s or row.result.seconds.total * row.threads
+    measured = None if done.formula else done.processor_s
+    return done.seconds.total * row.threads if measured is None else measured
 
 
 def _is_limited(row: Row) -> bool:
@@ -130,7 +132,7 @@ def _method(study: Study, method: str) -> str:
         digits(None if balanced is None else 100 * balanced),
         digits(auc, 3),
         digits(log_loss, 3),
-        digits(_symbols(study, method)),
+        digits(_symbols(groups)),
         digits(median(map(_processor_s, rows)), 2),
         sum(map(_is_limited, rows)),
     )
@@ -190,7 +192,11 @@ def _against(
     both = (pair.first, pair.second)
     conclusions = [d.conclusion() for d in tested if (d.first, d.second) == both]
     wins, losses = conclusions.count("better"), conclusions.count("worse")
-    own, other = _symbols(study, RULE), _symbols(study, pair.second)
+    shared = {d.dataset_variant for d in tested if (d.first, d.second) == both}
+    own, other = (
+        _symbols([g for g in _complete(study, method) if g.dataset_variant in shared])
+        for method in both
+    )
     return row(
         label(pair.second),
         len(conclusions),
@@ -292,7 +298,7 @@ def _agreement(known: Sequence[Cost]) -> list[str]:
         f"- Where it is predicted, the rule costs {_mean_cost(known, True)}; elsewhere "
         f"{_mean_cost(known, False)}.",
     ]
-    if len(known) > 2:
+    if len(known) > 5:
         rank = spearmanr([cost.gap for cost in known], [cost.cost for cost in known])
         lines.append(
             f"- Spearman's rank correlation of gap and cost: {rank.statistic:.2f} "
@@ -305,7 +311,7 @@ def _mean_cost(known: Sequence[Cost], is_predicted: bool) -> str:
     chosen = [-cost.cost for cost in known if cost.is_predicted is is_predicted]
     if not chosen:
         return "nothing, as there is no such table"
-    return f"{signed(fmean(chosen))} points on average ({len(chosen)} tables)"
+    return f"{signed(fmean(chosen))} points on average ({counted(len(chosen), 'table')})"
 
 
 # --------------------------------------------------------------------------------------- limited
@@ -355,7 +361,7 @@ def _drawn(study: Study) -> list[Point]:
     """Methods with every table; the means of others would be of other tables."""
     points = []
     for method in study.methods:
-        symbols, accuracy = _symbols(study, method), _metric(study, method, "accuracy")
+        symbols, accuracy = _symbols(_complete(study, method)), _metric(study, method, "accuracy")
         if _has_all_tables(study, method) and symbols is not None and accuracy is not None:
             points.append((symbols, 100 * accuracy, method))
     return points
