@@ -1,4 +1,4 @@
-"""Functions as contexts with a hole: variables that are boxed, and those that are asked at once."""
+"""Functions as contexts with a hole, and the identity of a family."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fsm_hpc.formulas.functions import Function, Tree, functions, rename
 from fsm_hpc.search.solvers.native.kernels.shapes import Context
 
 Permutation = tuple[int, ...]
+SINGLE_HOLE, INTERVAL_HOLE = [0, 1, 0, 1], [0, 1, 0, 0]  # a literal, by the values of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class SizedFunction:
 
 
 def functions_up_to(bound: int, columns: int) -> list[SizedFunction]:
-    """All functions within the size that so many columns can fill."""
+    """All functions within the size of at most so many variables."""
     return [
         SizedFunction(size, function)
         for size in range(1, bound + 1)
@@ -34,41 +35,28 @@ def functions_up_to(bound: int, columns: int) -> list[SizedFunction]:
 
 
 @cache
-def context_of(function: Function, hole: tuple[int, ...]) -> Context:
-    """The function with some variables in its hole, as kernels read it."""
+def context_of(function: Function, hole: tuple[int, ...], is_interval: bool) -> Context:
+    """The function with some variables in its hole, as kernels read it.
+
+    A hole has two literals; a single variable is the first, an interval the first but not the
+    second.
+    """
     boxed = tuple(v for v in range(function.variables) if v not in hole)
-    some, every = [], []  # by digit of each context variable: false, true, unknown
-    for digits in itertools.product(range(3), repeat=len(boxed)):
-        known = [_filled(function, hole, boxed, values) for values in _values_of(digits)]
-        some.append(int(np.bitwise_or.reduce(known)))
-        every.append(int(np.bitwise_and.reduce(known)))
-    return Context(
-        np.array(some, np.uint8),
-        np.array(every, np.uint8),
-        np.array(boxed, np.int64),
-        np.array(hole, np.int64),
-    )
-
-
-def _filled(
-    function: Function, hole: tuple[int, ...], boxed: tuple[int, ...], values: tuple[int, ...]
-) -> int:
-    """Bit x + 2y: the function's value where its hole's variables are x and y."""
-    index = sum(value << v for v, value in zip(boxed, values, strict=True))
-    state = 0
-    for filling in range(1 << len(hole)):
-        inner = sum((filling >> n & 1) << v for n, v in enumerate(hole))
-        state |= (function.table >> (index | inner) & 1) << filling
-    return state
-
-
-def _values_of(digits: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    return itertools.product(*((0, 1) if digit == 2 else (digit,) for digit in digits))
+    axes = [function.variables - 1 - v for v in (*boxed, *reversed(hole))]
+    bits = function.bits.reshape((2,) * function.variables).transpose(axes)
+    filled = bits.reshape((2,) * len(boxed) + (-1,))
+    if len(hole) == 1:
+        filled = filled[..., INTERVAL_HOLE if is_interval else SINGLE_HOLE]
+    some = every = np.packbits(filled, axis=-1, bitorder="little")[..., 0]
+    for axis in range(len(boxed)):  # a third digit: the literal is unknown
+        some = np.concatenate([some, np.bitwise_or.reduce(some, axis, keepdims=True)], axis)
+        every = np.concatenate([every, np.bitwise_and.reduce(every, axis, keepdims=True)], axis)
+    return Context(some.ravel(), every.ravel(), np.array(boxed, np.int64), np.array(hole, np.int64))
 
 
 @cache
 def symmetries(function: Function) -> tuple[Permutation, ...]:
-    """The ways to exchange variables that leave the function as it is."""
+    """The permutations of variables under which the function is unchanged."""
     orders = np.array(list(itertools.permutations(range(function.variables))), np.int64)
     index = np.arange(1 << function.variables)
     bits, moved = function.bits, np.zeros((len(orders), len(index)), np.int64)
@@ -78,12 +66,12 @@ def symmetries(function: Function) -> tuple[Permutation, ...]:
 
 
 def first_of_equals(function: Function, columns: tuple[int, ...]) -> tuple[int, ...]:
-    """Of the ways to give these columns to its variables that say the same, the least one."""
+    """The least of the equivalent assignments of these columns to its variables."""
     return min(tuple(columns[v] for v in order) for order in symmetries(function))
 
 
 def shape(tree: Tree) -> tuple[Tree, tuple[int, ...]]:
-    """A tree with its variables named as they come, and how they were called."""
+    """A tree with its variables renamed in order of occurrence, and their former names."""
     names: dict[int, int] = {}
     for variable in _variables(tree):
         names.setdefault(variable, len(names))

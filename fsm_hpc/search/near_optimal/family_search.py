@@ -1,4 +1,4 @@
-"""All choices of cuts of one family: counted, listed, or the one that other weights prefer."""
+"""The members of one family: counted, listed, or the best one by other weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FamilySearch:
 
     def __init__(self, table: LiteralTable, functions: Sequence[SizedFunction], goal: int) -> None:
         self._table, self._functions, self._goal = table, functions, goal
-        variables = max(one.function.variables for one in functions)
+        variables = max((sized.function.variables for sized in functions), default=1)
         self._data, self._work = _data(table), _work(table, variables)
         self._found = _found(table, variables, 0)
 
@@ -72,13 +72,15 @@ class FamilySearch:
         flag: Array = RUNNING,
     ) -> int:
         hole = self._hole(columns)
-        context = context_of(self._functions[function].function, hole)
+        x, y = columns[hole[0]], columns[hole[-1]]
+        is_interval = bool(self._table.kinds[x] == INTERVAL)
+        context = context_of(self._functions[function].function, hole, is_interval)
         count: int = search_family(
             data,
             context,
             np.array([columns[v] for v in context.boxed], np.int64),
-            columns[hole[0]],
-            columns[hole[1]] if len(hole) > 1 else -1,
+            x,
+            y,
             self._goal,
             flag,
             self._work,
@@ -118,6 +120,7 @@ def _work(table: LiteralTable, variables: int) -> NearWork:
         np.zeros(variables, np.int64),
         np.zeros((DEPTH, variables + 1, 4), np.int64),
         np.zeros((variables + 1, 4), np.int64),
+        np.zeros((variables, 2), np.int64),
         most,
     )
 

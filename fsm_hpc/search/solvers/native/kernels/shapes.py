@@ -244,6 +244,7 @@ class NearWork(NamedTuple):
     opens: Array
     boxes: Array  # the stack: ends of the context's variables, then the rectangle of the hole
     box: Array
+    choice: Array  # the ends of each variable of one member
     most: int  # cells that are answered at once
 
 
