@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,9 +14,10 @@ import pytest
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.search.constraints import FREE, Constraints
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.clingo.parts import CONSTRAINTS, HYPOTHESIS, NESTED
+from fsm_hpc.search.solvers.clingo.parts import beside
 from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Job, Message, solve
 from fsm_hpc.search.solvers.names import Encoding
@@ -28,6 +30,9 @@ row(0..3). label(0..1,1). label(2..3,0). weight(0..3,1).
 attribute(0). val(1,a(0),1). val(3,a(0),1).
 """
 NUMERIC = "attribute(1). value(1,0..3). rd(0,1,0). rd(1,1,1). rd(2,1,2). rd(3,1,3)."
+
+
+FORMULA_METHODS = (Method.MEDIAN, Method.PIVOT, Method.INTERVAL)
 
 
 def read(path: Path) -> str:
@@ -70,11 +75,17 @@ def test_the_glossary_of_a_part_is_aligned(part: Path) -> None:
 @pytest.mark.parametrize("part", PARTS, ids=names(PARTS))
 def test_every_part_is_included_somewhere(part: Path) -> None:
     included = {name for entry in ENTRIES for name in re.findall(r'"(.+)"', read(entry))}
-    of_languages = {n for some in HYPOTHESIS.values() for names in some.values() for n in names}
-    included |= {f"hypothesis/{name}.lp" for name in of_languages}
-    included |= {f"hypothesis/{name}.lp" for name in NESTED}
-    included |= {f"{name}.lp" for names in CONSTRAINTS.values() for name in names}
+    constrained = Constraints(min_support=1)
+    for method, language in itertools.product(FORMULA_METHODS, Language):
+        problem = small_problem(method, language, constrained)
+        included |= {name for e in Encoding for name in names([*beside(problem, e)])}
     assert str(part.relative_to(encodings_dir())) in included
+
+
+def small_problem(method: Method, language: Language, constraints: Constraints = FREE) -> Problem:
+    x, labels = np.array([1.0, 1.0, 2.0, 3.0]), np.array([True, True, False, True])
+    columns = [Column("x", Kind.NUMERIC, x), Column("b", Kind.BOOLEAN, labels)]
+    return Problem.build(columns, labels, method, language=language, constraints=constraints)
 
 
 WHOLE = [entry for entry in ENTRIES if not entry.stem.endswith("open")]
@@ -98,10 +109,8 @@ def test_an_entry_solves_without_a_warning(entry: Path, capfd: pytest.CaptureFix
 def test_a_language_solves_without_a_warning(
     language: Language, encoding: Encoding, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for method in (Method.MEDIAN, Method.PIVOT, Method.INTERVAL):
-        x, labels = np.array([1.0, 1.0, 2.0, 3.0]), np.array([True, True, False, True])
-        columns = [Column("x", Kind.NUMERIC, x), Column("b", Kind.BOOLEAN, labels)]
-        problem = Problem.build(columns, labels, method, language=language)
+    for method in FORMULA_METHODS:
+        problem = small_problem(method, language)
         solver, messages = ClingoDl(encoding=encoding), list[Message]()
         job = solver.job(solver.instance(problem), 4, None)
         solve(replace(job, constants={"l": 4}), messages.append)

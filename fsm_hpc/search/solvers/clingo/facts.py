@@ -1,4 +1,4 @@
-"""Between a problem and an answer set program: facts out, formulas in."""
+"""Translate a problem into facts, and answer sets into formulas."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.problem import Problem
 
 Sequence = list[str | int]  # a formula in reverse Polish notation: attributes by number
-Cuts = dict[int, tuple[int, int]]  # the ranks that a numeric attribute is cut at
+Thresholds = dict[int, tuple[int, int]]  # the ranks of the ends of a numeric attribute
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem as facts; `merged` joins rows that no formula can tell apart.
+    """A problem as facts; `merged` joins rows with equal propositions.
 
     Attributes are numbered: the Boolean ones of the problem first, then the numeric ones.
     """
@@ -32,19 +32,19 @@ class Instance:
 
     @property
     def offset(self) -> int:
-        """Errors that every formula makes, and that the facts therefore leave out."""
+        """Errors of every formula, which the facts therefore omit."""
         return self.problem.fewest_errors if self.merged else 0
 
     @cached_property
     def facts(self) -> str:
         return "\n".join([*self._rows(), *self._attributes(), *self._constraints()])
 
-    def formula(self, sequence: Sequence, cuts: Cuts) -> Formula:
-        """The formula that a reverse Polish sequence stands for."""
+    def formula(self, sequence: Sequence, thresholds: Thresholds) -> Formula:
+        """The formula of a sequence in reverse Polish notation."""
         stack: list[Formula] = []
         for symbol in sequence:
             if isinstance(symbol, int):
-                stack.append(Atom(self._proposition(symbol, cuts)))
+                stack.append(Atom(self._proposition(symbol, thresholds)))
             elif symbol == "neg":
                 stack.append(Not(stack.pop()))
             elif symbol.startswith("quorum"):
@@ -56,15 +56,15 @@ class Instance:
         (formula,) = stack
         return formula
 
-    def _proposition(self, attribute: int, cuts: Cuts) -> Proposition:
+    def _proposition(self, attribute: int, thresholds: Thresholds) -> Proposition:
         booleans = self.problem.booleans
         if attribute < len(booleans):
             return booleans[attribute].proposition
-        return self.problem.numerics[attribute - len(booleans)].proposition(*cuts[attribute])
+        return self.problem.numerics[attribute - len(booleans)].proposition(*thresholds[attribute])
 
     @cached_property
     def _first(self) -> NDArray[np.int64]:
-        """The rows of the table that stand in the facts."""
+        """The rows of the table that the facts contain."""
         if not self.merged:
             return np.arange(self.problem.rows)
         first: NDArray[np.int64] = self.problem.distinct_rows.first[self._surplus != 0]
@@ -106,7 +106,7 @@ class Instance:
                 yield f"{'between' if is_between else 'rd'}({row},{index},{rank})."
 
     def _constraints(self) -> Iterator[str]:
-        """What is asked of each attribute, where anything is."""
+        """The constraints on each attribute, if there are any."""
         constraints = self.problem.constraints
         if not constraints.binds:
             return

@@ -1,4 +1,4 @@
-"""A clingo process of ours: started when needed, ended whenever we like."""
+"""The clingo process: started when needed, ended at any time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fsm_hpc.system.machine import resident_mb
 
 
 class ClingoProcess:
-    """Hands jobs to a worker process and gives back what it says."""
+    """Sends jobs to a worker process and receives its messages."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -31,7 +31,7 @@ class ClingoProcess:
         self._connection.send(job)
 
     def next_message(self, timeout_s: float) -> Message | None:
-        """What the worker says next; None when it says nothing in that time."""
+        """The next message of the worker; None without one in that time."""
         assert self._connection is not None
         try:
             if self._connection.poll(timeout_s):
@@ -47,12 +47,12 @@ class ClingoProcess:
 
     @property
     def memory_mb(self) -> float:
-        """What the worker holds, together with this process."""
+        """The memory of the worker and of this process."""
         worker = 0.0 if self._process is None else resident_mb(self._process.pid)
         return resident_mb() + worker
 
     def end(self) -> None:
-        """End the worker at once, in the middle of whatever it does."""
+        """Kill the worker at once."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -73,7 +73,7 @@ class ClingoProcess:
             stdin=subprocess.DEVNULL,
             stdout=self._errors,
             stderr=self._errors,
-            start_new_session=True,  # Ctrl-C is for us to handle
+            start_new_session=True,  # Ctrl-C is handled here
         )
         theirs.close()
         self._connection = ours
@@ -83,7 +83,7 @@ class ClingoProcess:
         assert self._errors is not None
         code = self._process.wait()
         self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
         self.end()
-        is_memory = code == -signal.SIGKILL or any("bad_alloc" in line for line in said)
-        return Failed(f"exit code {code}: {said[-1] if said else 'no message'}", is_memory)
+        is_memory = code == -signal.SIGKILL or any("bad_alloc" in line for line in lines)
+        return Failed(f"exit code {code}: {lines[-1] if lines else 'no message'}", is_memory)

@@ -18,12 +18,12 @@ from fsm_hpc.search.solvers.clingo.worker import AnswerSet, Exhausted, Failed, J
 from fsm_hpc.search.solvers.names import Encoding
 from fsm_hpc.search.solvers.simple import best_simple, constants, worth_of
 
-LOOK_S = 0.05  # how often to look whether to go on
+CHECK_S = 0.05  # interval between checks of the control
 
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best formula so far; it counts as smaller what is as good and shorter."""
+    """The best formula so far; of equally good ones the shorter is better."""
 
     formula: Formula
     errors: int
@@ -32,7 +32,7 @@ class _Best:
         return (errors, formula.size) < (self.errors, self.formula.size)
 
     def errors_to_reach(self, size: int) -> int:
-        """The most errors with which a formula of that size is better."""
+        """The most errors with which a formula of that size would be better."""
         return self.errors if size < self.formula.size else self.errors - 1
 
 
@@ -46,7 +46,7 @@ class ClingoDl:
         self._encoding = encoding
         self._process = ClingoProcess()
         self._instance: Instance | None = None
-        self.conflicts = 0  # of all searches that came to their end
+        self.conflicts = 0  # of all completed searches
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
@@ -60,11 +60,11 @@ class ClingoDl:
 
     @property
     def worker_pid(self) -> int | None:
-        """The process that clingo runs in; None while there is none."""
+        """The process of clingo; None while it does not run."""
         return self._process.pid
 
     def instance(self, problem: Problem) -> Instance:
-        """The facts of a problem, kept until another problem comes."""
+        """The facts of a problem, cached until the next problem."""
         if self._instance is None or self._instance.problem is not problem:
             self._instance = Instance(problem, merged=self._encoding is Encoding.FAST)
         return self._instance
@@ -77,17 +77,17 @@ class ClingoDl:
             facts=f"{instance.facts}\n{parts.connectives(problem, self._encoding)}",
             constants=self._constants(problem, length),
             options=self._options(),
-            has_cuts=problem.method is not Method.MEDIAN,
+            has_thresholds=problem.method is not Method.MEDIAN,
             bound=bound,
         )
 
-    def messages(self, job: Job, control: Control, tell: Callable[[AnswerSet], None]) -> End | None:
-        """Run a job to its end (None), or until there is a reason to end it sooner."""
+    def messages(self, job: Job, control: Control, take: Callable[[AnswerSet], None]) -> End | None:
+        """Run a job to its end (None), or until the control ends it."""
         self._process.start(job)
         while True:
-            message = self._process.next_message(LOOK_S)
+            message = self._process.next_message(CHECK_S)
             if isinstance(message, AnswerSet):
-                tell(message)
+                take(message)
             elif isinstance(message, Exhausted):
                 self.conflicts += message.conflicts
                 return None
@@ -98,16 +98,16 @@ class ClingoDl:
                 return end
 
     def _constants(self, problem: Problem, length: int) -> dict[str, int]:
-        found = {"l": length}
+        constants = {"l": length}
         if self._encoding is Encoding.FAST:
-            found["least"] = length
+            constants["least"] = length
         if problem.constraints.binds:
-            found["leaves"] = parts.leaves(problem, length)
-        return found
+            constants["leaves"] = parts.leaves(problem, length)
+        return constants
 
     def _options(self) -> tuple[str, ...]:
         if self._encoding is Encoding.PLAIN:
-            return (f"--parallel-mode={self._threads},compete",)  # what clingo does by itself
+            return (f"--parallel-mode={self._threads},compete",)  # clingo's default
         return (f"--parallel-mode={self._threads},split", "--heuristic=Domain")
 
     def _failure(self, failed: Failed) -> End:
@@ -118,7 +118,7 @@ class ClingoDl:
 
 
 class _Search:
-    """One call of `solve`: what is known so far, and the steps that add to it."""
+    """One call of `solve`: the best formula so far, and the search steps."""
 
     def __init__(
         self, solver: ClingoDl, problem: Problem, length: int, start: Incumbent, control: Control
@@ -132,7 +132,7 @@ class _Search:
         self._lower_bound = max(problem.fewest_errors, start.lower_bound)
 
     def size_by_size(self) -> End:
-        """Look for better formulas of every size that is not proved yet."""
+        """Search every size that is not proved yet for better formulas."""
         instance = self._solver.instance(self._problem)
         for size in range(self._proved_length + 1, self._length + 1):
             if end := self._control.reason_to_end():
@@ -148,7 +148,7 @@ class _Search:
         return End.PROVED
 
     def plain(self) -> End:
-        """Solve the paper's program for the bound, from nothing."""
+        """Solve the paper's program for the bound, without a start."""
         if end := self._control.reason_to_end():
             return end
         job = self._solver.job(self._solver.instance(self._problem), self._length, None)
@@ -168,10 +168,10 @@ class _Search:
         )
 
     def _take_model(self, model: AnswerSet) -> None:
-        self._take(self._solver.instance(self._problem).formula(model.sequence, model.cuts))
+        self._take(self._solver.instance(self._problem).formula(model.sequence, model.thresholds))
 
     def _take(self, formula: Formula) -> None:
-        """Keep a formula if it is better, and tell."""
+        """Keep and report a formula if it is better."""
         errors = self._problem.errors(formula)
         if self._best.is_beaten_by(formula, errors):
             self._best = _Best(formula, errors)
@@ -180,13 +180,13 @@ class _Search:
 
 def _first(problem: Problem, length: int, start: Incumbent) -> tuple[_Best, int]:
     """A formula to beat, and the size up to which it is proved to be the best."""
-    # nothing so simple may meet the constraints
+    # perhaps no literal or constant meets the constraints
     single = best_simple(problem, length, worth_of(problem)) or problem.shortest
     best = _Best(single, problem.errors(single))
     if start.formula is None or start.errors is None or start.formula.size > length:
         return best, 0
     errors = start.errors
-    # a longer formula than what is proved may leave shorter ones that are as good
+    # if the formula exceeds the proved length, shorter ones may be as good
     proved = start.proved_length if start.formula.size <= start.proved_length else 0
     if proved or best.is_beaten_by(start.formula, errors):
         best = _Best(start.formula, errors)

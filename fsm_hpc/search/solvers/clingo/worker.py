@@ -1,4 +1,4 @@
-"""The process that runs clingo-dl, so that it can be ended at any moment, grounding included."""
+"""The process that runs clingo-dl, which can be killed at any time, also while grounding."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Job:
     facts: str
     constants: dict[str, int]
     options: tuple[str, ...]
-    has_cuts: bool
+    has_thresholds: bool
     bound: int | None = None
     parts: tuple[str, ...] = ()  # files beside the entry
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A formula that was found: symbols in reverse Polish notation, cuts and cost."""
+    """A formula: symbols in reverse Polish notation, thresholds and cost."""
 
     sequence: list[str | int]
-    cuts: dict[int, tuple[int, int]]
+    thresholds: dict[int, tuple[int, int]]
     cost: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """Nothing better than the last model is left; conflicts tell the work, whatever the machine."""
+    """The search is complete; conflicts measure the work independently of the machine."""
 
     conflicts: int
 
@@ -55,7 +55,7 @@ Message = AnswerSet | Exhausted | Failed
 
 
 def solve(job: Job, send: Callable[[Message], None]) -> None:
-    """Find ever better models, send each, and say when there is none left."""
+    """Search for better models, send each, and send the end of the search."""
     import clingo
 
     constants = [f"-c{name}={value}" for name, value in job.constants.items()]
@@ -68,7 +68,7 @@ def solve(job: Job, send: Callable[[Message], None]) -> None:
     if job.bound is not None:
         control.configuration.solve.opt_mode = f"opt,{job.bound}"
     with control.solve(async_=True, on_model=lambda model: send(_read(model, theory))) as handle:
-        while not handle.wait(ORPHAN_CHECK_S):  # a blocking call would keep Python from signals
+        while not handle.wait(ORPHAN_CHECK_S):  # a blocking call would block signal handlers
             pass
         if not handle.get().exhausted:
             raise RuntimeError("clingo stopped before its search was over")
@@ -76,8 +76,8 @@ def solve(job: Job, send: Callable[[Message], None]) -> None:
 
 
 def _load(control: Any, job: Job) -> Any:
-    """Read the encoding; without cuts it is quicker without the theory."""
-    if not job.has_cuts:
+    """Load the encoding; without thresholds the theory is not needed."""
+    if not job.has_thresholds:
         for path in (job.entry, *job.parts):
             control.load(path)
         return None
@@ -100,17 +100,17 @@ def _read(model: Any, theory: Any) -> AnswerSet:
             position, what = symbol.arguments
             symbols[position.number] = _word(what)
     sequence = [symbols[position] for position in sorted(symbols)]
-    return AnswerSet(sequence, _cuts(model, theory), tuple(model.cost))
+    return AnswerSet(sequence, _thresholds(model, theory), tuple(model.cost))
 
 
 def _word(symbol: Any) -> str | int:
-    """The number of an attribute, or what a connective is called: `and`, `quorum 2`."""
+    """The number of an attribute, or the name of a connective: `and`, `quorum 2`."""
     if symbol.name == "a":
         return int(symbol.arguments[0].number)
     return " ".join([symbol.name, *(str(argument) for argument in symbol.arguments)])
 
 
-def _cuts(model: Any, theory: Any) -> dict[int, tuple[int, int]]:
+def _thresholds(model: Any, theory: Any) -> dict[int, tuple[int, int]]:
     """The pivots p(I), or the intervals from l(I) to u(I), in the model."""
     if theory is None:
         return {}
@@ -127,7 +127,7 @@ def _cuts(model: Any, theory: Any) -> dict[int, tuple[int, int]]:
 
 
 def _listen(connection: Connection, jobs: queue.Queue[Job]) -> None:
-    """Pass jobs on; end the process, whatever clingo is doing, when the parent has gone."""
+    """Queue incoming jobs; end the process when the parent is gone."""
     parent = os.getppid()
     while os.getppid() == parent:
         try:
@@ -153,7 +153,7 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    # under its import name, so that what is sent can be read on the other side
+    # under its import name, so that messages can be unpickled
     from fsm_hpc.search.solvers.clingo import worker as clingo_worker
 
     clingo_worker.main(int(sys.argv[1]))
