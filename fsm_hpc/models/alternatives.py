@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from fsm_hpc.errors import UserError
+from fsm_hpc.models.model import Rule
 from fsm_hpc.models.parameters import threads_of
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.rashomon import (
     RashomonSet,
+    ResourceLimits,
     family_row,
     near_optimal,
+    prove_optimum,
     slack_errors,
 )
 from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers import make_solver
-from fsm_hpc.search.solvers.base import Control, Incumbent
-from fsm_hpc.search.solvers.names import SolverName
+from fsm_hpc.search.solvers.base import Control
 from fsm_hpc.system import clock
 
 if TYPE_CHECKING:
@@ -28,20 +28,23 @@ NAMES = ("formula", "size", "errors", "count", "columns", "cuts")
 
 
 def rashomon_set(
-    problem: Problem, slack: float, bound: int, n_jobs: int | None, time_limit_s: float | None
+    rule: Rule,
+    problem: Problem,
+    slack: float,
+    bound: int,
+    n_jobs: int | None,
+    time_limit_s: float | None,
+    most: int | None,
 ) -> RashomonSet:
-    """The Rashomon set of a fitted problem; its optimum is proved first."""
+    """The Rashomon set of a rule; its optimum is searched first where the rule is not proved."""
     check_supported(problem)
     ensure_compiled()  # before the clock runs
-    cores = threads_of(n_jobs)
     deadline = None if time_limit_s is None else clock.monotonic() + time_limit_s
-    control = Control(deadline=deadline)
-    with closing(make_solver(SolverName.NATIVE, cores)) as solver:
-        outcome = solver.solve(problem, bound, Incumbent(), control)
-    if not outcome.proved:
-        raise UserError(f"alternatives: the optimum of bound {bound} was not proved in time")
+    limits = ResourceLimits(threads_of(n_jobs), Control(deadline=deadline))
     errors = slack_errors(slack, problem.rows)
-    return near_optimal(problem, bound, outcome.errors, errors, cores, control)
+    proved_length = rule.length if rule.proved else 0
+    optimum = prove_optimum(problem, bound, limits, rule.formula, proved_length)
+    return near_optimal(problem, bound, optimum, errors, limits.threads, limits.control, most=most)
 
 
 def frame(good: RashomonSet) -> pd.DataFrame:

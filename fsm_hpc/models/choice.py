@@ -10,10 +10,11 @@ from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models.combine import ClassRule
 from fsm_hpc.models.learn import figures_of
 from fsm_hpc.models.notes import Note, NoteKind
-from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits, resume
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, resume
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
 from fsm_hpc.search.near_optimal.rashomon import (
     RashomonSet,
+    ResourceLimits,
     agreement_weights,
     slack_errors,
 )

@@ -24,7 +24,8 @@ from fsm_hpc.models.tasks import (
     tasks_of,
 )
 from fsm_hpc.search.claim import write_if_proved
-from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint
+from fsm_hpc.search.near_optimal.rashomon import ResourceLimits
 from fsm_hpc.search.near_optimal.rule_choice import RuleChoice
 from fsm_hpc.search.objective import ObjectiveName
 from fsm_hpc.search.scan import ScanState

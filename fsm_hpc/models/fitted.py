@@ -212,6 +212,7 @@ class FittedAttributes:
         bound: int | None = None,
         time_limit_s: float | None = None,
         label: Any = None,
+        most: int | None = None,
     ) -> pd.DataFrame:
         """List all formulas that are about as good as that of a rule (its Rashomon set).
 
@@ -225,6 +226,8 @@ class FittedAttributes:
             Seconds; ``attrs["complete"]`` tells whether they were enough.
         label : class, default=None
             The class whose rule is meant; needed with more than two classes.
+        most : int, default=None
+            Stop with more families than this; those with fewest errors are searched first.
 
         Returns
         -------
@@ -234,8 +237,8 @@ class FittedAttributes:
         from fsm_hpc.models import alternatives
 
         rule, problem = self._of_class(label)
-        limits = (slack, bound or rule.length, getattr(self, "n_jobs", None), time_limit_s)
-        found = alternatives.rashomon_set(problem, *limits)
+        limits = (bound or rule.length, getattr(self, "n_jobs", None), time_limit_s, most)
+        found = alternatives.rashomon_set(rule, problem, slack, *limits)
         self._result.rashomon_sets[rule.prediction] = found
         return alternatives.frame(found)
 

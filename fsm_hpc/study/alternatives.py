@@ -53,8 +53,8 @@ def find_and_write(
     config = fold.config
     if config.scan.alternatives is None or not done.proved or done.errors is None:
         return None
-    from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits, resume
-    from fsm_hpc.search.near_optimal.rashomon import slack_errors
+    from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, resume
+    from fsm_hpc.search.near_optimal.rashomon import ResourceLimits, slack_errors
 
     bound, slack = done.length_bound or 1, slack_errors(config.scan.alternatives, fitted.rows)
     mark = Checkpoint(fold.paths.unfinished_alternatives, may_write, say)

@@ -14,8 +14,7 @@ from fsm_hpc.models import model as model_file
 from fsm_hpc.models.card import page
 from fsm_hpc.models.model import Model
 from fsm_hpc.report.alternatives import find, rule
-from fsm_hpc.search.near_optimal.checkpoint import ResourceLimits
-from fsm_hpc.search.near_optimal.rashomon import RashomonSet
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, ResourceLimits
 from tests.support.command_line import run_command
 
 ROWS, SLACK = 50, 3

@@ -27,9 +27,9 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.models import model as model_file
 from fsm_hpc.report.alternatives import find, page, rule, summary
-from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET
-from fsm_hpc.search.near_optimal.rashomon import near_optimal
+from fsm_hpc.search.near_optimal.rashomon import ResourceLimits, near_optimal
 from tests.support.browser import browser
 from tests.support.command_line import run_command
 from tests.support.damage import damages

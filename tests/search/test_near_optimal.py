@@ -13,9 +13,10 @@ from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Proposition, Relation
 from fsm_hpc.formulas.language import Language
+from fsm_hpc.formulas.truth_table import replaced
 from fsm_hpc.search.cuts import CutRule, Cuts
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.near_optimal.analysis import column_prices, free_ranges, substituted
+from fsm_hpc.search.near_optimal.analysis import column_prices, free_ranges
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, enumerate_families
 from fsm_hpc.search.near_optimal.families import Family, Space
 from fsm_hpc.search.near_optimal.rashomon import (
@@ -44,7 +45,7 @@ def good_set(problem: Problem, bound: int, slack: int, threads: int = 1) -> Rash
 def key_of(good: RashomonSet, family: Family) -> all_good.Key:
     """The family as brute force names it: columns in order, and the table of its function."""
     names = tuple(sorted(family.columns))
-    function = good.space.functions[family.found.function].function
+    function = good.space.functions[family.raw.function].function
     table = []
     for index in range(1 << len(names)):
         places = [names.index(name) for name in family.columns]
@@ -292,7 +293,7 @@ def test_a_cut_moves_freely_as_far_as_trying_every_value_says(seed: int, method:
                 value == here
                 or (
                     is_interval(replace(p, **{name: value}), end)
-                    and problem.errors(substituted(formula, p, replace(p, **{name: value})))
+                    and problem.errors(replaced(formula, {p: replace(p, **{name: value})}.get))
                     <= problem.errors(formula)
                 )
                 for value in values[p.column]

@@ -15,6 +15,7 @@ from fsm_hpc.errors import UserError
 if TYPE_CHECKING:
     from fsm_hpc.report.alternatives.rule import FittedRule
     from fsm_hpc.report.alternatives.summary import AlternativesSummary
+    from fsm_hpc.search.near_optimal.rashomon import RashomonSet
     from fsm_hpc.search.solvers.nodes.team import Team
 
 SLACK = "0.01"
@@ -65,7 +66,7 @@ def _tell(
     flags: argparse.Namespace, known: FittedRule, asked: _Asked, threads: int, team: Team | None
 ) -> int:
     from fsm_hpc.report.alternatives import find, summary
-    from fsm_hpc.search.near_optimal.checkpoint import ResourceLimits
+    from fsm_hpc.search.near_optimal.rashomon import NotProvedError, ResourceLimits
     from fsm_hpc.search.solvers.base import Control
     from fsm_hpc.system import clock, interrupts
 
@@ -73,8 +74,8 @@ def _tell(
     with interrupts.graceful_interrupt() as wish:
         means = ResourceLimits(threads, Control(deadline=deadline, stop=wish), team)
         try:
-            good = find.find(known, asked.slack, asked.bound, means, flags.most, _note)
-        except find.NotProvedError:
+            good = find.find(known, asked.slack, asked.bound, means, flags.most, _note, _Stream())
+        except NotProvedError:
             if not wish.is_set():
                 raise
             _note("stopped before the optimum was proved")
@@ -89,6 +90,20 @@ def _tell(
 
 def _note(text: str) -> None:
     print(text, file=sys.stderr)
+
+
+class _Stream:
+    """Prints the best families while the search goes on, each once it has its final rank."""
+
+    def __init__(self) -> None:
+        self._printed = 0
+
+    def __call__(self, rashomon: RashomonSet) -> None:
+        from fsm_hpc.report.alternatives.summary import SHOWN
+
+        for family in rashomon.first_families[self._printed : SHOWN]:
+            _note(f"{family.errors} errors, size {family.size}: {family.formula}")
+            self._printed += 1
 
 
 @dataclass(frozen=True)

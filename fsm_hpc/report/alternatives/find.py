@@ -3,52 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.report.alternatives.rule import FittedRule
-from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, ResourceLimits, resume
-from fsm_hpc.search.near_optimal.rashomon import RashomonSet, slack_errors
-from fsm_hpc.search.near_optimal.supported import check_supported
-from fsm_hpc.search.solvers import make_solver
-from fsm_hpc.search.solvers.base import Incumbent
-from fsm_hpc.search.solvers.names import SolverName
-
-
-class NotProvedError(UserError):
-    """The optimum, from which the slack is counted, is not known."""
+from fsm_hpc.search.near_optimal.checkpoint import Checkpoint, resume
+from fsm_hpc.search.near_optimal.rashomon import (
+    RashomonSet,
+    ResourceLimits,
+    prove_optimum,
+    slack_errors,
+)
 
 
 def optimum_of(rule: FittedRule, bound: int, limits: ResourceLimits) -> int:
-    """The fewest errors within the bound, proved anew; it takes as long as that length did."""
-    check_supported(rule.problem)
-    control = limits.control
-    with closing(make_solver(SolverName.NATIVE, limits.threads, limits.helpers)) as solver:
-        outcome = solver.solve(rule.problem, bound, Incumbent(), control)
-    if not outcome.proved:
-        raise NotProvedError(
-            f"the optimum of bound {bound} was not proved in time, and without it no slack is "
-            "known; give more time, or a smaller bound=NUMBER"
-        )
-    if bound == rule.bound and rule.proved and rule.errors != outcome.errors:
+    """The fewest errors within the bound; searched unless the rule is proved."""
+    length = rule.bound if rule.proved and rule.problem.errors(rule.formula) == rule.errors else 0
+    errors = prove_optimum(rule.problem, bound, limits, rule.formula, length)
+    if bound == rule.bound and rule.proved and rule.errors != errors:
         raise UserError(
             f"{rule.path} makes {rule.errors} errors, the optimum of bound {bound} makes "
-            f"{outcome.errors}: it was fitted for something else than fewest errors, which "
-            "alternatives are not counted for"
+            f"{errors}: it was fitted for another objective than fewest errors, for which "
+            "alternatives are not defined"
         )
-    return outcome.errors
+    return errors
 
 
 def state_path(rule: FittedRule) -> Path:
-    """Where an interrupted search is kept: beside the rule."""
+    """The file of an interrupted search, beside the rule."""
     of_class = "" if rule.label is None else f".{quote(rule.label, safe='')}"
     return rule.path.with_name(f".{rule.path.stem}{of_class}.alternatives.json")
 
 
 def checkpoint_of(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Checkpoint:
-    """Beside the rule; where that folder is not ours, the search begins anew each time."""
+    """The checkpoint beside the rule; without write access every search starts again."""
     return Checkpoint(state_path(rule), say=say, is_vital=False)
 
 
@@ -59,9 +48,11 @@ def find(
     limits: ResourceLimits,
     most: int | None,
     say: Callable[[str], None] = lambda text: None,
+    on_progress: Callable[[RashomonSet], None] = lambda rashomon: None,
 ) -> RashomonSet:
     """All alternatives within the slack, or as many as time and number allow."""
     size = bound or rule.bound
     errors = slack_errors(slack, rule.problem.rows)
     optimum = optimum_of(rule, size, limits)
-    return resume(checkpoint_of(rule, say), rule.problem, size, optimum, errors, limits, most)
+    checkpoint = checkpoint_of(rule, say)
+    return resume(checkpoint, rule.problem, size, optimum, errors, limits, most, on_progress)

@@ -27,12 +27,12 @@ from fsm_hpc.system.numbers import percent
 from fsm_hpc.system.pages import content_security_policy, templates
 
 _FOLDER = Path(__file__).parent
-MOST_FAMILIES = 20_000  # a page; more are in --json and --csv
-_LOW, _HIGH = 4242001.0, 4242002.0  # cuts that stand for those to be filled in on the page
+MOST_FAMILIES = 20_000  # on a page; --json and --csv have all
+_LOW, _HIGH = 4242001.0, 4242002.0  # placeholders for thresholds, replaced by the page
 
 
 def render(summary: AlternativesSummary) -> str:
-    """HTML that needs no network."""
+    """The page as HTML without external resources."""
     from markupsafe import Markup
 
     data = json.dumps(_data(summary), separators=(",", ":")).replace("<", "\\u003c")
@@ -59,7 +59,7 @@ def render(summary: AlternativesSummary) -> str:
 def _data(summary: AlternativesSummary) -> dict[str, Any]:
     rashomon, rule = summary.rashomon, summary.rule
     families = rashomon.families[:MOST_FAMILIES]
-    used = sorted({c for family in families for c in family.found.columns})
+    used = sorted({c for family in families for c in family.raw.columns})
     columns = [rashomon.space.table.columns[c] for c in used]
     model = _model(rule, {column.name for column in columns})
     return {
@@ -80,7 +80,7 @@ def _data(summary: AlternativesSummary) -> dict[str, Any]:
 
 
 def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
-    """Its rows as ranks, the text of each cut, and what SQL says of it."""
+    """The ranks of its rows, the text of each threshold, and its SQL condition."""
     is_interval = column.kind == INTERVAL
     entry = {"name": column.name, "quoted": quote(column.name), "ranks": column.ranks.tolist()}
     if column.numeric is None:
@@ -101,13 +101,13 @@ def _sql(proposition: Proposition, model: Model) -> str:
 
 
 def _family(summary: AlternativesSummary, family: Family, used: list[int]) -> dict[str, Any]:
-    found = family.found
+    raw = family.raw
     return {
         "formula": str(family.formula),
-        "tree": summary.rashomon.space.functions[found.function].function.tree,
-        "columns": [used.index(c) for c in found.columns],
-        "cuts": found.thresholds,
-        "ranges": found.ranges,
+        "tree": summary.rashomon.space.functions[raw.function].function.tree,
+        "columns": [used.index(c) for c in raw.columns],
+        "cuts": raw.thresholds,
+        "ranges": raw.ranges,
         "size": family.size,
         "errors": family.errors,
         "count": family.count,
@@ -116,7 +116,7 @@ def _family(summary: AlternativesSummary, family: Family, used: list[int]) -> di
 
 
 def _model(rule: FittedRule, used: set[str]) -> Model:
-    """The rule with all columns that an alternative may read; its formula is to be put in."""
+    """The rule with all columns of its alternatives; the page inserts the formula."""
     no, yes = map(_plain, rule.classes)
     covered = coverage(rule.formula.evaluate(rule.problem.table), rule.problem.labels, None)
     one = Rule(rule.formula, yes, rule.bound, rule.errors, False, covered.precision or 0.0)

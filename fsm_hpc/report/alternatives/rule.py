@@ -23,13 +23,13 @@ from fsm_hpc.study import fingerprint
 from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.override_syntax import quoted
 
-OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # what the paper has none of
+OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # settings that the paper lacks
 COUNTED = "alternatives are counted for the paper's problem only: fit it again without that"
 
 
 @dataclass(frozen=True)
 class FittedRule:
-    """What alternatives are alternatives to."""
+    """The rule whose alternatives are searched."""
 
     path: Path
     formula: Formula
@@ -38,21 +38,21 @@ class FittedRule:
     proved: bool
     dataset: Dataset
     problem: Problem
-    rows: Sequence[int]  # of the table, that it was fitted on
-    held_out: Problem | None  # rows of the table that it was not fitted on
+    rows: Sequence[int]  # fitted rows of the table
+    held_out: Problem | None  # other rows of the table
     target: str
     classes: tuple[object, object]
-    label: str | None = None  # the class that was named, of more than two
+    label: str | None = None  # the class, if there are more than two
     fingerprint: str = ""  # of the table and settings of a fold
 
 
 def read_rule(
     named: Path, overrides: Sequence[str], label: str | None = None, limit: str = COUNTED
 ) -> FittedRule:
-    """From model.json or result.json; its table as the overrides say, or as it is known.
+    """Read model.json or result.json, with its table by the overrides or as recorded.
 
-    `label` is the class whose rule is meant, of more than two; `limit` is said of other settings
-    than the paper's.
+    `label` selects the class if there are more than two; `limit` is the message for settings
+    other than the paper's.
     """
     path = explain.result_path(named)
     if model_file.is_model(path):
@@ -63,7 +63,7 @@ def read_rule(
 
 
 def rule_of(path: Path, model: Model, label: str | None) -> Rule:
-    """The rule of a class; the only one where no class is named."""
+    """The rule of a class; without a class the only rule."""
     rules = {str(rule.prediction): rule for rule in model.rules}
     if label is None and len(rules) == 1:
         return model.rules[0]
@@ -78,12 +78,12 @@ def _of_model(path: Path, overrides: Sequence[str], label: str | None, limit: st
     rule = rule_of(path, model, label)
     _refuse_own_settings(path, {**model.settings, **model.constraints}, limit)
     if not overrides and explain.submission_of_model(path) is None:
-        overrides = _place_of_table(path, model)
+        overrides = _table_overrides(path, model)
     dataset = explain.table_of_model(path, model, rule, overrides)
     if rule.data and dataset.digest != rule.data:
         raise UserError(
             f"{dataset.path} is not the table that {path} was fitted on: its content differs; "
-            "name the right one with dataset.path=FILE, and whatever said how to read it"
+            "pass the right one with dataset.path=FILE and the settings to read it"
         )
     problem = Problem.build(dataset.columns, dataset.labels, Method(model.method))
     return FittedRule(
@@ -102,8 +102,8 @@ def _of_model(path: Path, overrides: Sequence[str], label: str | None, limit: st
     )
 
 
-def _place_of_table(path: Path, model: Model) -> list[str]:
-    """Words for the table, as far as the rule itself or its folder tells."""
+def _table_overrides(path: Path, model: Model) -> list[str]:
+    """Overrides for the table, from the rule or its folder."""
     table = model.provenance.get("table")
     if table:
         return [f"dataset.path={quoted(str(table))}"]
@@ -141,7 +141,7 @@ def _of_fold(path: Path, overrides: Sequence[str], limit: str) -> FittedRule:
 
 
 def _refuse_own_settings(path: Path, settings: dict[str, object], limit: str) -> None:
-    """The problem of a rule that was fitted for something else is another one."""
+    """Reject rules that were fitted with settings other than the paper's."""
     keys = {name: key for name, key in fingerprint.KEYS.items() if key.startswith(OWN)}
     for name, key in keys.items():
         plain = fingerprint.LEGACY_DEFAULTS[key]

@@ -20,9 +20,8 @@ from fsm_hpc.search.near_optimal.analysis import (
     discrepancy,
     free_ranges,
 )
-from fsm_hpc.search.near_optimal.checkpoint import ResourceLimits
 from fsm_hpc.search.near_optimal.families import Family
-from fsm_hpc.search.near_optimal.rashomon import RashomonSet
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, ResourceLimits
 from fsm_hpc.search.solvers import make_solver
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.system import cells
@@ -121,12 +120,14 @@ def missing(rashomon: RashomonSet) -> Iterator[str]:
     if rashomon.is_complete:
         return
     sizes = rashomon.space.sizes_of(rashomon.progress.left)
-    why = "the limit on families" if rashomon.progress.is_full else "the time"
+    slack = rashomon.space.searched_slack(rashomon.progress.left)
+    limit = "the limit on families" if rashomon.progress.is_full else "the time limit"
     yield (
-        f"NOT complete: {why} ended it; functions of size "
-        f"{', '.join(map(str, sizes))} are not searched to their end, so that counts are so far; "
-        "the same command goes on"
+        f"NOT complete: {limit} was reached before all functions of size "
+        f"{', '.join(map(str, sizes))} were searched; the same command resumes the search"
     )
+    if slack is not None:
+        yield f"complete up to {counted(rashomon.optimum + slack, 'error')}"
 
 
 def _families(summary: AlternativesSummary) -> Iterator[str]:

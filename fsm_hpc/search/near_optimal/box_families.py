@@ -1,8 +1,8 @@
-"""The engine of boxes with a sink for all families that have a member within the slack."""
+"""Search boxes for all families with a member within the slack."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -21,20 +21,20 @@ from fsm_hpc.search.solvers.native.kernels.columns import POINT
 from fsm_hpc.search.solvers.native.kernels.pairs import FIELD
 from fsm_hpc.search.solvers.native.kernels.ranking import STOPPED, UNIT_BITS
 from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, BoxMemory, Families, SharedBest
-from fsm_hpc.search.solvers.native.table import Array, KernelColumn, KernelTable
+from fsm_hpc.search.solvers.native.table import KernelColumn, KernelTable
 
-VARIED = Constraints(min_support=1)  # a proposition holds on some row and fails on some
+VARIED = Constraints(min_support=1)  # a proposition holds on some rows and fails on others
 
 
 class VariedTable(KernelTable):
-    """Columns of a literal table, with all literals that are not the same on every row.
+    """The columns of a literal table with all literals that are not constant.
 
-    Each column is one of its own, equal ones too, and a formula has it once.
+    Equal columns are kept apart, and a formula has each column at most once.
     """
 
     def __init__(self, problem: Problem, literals: LiteralTable) -> None:
         self._literals = literals
-        self.places_in_literals = [
+        self.literal_columns = [  # by column of this table
             *(n for n, c in enumerate(literals.columns) if c.numeric is not None),
             *(n for n, c in enumerate(literals.columns) if c.numeric is None),
         ]
@@ -54,23 +54,23 @@ class VariedTable(KernelTable):
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Literals are limited already: nothing else is asked."""
+        """No constraints beyond those on the literals."""
         return super().bounds._replace(is_any=False)
 
     @cached_property
     def has_windows(self) -> bool:
-        """Intervals may hold nowhere, or everywhere: such families are found to have no member."""
+        """False: families of constant intervals are counted, and have no member."""
         return False
 
     @cached_property
     def families(self) -> Families:
-        found = super().families
-        return found._replace(numeric=np.ones_like(found.numeric))
+        families = super().families
+        return families._replace(numeric=np.ones_like(families.numeric))
 
 
 @dataclass(frozen=True, slots=True)
 class BoxPass(PlanUnits):
-    """The units of a plan, searched for families with a score of so much above the least."""
+    """The units of a plan in one pass, for families with at least a score of `above` the lowest."""
 
     size: int
     above: int
@@ -81,7 +81,7 @@ class BoxPass(PlanUnits):
 
 
 class BoxSpace:
-    """The table that boxes read, and the passes over its units."""
+    """The table of the boxes, and the passes over its units."""
 
     def __init__(
         self,
@@ -93,9 +93,9 @@ class BoxSpace:
         self.table = VariedTable(problem, table)
         self.literals, self.functions = table, functions
         self._engine = BoxEngine(self.table)
-        sizes = sorted({one.size for one in functions})
+        sizes = sorted({function.size for function in functions})
         self.groups = list(self._passes(sizes, slack))
-        shapes = (shape(one.function.tree) for one in functions)
+        shapes = (shape(sized.function.tree) for sized in functions)
         self._known = {tree: (number, names) for number, (tree, names) in enumerate(shapes)}
 
     def _passes(self, sizes: Sequence[int], slack: int) -> Iterator[BoxPass]:
@@ -111,43 +111,36 @@ class BoxSpace:
     def engine(self, goal: int, sink: Sink) -> BoxFamilies:
         return BoxFamilies(self, goal, sink)
 
-    def votes(self, families: Iterable[RawFamily], goal: int) -> Array:
-        """By distinct row the members of all families that hold there."""
-        counting, total = self.family_search(goal), np.zeros(len(self.literals.rows), np.int64)
-        for family in families:
-            total += counting.votes(family)
-        return total
-
     def family_search(self, goal: int) -> FamilySearch:
         return FamilySearch(self.literals, self.functions, goal)
 
     def family_key(self, tree: Tree, columns: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-        """The function of a plan's tree, and the columns of its variables, in literals."""
+        """The function of a plan's tree, and the columns of its variables in the literal table."""
         named, names = shape(tree)
         number, own_names = self._known[named]
         given = dict(zip(own_names, (columns[name] for name in names), strict=True))
-        places = (self.table.places_in_literals[given[v]] for v in range(len(given)))
-        return number, first_of_equals(self.functions[number].function, tuple(places))
+        chosen = tuple(self.table.literal_columns[given[v]] for v in range(len(given)))
+        return number, first_of_equals(self.functions[number].function, chosen)
 
 
 @dataclass(slots=True)
 class FamilyWorker(Worker):
-    """The arrays of one thread, with those that count a family."""
+    """The arrays of one thread, and its search of single families."""
 
     counting: FamilySearch | None = None
 
 
 class BoxFamilies(BoxEngine):
-    """The same kernel as that of the optimum; what reaches the goal is counted family by family."""
+    """The engine of the optimum; families that reach the goal are counted and added to the sink."""
 
     def __init__(self, space: BoxSpace, goal: int, sink: Sink) -> None:
         super().__init__(space.table)
         self._space, self._goal, self._sink = space, goal, sink
 
     def worker(self, keeps_all: bool = True) -> Worker:
-        made = super().worker(keeps_all)
+        worker = super().worker(keeps_all)
         counting = self._space.family_search(self._goal)
-        return FamilyWorker(made.lane, made.memory, made.scratch, counting)
+        return FamilyWorker(worker.lane, worker.memory, worker.scratch, counting)
 
     def units_of_size(self, size: int) -> list[PlanUnits]:
         return list(self._space.groups)
@@ -162,7 +155,7 @@ class BoxFamilies(BoxEngine):
         goal = np.array([self._goal + units.above << UNIT_BITS])
         status = super().search(worker, units, SharedBest(goal, shared.flag, 0), end, budget)
         families = list(self._counted(worker, units, shared))
-        if shared.flag[0]:  # perhaps not all are counted: these units are not searched
+        if shared.flag[0]:  # perhaps not all families are counted: the units count as not searched
             status = STOPPED
         self._sink.add(families, shared)
         return status
@@ -180,7 +173,7 @@ class BoxFamilies(BoxEngine):
     def _reported(
         self, worker: FamilyWorker, units: BoxPass
     ) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """The families that have a hole with its functions among those that reach the goal."""
+        """The families that the kernel reported to reach the goal."""
         memory = worker.memory
         assert isinstance(memory, BoxMemory)
         for unit, entry, mask in memory.found[: memory.found_count[0]].tolist():

@@ -1,4 +1,4 @@
-"""The engine of fixed literals with a sink for all formulas within the slack, the best first."""
+"""Search sets of fixed literals for all formulas within the slack."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     Lane,
     SharedBest,
 )
-from fsm_hpc.search.solvers.native.table import MOST_UNITS, Array
+from fsm_hpc.search.solvers.native.table import MOST_UNITS
 
-BUFFER = 1 << 10  # formulas that a kernel finds before it comes back
-CUT, ENDS = (1, 1), (1, 1, 1, 1)  # of a column with one literal
+BUFFER = 1 << 10  # formulas in the buffer of a kernel
+THRESHOLD, RANGES = (1, 1), (1, 1, 1, 1)  # of a column with one literal
 
 
 @dataclass(frozen=True, slots=True)
 class CellPass(UnitGroup):
-    """All sets of k literals, searched for formulas whose score is in a range."""
+    """All sets of k literals in one pass, for formulas with a score in a range."""
 
     sizes: tuple[int, ...]  # of the formulas
     tree: FunctionTree
-    above: int  # the least score, above that of the most errors allowed
-    below: int  # and the first that an earlier pass has searched
+    above: int  # the lowest score, relative to that of the most errors allowed
+    below: int  # and the lowest score of the pass before
 
 
 class CellSpace:
@@ -48,57 +48,32 @@ class CellSpace:
     def __init__(self, table: LiteralTable, functions: Sequence[SizedFunction], slack: int) -> None:
         count = len(table.columns)
         none = np.zeros(1, np.int32)
-        nothing = Bounds(False, none, np.zeros(1, np.int64), none, 0, 0)
+        no_bounds = Bounds(False, none, np.zeros(1, np.int64), none, 0, 0)
         self.table = table
-        self.held = np.ascontiguousarray(table.ranks > 0)
-        self.sets = LiteralSets(self.held, table.weights, np.arange(1, count + 1), nothing)
-        self._bits = [one.function.bits for one in functions]
+        held = np.ascontiguousarray(table.ranks > 0)
+        self.sets = LiteralSets(held, table.weights, np.arange(1, count + 1), no_bounds)
         self.groups = self._passes(functions, slack)
 
     def _passes(self, functions: Sequence[SizedFunction], slack: int) -> list[CellPass]:
-        numbers = sorted({one.function.variables for one in functions})
+        numbers = sorted({sized.function.variables for sized in functions})
         trees = [_tree(functions, variables) for variables in numbers]
-        found: list[CellPass] = []
+        groups: list[CellPass] = []
         first, below = 0, ABOVE
         for above in (slack - errors for errors in passes(slack)):
             for tree in trees:
                 units = self.sets.units(tree.variables)
                 sizes = tuple({f.size for f in functions if f.function.variables == tree.variables})
-                found.append(CellPass(first, units, sizes, tree, above, below))
+                groups.append(CellPass(first, units, sizes, tree, above, below))
                 first += units
             below = above
-        return found
+        return groups
 
     def engine(self, goal: int, sink: Sink) -> CellFamilies:
         return CellFamilies(self, goal, sink)
 
-    def votes(self, families: Iterable[RawFamily], goal: int) -> Array:
-        """By distinct row the formulas that hold there."""
-        total = np.zeros(len(self.table.rows), np.int64)
-        for family in families:
-            total += self._truth(family)
-        return total
-
-    def family_search(self, goal: int) -> CellSpace:
-        """A family has one member here, which needs no search."""
-        return self
-
-    def members(self, family: RawFamily, most: int) -> tuple[Array, Array]:
-        return np.array([family.thresholds])[:most], np.array([family.score])[:most]
-
-    def second_best(self, family: RawFamily, weights: Array) -> tuple[int, Array]:
-        return int(weights[self._truth(family)].sum()), np.array(family.thresholds)
-
-    def _truth(self, family: RawFamily) -> Array:
-        """The distinct rows on which a formula holds."""
-        cells = np.zeros(len(self.table.rows), np.int32)
-        for variable, column in enumerate(family.columns):
-            cells |= self.held[column].astype(np.int32) << variable
-        return np.asarray(self._bits[family.function][cells])
-
 
 class CellFamilies:
-    """The same kernel as that of the optimum; it keeps all formulas from the goal on."""
+    """The kernel of the optimum; it reports all formulas that reach the goal."""
 
     most_units = MOST_UNITS
 
@@ -135,7 +110,7 @@ class CellFamilies:
         return status
 
     def _room(self, worker: Worker, variables: int) -> CellMemory:
-        """Arrays for so many literals; more of them where one unit has filled the last ones."""
+        """Arrays for so many literals; larger ones after a unit has filled them."""
         known = worker.memory
         assert known is None or isinstance(known, CellMemory)
         room = BUFFER if known is None else len(known.found)
@@ -147,38 +122,38 @@ class CellFamilies:
         return known
 
     def _taken(self, worker: Worker, units: CellPass) -> list[RawFamily]:
-        """The formulas in the buffer; none if there was no room for all of a unit."""
+        """The formulas in the buffer; none if it was too small for a unit."""
         memory, tree = worker.memory, units.tree
         assert isinstance(memory, CellMemory)
         count = int(memory.found_count[0])
         count = 0 if count > len(memory.found) else count
         scores, functions = memory.found[:count, 0].tolist(), memory.found[:count, 1]
         columns = np.take_along_axis(memory.found[:count, 2:], tree.places[functions], axis=1)
-        cuts, ends = (CUT,) * tree.variables, (ENDS,) * tree.variables
-        found = zip(tree.plans[functions].tolist(), columns.tolist(), scores, strict=True)
-        return [RawFamily(plan, tuple(c), 1, score, ends, cuts) for plan, c, score in found]
+        ranges, thresholds = (RANGES,) * tree.variables, (THRESHOLD,) * tree.variables
+        rows = zip(tree.plans[functions].tolist(), columns.tolist(), scores, strict=True)
+        return [RawFamily(plan, tuple(c), 1, score, ranges, thresholds) for plan, c, score in rows]
 
     def rest(self, worker: Worker, units: CellPass) -> Rest:
-        """Nothing: no unit is left in the middle."""
+        """Nothing: units are searched as a whole."""
         return ()
 
     def take_up(self, worker: Worker, units: CellPass, rest: Rest) -> None:
-        """Nothing is left of a unit that was begun."""
+        """Units are searched as a whole."""
 
     def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> None:
         """Nothing: no bound on the remaining units is needed."""
 
     def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
-        raise AssertionError("a search for all formulas has no leader")
+        raise AssertionError("a search for all formulas has no best formula")
 
 
 def _tree(functions: Sequence[SizedFunction], variables: int) -> FunctionTree:
-    """All functions of so many literals, with every way to name their variables once."""
+    """All functions of so many literals, with every assignment of their variables."""
     places = np.array(list(permutations(range(variables))), np.int8)
     parts = []
-    for number, one in enumerate(functions):
-        if one.function.variables == variables:
-            truths = placed(one.function.bits, places)
+    for number, sized in enumerate(functions):
+        if sized.function.variables == variables:
+            truths = placed(sized.function.bits, places)
             numbers = np.full(len(places), number)
             parts.append(Listed(numbers, np.zeros_like(numbers), places, truths))
     return tree_of(variables, parts)

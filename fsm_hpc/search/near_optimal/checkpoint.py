@@ -6,16 +6,14 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from fsm_hpc.search.frontier import UnitRange
 from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress
-from fsm_hpc.search.near_optimal.rashomon import RashomonSet, near_optimal
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet, ResourceLimits, near_optimal
 from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.base import Control
-from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.system import files, serialization
 from fsm_hpc.system.files import UnreadableError
@@ -27,15 +25,6 @@ MAX_BYTES = 2**30  # of a file that is read: some millions of families
 def query_digest(problem: Problem, bound: int, errors: int) -> str:
     """The digest of a query and of the code that numbers its units."""
     return hashlib.sha256(f"{numbering(problem)} {bound} {errors}".encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceLimits:
-    """What a search may use: threads, the deadline of its control, and other nodes."""
-
-    threads: int
-    control: Control = field(default_factory=Control)
-    helpers: Helpers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +94,7 @@ def resume(
     slack: int,
     limits: ResourceLimits,
     most: int | None = None,
+    on_progress: Callable[[RashomonSet], None] = lambda rashomon: None,
 ) -> RashomonSet:
     """The set of `near_optimal`, resumed from the checkpoint and saved to it while it runs.
 
@@ -114,12 +104,16 @@ def resume(
     begun = checkpoint.load(query)
     is_other = begun is None  # the file, if any, belongs to another query
 
-    def save(progress: Progress) -> None:
+    def save(rashomon: RashomonSet) -> None:
         nonlocal is_other
         if is_other:
             checkpoint.rename_other()
         is_other = False
-        checkpoint.save(query, progress)
+        checkpoint.save(query, rashomon.progress)
+
+    def report(rashomon: RashomonSet) -> None:
+        save(rashomon)
+        on_progress(rashomon)
 
     rashomon = near_optimal(
         problem,
@@ -130,11 +124,11 @@ def resume(
         limits.control,
         begun or NOTHING_YET,
         most,
-        save,
+        report,
         limits.helpers,
     )
     if not rashomon.is_complete:
-        save(rashomon.progress)
+        save(rashomon)
     return rashomon
 
 

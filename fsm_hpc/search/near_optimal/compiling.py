@@ -25,7 +25,7 @@ def _list_tiny() -> None:
 def _list_all(problem: Problem) -> None:
     space, errors = Space(problem, 3), problem.rows // 3
     family = enumerate_families(space, errors, 1, Control()).families[0]
-    search = space.units.family_search(space.table.positives - errors)
+    search = space.family_search(space.table.positives - errors)
     search.members(family, family.count)
     search.second_best(family, space.table.times)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from fsm_hpc.search.frontier import Frontier, UnitRange
@@ -12,7 +11,7 @@ from fsm_hpc.search.near_optimal.enumeration import (
     NOTHING_YET,
     OnProgress,
     Progress,
-    ProgressReporter,
+    Watch,
     enumerate_families,
     search_for,
 )
@@ -83,7 +82,7 @@ class FamilySpread(Parts[FamilyPart]):
         self._numbering = numbering(space.problem)
         self.sink = Sink(start.families, most)
 
-    def progress(self, end: End = End.STOPPED) -> Progress:
+    def progress(self, end: End | None = None) -> Progress:
         """The families so far and the units that remain; unfinished parts count as remaining."""
         return Progress.of(self.sink, self.left(), end)
 
@@ -115,26 +114,11 @@ def enumerate_spread(
     alone = start
     if helpers.head_start_s > 0:
         alone = enumerate_families(
-            space, errors, threads, control, start, most, on_progress, pause_s=helpers.head_start_s
+            space, errors, threads, control, start, most, on_progress, helpers.head_start_s
         )
     if alone.is_complete or alone.is_full or control.reason_to_end() is not None:
         return alone
     spread = FamilySpread(space, errors, threads, alone, helpers, most)
-    ends: list[End] = []
-    spread.wait(_watching(spread, control, on_progress, ends))
-    return spread.progress(ends[0] if ends else End.STOPPED)
-
-
-def _watching(
-    spread: FamilySpread, control: Control, on_progress: OnProgress, ends: list[End]
-) -> Callable[[], bool]:
-    """Reports progress; returns whether to stop, with the reason in `ends`."""
-    reporter = ProgressReporter(on_progress)
-
-    def watch() -> bool:
-        reporter.report_if_due(spread.progress)
-        reason = control.reason_to_end()
-        ends.extend([reason] if reason is not None else [])
-        return reason is not None or spread.sink.is_full
-
-    return watch
+    watch = Watch(control, on_progress)
+    spread.wait(lambda: watch.is_over(spread.progress) or spread.sink.is_full)
+    return spread.progress(watch.end)

@@ -35,33 +35,36 @@ class Progress:
         return sum(family.count for family in self.families)
 
     @staticmethod
-    def of(sink: Sink, left: tuple[UnitRange, ...], end: End) -> Progress:
+    def of(sink: Sink, left: tuple[UnitRange, ...], end: End | None) -> Progress:
         """The state of a search; `left` is read before the families, which may be newer."""
-        is_full = bool(left) and sink.is_full
-        return Progress(sink.in_order, left, end if left else End.PROVED, is_full)
+        end = (end or End.STOPPED) if left else End.PROVED
+        return Progress(sink.in_order, left, end, bool(left) and sink.is_full)
 
 
 NOTHING_YET = Progress()
 OnProgress = Callable[[Progress], None]
 
 
-class ProgressReporter:
-    """Reports progress at intervals; a large set, whose report is slow, less often."""
+class Watch:
+    """Reports progress at intervals, a large set less often; keeps the reason to end early."""
 
-    def __init__(self, on_progress: OnProgress) -> None:
-        self._on_progress = on_progress
+    def __init__(self, control: Control, on_progress: OnProgress) -> None:
+        self.end: End | None = None
+        self._control, self._on_progress = control, on_progress
         self._due = time.monotonic() + REPORT_EVERY_S
 
-    def report_if_due(self, progress: Callable[[], Progress]) -> None:
+    def is_over(self, progress: Callable[[], Progress]) -> bool:
         started = time.monotonic()
         if started >= self._due:
             self._on_progress(progress())
-            took = time.monotonic() - started
-            self._due = started + max(REPORT_EVERY_S, REPORT_COST * took)
+            cost = REPORT_COST * (time.monotonic() - started)
+            self._due = started + max(REPORT_EVERY_S, cost)
+        self.end = self.end or self._control.reason_to_end()
+        return self.end is not None
 
 
 def search_for(space: Space, errors: int, sink: Sink, threads: int, numbering: str = "") -> Search:
-    """The search of all units, with a sink for what has at most so many errors."""
+    """The search of all units; formulas with at most so many errors go to the sink."""
     engine = space.units.engine(space.table.positives - errors, sink)
     return Search(engine, threads, numbering)
 
@@ -76,31 +79,25 @@ def enumerate_families(
     on_progress: OnProgress = lambda progress: None,
     pause_s: float = math.inf,
 ) -> Progress:
-    """All families with a member of at most so many errors; `on_progress` receives reports.
+    """All families with a member of at most so many errors.
 
     After `pause_s` it returns once the boxes under way are searched.
     """
-    sink, ends = Sink(start.families, most), list[End]()
+    sink = Sink(start.families, most)
     if not space.units.groups:
         return Progress.of(sink, (), End.PROVED)
     if (reason := control.reason_to_end()) is not None:
         return Progress.of(sink, start.left, reason)
-    search = search_for(space, errors, sink, max(1, threads))
     part = Frontier("", space.bound, None, None, start.left)
-    run = search.begin(Aim(space.bound, None, 0), part)
-    began, reporter = time.monotonic(), ProgressReporter(on_progress)
+    run = search_for(space, errors, sink, max(1, threads)).begin(Aim(space.bound, None, 0), part)
+    began, watch = time.monotonic(), Watch(control, on_progress)
 
-    def progress(end: End = End.STOPPED) -> Progress:
-        return Progress.of(sink, (run.frontier() or part).left, end)
+    def progress() -> Progress:
+        return Progress.of(sink, (run.frontier() or part).left, watch.end)
 
-    def watch() -> bool:
-        reporter.report_if_due(progress)
+    def is_over() -> bool:
         if time.monotonic() - began >= pause_s:
             run.pause()
-        reason = control.reason_to_end()
-        ends.extend([reason] if reason is not None else [])
-        return reason is not None
+        return watch.is_over(progress)
 
-    is_done = run.wait(watch)
-    end = ends[0] if ends else End.STOPPED
-    return Progress.of(sink, (), end) if is_done else progress(end)
+    return Progress.of(sink, (), End.PROVED) if run.wait(is_over) else progress()

@@ -1,4 +1,4 @@
-"""The columns that a formula of the near-optimal set may use, as the kernels read them."""
+"""The columns of the formulas of a Rashomon set, as the kernels read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fsm_hpc.search.solvers.native.table import Array
 
 @dataclass(frozen=True, slots=True)
 class LiteralColumn:
-    """A Boolean column, which has one cut, or a numeric one; none is constant."""
+    """A Boolean column, which has one threshold, or a numeric one; none is constant."""
 
     name: str
     kind: int
@@ -34,10 +34,10 @@ class LiteralColumn:
 
 
 class LiteralTable:
-    """Every column for itself, equal ones too: each makes formulas of its own.
+    """All columns, equal ones too: each makes formulas of its own.
 
-    Rows that no formula can tell apart are one row; those whose labels cancel out stay, as they
-    have an answer like all others.
+    Rows with equal propositions are merged; those whose labels cancel out stay, since members may
+    differ on them.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -47,7 +47,7 @@ class LiteralTable:
         self.times = merged.positives + merged.negatives  # rows of the table by distinct row
         self.weights: Array = (merged.positives - merged.negatives).astype(np.int64)
         columns = [*self._numerics(problem), *self._booleans(problem)]
-        # few cuts first: contexts are boxed one by one, holes are answered for all cuts at once
+        # few thresholds first: holes, the last columns, are searched for all thresholds at once
         self.columns = sorted(columns, key=lambda c: (c.kind, c.card))
 
     def _numerics(self, problem: Problem) -> list[LiteralColumn]:
@@ -60,15 +60,9 @@ class LiteralTable:
 
     def _booleans(self, problem: Problem) -> list[LiteralColumn]:
         return [
-            LiteralColumn(
-                b.proposition.column,
-                SUFFIX,
-                b.holds.astype(np.int32),
-                2,
-                None,
-                b.proposition,
-            )
+            LiteralColumn(p.column, SUFFIX, b.holds.astype(np.int32), 2, None, p)
             for b in problem.booleans
+            for p in (b.proposition,)
             if 0 < np.count_nonzero(b.holds) < problem.rows
         ]
 
@@ -81,7 +75,7 @@ class LiteralTable:
 
     @cached_property
     def kind_of_row(self) -> Array:
-        """For every row of the problem the number of its distinct row."""
+        """The distinct row of every row of the problem."""
         if not self.columns:
             return np.zeros(int(self.times.sum()), np.int64)
         rows = np.ascontiguousarray(np.stack([c.ranks for c in self.columns]).T)
@@ -98,7 +92,7 @@ class LiteralTable:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether every column has one literal only."""
+        """Whether every column has a single literal."""
         return bool((self.cards == 2).all() and not self.has_intervals)
 
     @property

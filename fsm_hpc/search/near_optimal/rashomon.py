@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,6 @@ from fsm_hpc.formulas.formula import Formula, Truth
 from fsm_hpc.search.near_optimal.distributed import enumerate_spread
 from fsm_hpc.search.near_optimal.enumeration import (
     NOTHING_YET,
-    OnProgress,
     Progress,
     enumerate_families,
 )
@@ -23,13 +23,28 @@ from fsm_hpc.search.near_optimal.families import Family, Space
 from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.near_optimal.supported import check_supported
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.base import Control
+from fsm_hpc.search.solvers import make_solver
+from fsm_hpc.search.solvers.base import Control, Incumbent
+from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.table import Array
 
 
+class NotProvedError(UserError):
+    """The optimum, from which the slack is counted, is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceLimits:
+    """What a search may use: threads, the deadline of its control, and other nodes."""
+
+    threads: int
+    control: Control = field(default_factory=Control)
+    helpers: Helpers | None = None
+
+
 def slack_errors(slack: float | str, rows: int) -> int:
-    """A slack as errors: below 1 that share of the rows, rounded down, else a whole number."""
+    """The slack in errors: a value below 1 is a share of the rows, rounded down."""
     try:
         value = Fraction(str(slack))
     except ValueError:
@@ -73,6 +88,13 @@ class RashomonSet:
         families = map(self.space.family, self.progress.families)
         return tuple(sorted(families, key=lambda f: (f.errors, f.size, str(f.formula))))
 
+    @property
+    def first_families(self) -> tuple[Family, ...]:
+        """The families in front of which no other one can come, while the search goes on."""
+        slack = self.space.searched_slack(self.progress.left)
+        most = -1 if slack is None else self.optimum + slack
+        return tuple(family for family in self.families if family.errors <= most)
+
     @cached_property
     def yes(self) -> Array:
         """The number of members that hold on each row of the problem."""
@@ -80,28 +102,28 @@ class RashomonSet:
 
     @cached_property
     def votes(self) -> Array:
-        """The same for every distinct row."""
-        return self.space.units.votes(self.progress.families, self._goal)
+        """The number of members that hold on each distinct row."""
+        return self.space.votes(self.progress.families, self._goal)
 
     def members(self, family: Family, most: int = 100_000) -> Iterator[tuple[Formula, int]]:
-        """The formulas of a family with their errors, in the order of their cuts."""
+        """The formulas of a family with their errors, in the order of their thresholds."""
         table = self.space.table
-        search = self.space.units.family_search(self._goal)
-        cuts, scores = search.members(family.found, min(most, family.count))
-        for chosen, score in zip(cuts, scores, strict=True):
-            yield self.space.formula(family.found, chosen), table.positives - int(score)
+        search = self.space.family_search(self._goal)
+        listed, scores = search.members(family.raw, min(most, family.count))
+        for thresholds, score in zip(listed, scores, strict=True):
+            yield self.space.formula(family.raw, thresholds), table.positives - int(score)
 
     def greatest(self, weights: Array) -> tuple[Formula, int] | None:
-        """The member under which rows of these weights sum to most; None in an empty set.
+        """The member with the highest sum of weights over its rows; None in an empty set.
 
-        `weights` has one for each distinct row (`space.table.rows`).
+        `weights` are those of the distinct rows (`space.table.rows`).
         """
-        search = self.space.units.family_search(self._goal)
+        search = self.space.family_search(self._goal)
         best: tuple[int, RawFamily, Array] | None = None
-        for found in self.progress.families:
-            total, cuts = search.second_best(found, weights)
+        for raw in self.progress.families:
+            total, thresholds = search.second_best(raw, weights)
             if best is None or total > best[0]:
-                best = (total, found, cuts)
+                best = (total, raw, thresholds)
         return None if best is None else (self.space.formula(best[1], best[2]), best[0])
 
     @property
@@ -109,7 +131,7 @@ class RashomonSet:
         return self.space.table.positives - self.optimum - self.slack
 
     def to_dict(self) -> dict[str, Any]:
-        """What `alternatives --json` prints."""
+        """The content of `alternatives --json`."""
         return {
             "complete": self.is_complete,
             "bound": self.bound,
@@ -121,7 +143,7 @@ class RashomonSet:
 
 
 def family_row(family: Family) -> dict[str, Any]:
-    """One family, as files and DataFrames have it."""
+    """A family for files and DataFrames."""
     return {
         "formula": str(family.formula),
         "size": family.size,
@@ -136,14 +158,40 @@ def family_row(family: Family) -> dict[str, Any]:
 
 
 def agreement_weights(rashomon: RashomonSet) -> Array:
-    """Of every distinct row: what a member gains in agreement with all members by saying yes."""
+    """The agreement with all members that a member gains by holding on each distinct row."""
     return np.asarray(rashomon.space.table.times * (2 * rashomon.votes - rashomon.count))
 
 
 def difference_weights(rashomon: RashomonSet, truth: Truth) -> Array:
-    """Of every distinct row: what a member gains in difference from an answer by saying yes."""
+    """The difference from given answers that a member gains by holding on each distinct row."""
     table = rashomon.space.table
     return np.asarray(np.where(truth[table.rows], -1, 1) * table.times)
+
+
+def prove_optimum(
+    problem: Problem,
+    bound: int,
+    limits: ResourceLimits,
+    formula: Formula | None = None,
+    proved_length: int = 0,
+) -> int:
+    """The fewest errors within the bound.
+
+    `formula` is known, and proved to be the best up to `proved_length`: if that is the bound,
+    nothing is searched.
+    """
+    check_supported(problem)
+    start = Incumbent()
+    if formula is not None and formula.size <= bound:
+        start = Incumbent(formula, problem.errors(formula), min(proved_length, bound))
+    with closing(make_solver(SolverName.NATIVE, limits.threads, limits.helpers)) as solver:
+        outcome = solver.solve(problem, bound, start, limits.control)
+    if not outcome.proved:
+        raise NotProvedError(
+            f"alternatives: the optimum of bound {bound} was not proved in time, and the slack is "
+            "counted from it; allow more time or a smaller bound"
+        )
+    return outcome.errors
 
 
 def near_optimal(
@@ -155,22 +203,24 @@ def near_optimal(
     control: Control | None = None,
     start: Progress = NOTHING_YET,
     most: int | None = None,
-    on_progress: OnProgress = lambda progress: None,
+    on_progress: Callable[[RashomonSet], None] = lambda rashomon: None,
     helpers: Helpers | None = None,
 ) -> RashomonSet:
     """All formulas of that size or less with at most `optimum + slack` errors.
 
     `optimum`: the fewest errors within the bound, as a solver proved it. A set that reached the
     time limit or `most` families is not complete; its `progress` resumes the search. `helpers` on
-    other nodes take part after some seconds.
+    other nodes take part after some seconds. `on_progress` receives the set as it grows.
     """
     check_supported(problem)
     space = Space(problem, bound, slack)
     errors, control = optimum + slack, control or Control()
+
+    def report(progress: Progress) -> None:
+        on_progress(RashomonSet(space, optimum, slack, progress))
+
     if helpers is None:
-        progress = enumerate_families(space, errors, threads, control, start, most, on_progress)
+        progress = enumerate_families(space, errors, threads, control, start, most, report)
     else:
-        progress = enumerate_spread(
-            space, errors, threads, control, helpers, start, most, on_progress
-        )
+        progress = enumerate_spread(space, errors, threads, control, helpers, start, most, report)
     return RashomonSet(space, optimum, slack, progress)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 
 import msgspec
 
 from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
 
-GROWING = tuple(2 * 4**n for n in range(16))
+SMALL_SLACK = 2  # searched in one pass: a pass for the optimum alone would cost as much
+GROWTH = 4
 Ends = tuple[int, int]  # ranks: the low and the high end of an interval
 
 
@@ -31,7 +31,12 @@ class RawFamily(msgspec.Struct, frozen=True, array_like=True):
 
 def passes(slack: int) -> list[int]:
     """Errors above the optimum that each pass over the units allows: the best come first."""
-    return [0, *itertools.takewhile(lambda e: e < slack, GROWING), *([slack] if slack else [])]
+    if slack <= SMALL_SLACK:
+        return [slack]
+    allowed = [0, SMALL_SLACK]
+    while allowed[-1] < slack:
+        allowed.append(min(slack, GROWTH * allowed[-1]))
+    return allowed
 
 
 class Sink:

@@ -23,7 +23,7 @@ def check_supported(problem: Problem) -> None:
                 f"{WORDS.get(field.name, field.name)} of its own: fit it again without, or go "
                 "without alternatives"
             )
-    if any(b.says_missing for b in problem.booleans) or not all(
+    if any(b.is_missing_indicator for b in problem.booleans) or not all(
         n.is_always_reached for n in problem.numerics
     ):
         raise UserError(
