@@ -1,3 +1,3 @@
-"""What a formula is: its size, its truth on a table, its text, and back from text."""
+"""Formulas: size, truth on a table, text and parsing."""
 
 from fsm_hpc.formulas import parser as parser  # files can hold formulas from here on

@@ -25,7 +25,7 @@ class Formula(ABC):
     binding: ClassVar[int] = -1  # the higher, the tighter: xor < or < and < not < proposition
     name: ClassVar[str] = ""  # of the connective, in grammars and answer set programs
     signs: ClassVar[tuple[str, str]] = ("", "")  # of the connective in text and in LaTeX
-    commutes: ClassVar[bool] = False  # whether the order of its parts says nothing
+    commutes: ClassVar[bool] = False  # whether the order of its parts does not matter
 
     @property
     @abstractmethod
@@ -49,7 +49,7 @@ class Formula(ABC):
         return self.name
 
     def write(self, writer: Writing, parts: Sequence[Any]) -> Any:
-        """The formula in another language, from parts that are written already."""
+        """The formula in another language, from its translated parts."""
         raise TypeError(f"{type(self).__name__} is no connective that can be written")
 
     def evaluate(self, table: Table) -> Truth:
@@ -59,12 +59,12 @@ class Formula(ABC):
         return np.asarray(self.joined([part.evaluate(table) for part in self.parts]))
 
     def renamed(self, names: Mapping[str, str]) -> Formula:
-        """The same formula with its columns called otherwise."""
+        """The same formula with renamed columns."""
         return self.over([part.renamed(names) for part in self.parts])
 
     @abstractmethod
     def canonical(self) -> Formula:
-        """The same formula with parts whose order says nothing in one fixed order."""
+        """The same formula with the parts of commutative connectives in a fixed order."""
 
     @abstractmethod
     def _render(self, style: Style) -> str: ...
@@ -93,7 +93,7 @@ class Formula(ABC):
         return f"parse({str(self)!r})"
 
     def _repr_latex_(self) -> str:
-        """What a notebook shows."""
+        """The LaTeX text for notebooks."""
         return f"${self.latex()}$"
 
     def words(self, phrases: Phrases | None = None) -> str:
@@ -121,7 +121,7 @@ _LATEX = Style(str, is_latex=True)
 
 
 class Writing(Protocol):
-    """What another language has to write connectives with."""
+    """How another language writes connectives."""
 
     def negation(self, part: Any) -> Any: ...
     def conjunction(self, parts: Sequence[Any]) -> Any: ...
@@ -190,7 +190,7 @@ class Not(Formula):
         return (self.part,)
 
     def joined(self, truths: Sequence[Any]) -> Any:
-        return truths[0] ^ True  # `~` would make a number of Python's own True
+        return truths[0] ^ True  # `~True` is a number in Python
 
     def over(self, parts: Sequence[Formula]) -> Formula:
         return Not(parts[0])
@@ -310,7 +310,7 @@ class Pair(Formula):
 
 
 def _least_binding(formula: Formula) -> int:
-    """What its parts bind at least without brackets; xor and or are never read without them."""
+    """The least binding of parts without brackets; xor and or always have brackets."""
     return formula.binding + 1 if formula.binding >= Or.binding else Not.binding
 
 
@@ -320,7 +320,7 @@ def in_list(parts: Iterable[Formula], phrases: Phrases) -> str:
 
 
 def in_order(parts: Iterable[Formula]) -> list[Formula]:
-    """Parts whose order says nothing in the one that they are told in."""
+    """Parts of a commutative connective in their printed order."""
     return sorted(parts, key=lambda part: (part.size, str(part)))
 
 

@@ -46,7 +46,7 @@ class Function:
 def functions(size: int, language: Language = Language.PAPER) -> tuple[Function, ...]:
     """The functions whose smallest formula in the language has that size.
 
-    One for all ways to name variables. Lists that take long to make are shipped.
+    One for all ways to name variables. Lists that take long to compute are shipped.
     """
     found = shipped(size, language)
     if found is None:
@@ -55,13 +55,13 @@ def functions(size: int, language: Language = Language.PAPER) -> tuple[Function,
 
 
 def listed_functions(size: int, language: Language) -> tuple[Function, ...]:
-    """The same from the grammar and all smaller sizes."""
+    """The same, computed from the grammar and all smaller sizes."""
     return _typed_functions(size, FORMULA, language)
 
 
 @cache
 def _typed_functions(size: int, kind: str, language: Language) -> tuple[Function, ...]:
-    """Those whose smallest formula of one type of the grammar has that size."""
+    """The functions whose smallest formula of a type of the grammar has that size."""
     if kind == PROPOSITION:
         return (Function(1, 0b10, 0),) if size == 1 else ()
     smaller = {
@@ -84,21 +84,21 @@ def _known(size: int, kind: str, language: Language) -> tuple[Function, ...]:
 
 
 def build(tree: Any, leaf: Callable[[Any], Formula]) -> Formula:
-    """The formula of a tree, in which all but a connective with its parts is a leaf."""
+    """The formula of a tree; everything but a connective with its parts is a leaf."""
     if not (isinstance(tree, tuple) and isinstance(tree[0], str)):
         return leaf(tree)
     return formula_of(tree[0], [build(part, leaf) for part in tree[1:]])
 
 
 def rename(tree: Tree, names: dict[int, int]) -> Tree:
-    """The tree with other variables; those that do not matter become variable 0."""
+    """The tree with renamed variables; irrelevant ones become variable 0."""
     if isinstance(tree, int):
         return names.get(tree, 0)
     return (tree[0], *(rename(part, names) for part in tree[1:]))
 
 
 def _composed(size: int, kind: str, language: Language) -> Composed:
-    """Values and trees of all that the grammar makes of smaller functions for this type."""
+    """Values and trees of all compositions of smaller functions for a type of the grammar."""
     pairs: dict[tuple[str, ...], list[str]] = {}
     for one in language.grammar[kind]:
         if isinstance(one, str):
@@ -115,7 +115,7 @@ def _composed(size: int, kind: str, language: Language) -> Composed:
 
 
 def _of_pairs(size: int, left: str, right: str, names: list[str], language: Language) -> Composed:
-    """What connectives make of two functions; those of one type are taken in one order only."""
+    """The compositions of two functions; those of one type in one order only."""
     joins = [(name, CONNECTIVES[name].commutes) for name in names]
     is_alike = left == right
     for first in range(1, (size - 1) // 2 + 1 if is_alike else size - 1):
@@ -129,7 +129,7 @@ def _of_pairs(size: int, left: str, right: str, names: list[str], language: Lang
 
 
 def _shared(f: Function, g: Function) -> Iterator[tuple[Bits, Bits, tuple[Tree, Tree]]]:
-    """The values of both, and their trees, for every way in which they may share variables."""
+    """The values and trees of both for every way to share variables."""
     for names in _overlaps(f.variables, g.variables):
         count = max(f.variables, *(n + 1 for n in names.values()), 1)
         a = _spread(f.bits, dict(enumerate(range(f.variables))), count)
@@ -138,7 +138,7 @@ def _shared(f: Function, g: Function) -> Iterator[tuple[Bits, Bits, tuple[Tree, 
 
 
 def _overlaps(left: int, right: int) -> Iterator[dict[int, int]]:
-    """All ways in which the variables of the right may be new or among those of the left."""
+    """All ways to identify variables of the right with those of the left, or to add new ones."""
     for shared in range(min(left, right) + 1):
         for mine in itertools.combinations(range(right), shared):
             fresh = itertools.count(left)
@@ -148,7 +148,7 @@ def _overlaps(left: int, right: int) -> Iterator[dict[int, int]]:
 
 
 def _spread(bits: Bits, names: dict[int, int], count: int) -> Bits:
-    """The values of a function on `count` variables, its own called `names`."""
+    """The values of a function on `count` variables, its own named `names`."""
     index = np.arange(1 << count)
     source = np.zeros_like(index)
     for mine, name in names.items():
@@ -157,7 +157,7 @@ def _spread(bits: Bits, names: dict[int, int], count: int) -> Bits:
 
 
 def _canonical(bits: Bits) -> tuple[int, int, dict[int, int]]:
-    """Variables that matter, the least table that naming them can give, and those names."""
+    """The relevant variables, the least table under renaming, and those names."""
     matter = [v for v in range(len(bits).bit_length() - 1) if _matters(bits, v)]
     index = np.arange(1 << len(matter))
     source = sum(((index >> i & 1) << v for i, v in enumerate(matter)), np.zeros_like(index))
@@ -175,7 +175,7 @@ def _matters(bits: Bits, variable: int) -> bool:
 
 
 def exchangeable(values: NDArray[Any], a: int, b: int) -> bool:
-    """Whether a table, by the values of its variables, is the same with two of them exchanged."""
+    """Whether a table is unchanged when two of its variables are exchanged."""
     return bool((values == values[_exchanged(len(values), a, b)]).all())
 
 
@@ -187,7 +187,7 @@ def _exchanged(size: int, a: int, b: int) -> NDArray[np.int64]:
 
 
 def classes(values: NDArray[Any], variables: int, alone: int | None = None) -> tuple[int, ...]:
-    """Of each variable the first one that it can be exchanged with; one may be kept alone."""
+    """The first exchangeable variable of each variable; one may be kept alone."""
     first = list(range(variables))
     for b, a in itertools.combinations(range(variables - 1, -1, -1), 2):
         if alone not in (a, b) and exchangeable(values, a, b):
@@ -197,7 +197,7 @@ def classes(values: NDArray[Any], variables: int, alone: int | None = None) -> t
 
 @cache
 def orders(classes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """All ways to name variables, those of one class in one order only, the first ways first."""
+    """All ways to name variables, those of one class in one order only."""
     found: list[tuple[int, ...]] = [()]
     for variable, first in enumerate(classes):
         before = [v for v in range(variable) if classes[v] == first]
@@ -226,7 +226,7 @@ def _permuted(orders: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
 
 
 def _listed(size: int, production: Production) -> Composed:
-    """A connective with a number over a list of literals: a variable may be listed repeatedly."""
+    """A connective with a number over a list of literals; variables may be repeated."""
     for weights in _weights(size - 1, size):
         listed: list[Tree] = [
             v if weight > 0 else ("not", v)
@@ -249,7 +249,7 @@ def _counted(name: str, held: Sequence[Bits], listed: Sequence[Tree]) -> Compose
 
 
 def _weights(cost: int, most: int) -> Iterator[tuple[int, ...]]:
-    """How often each variable is listed, the negated ones below zero, in falling order."""
+    """The multiplicity of each variable, negated ones below zero, in descending order."""
     if cost == 0:
         yield ()
     for weight in range(min(most, cost), -(cost // 2) - 1, -1):

@@ -1,4 +1,4 @@
-"""A language as a table: each type of formula, and what it may be made of."""
+"""A language as a table: the productions of each type of formula."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LITERALS: Grammar = {LITERAL: (PROPOSITION, Production("not", (PROPOSITION,)))}
 
 
 def nested(*connectives: str) -> Grammar:
-    """Not and these connectives of two parts, nested as one likes."""
+    """Negation and these binary connectives, nested without limits."""
     two = (FORMULA, FORMULA)
     joined = (Production(name, two) for name in connectives)
     return {FORMULA: (PROPOSITION, Production("not", (FORMULA,)), *joined)}

@@ -1,4 +1,4 @@
-"""Which connectives a formula may be made of, and how."""
+"""Languages: the connectives of a formula and their nesting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fsm_hpc.formulas.grammar import FORMULA, LITERAL, PROPOSITION, Grammar, Pro
 
 
 class Language(Enum):
-    """The formulas that a search is about; each has all propositions.
+    """The language of a search; every language has all propositions.
 
     The members are the languages of formulas/grammar.py and formulas/connectives/.
     """
@@ -38,7 +38,7 @@ class Language(Enum):
         return _is_of(formula, FORMULA, self.grammar)
 
     def largest(self, propositions: int) -> int | None:
-        """The size beyond which no formula over so many propositions says anything new.
+        """The size beyond which formulas over so many propositions have no new function.
 
         Only chains of literals have one for any number: all of them negated, or a literal and its
         own negation.
@@ -56,7 +56,7 @@ def is_literal(formula: Formula) -> bool:
 
 
 def _is_of(formula: Formula, kind: str, grammar: Grammar) -> bool:
-    """Whether a type of the grammar has it."""
+    """Whether a type of the grammar contains it."""
     if kind == PROPOSITION:
         return isinstance(formula, Atom)
     return any(
@@ -71,7 +71,7 @@ def _is_made_by(formula: Formula, production: Production, grammar: Grammar) -> b
     if type(formula) is not CONNECTIVES[production.connective]:
         return False
     parts = formula.parts
-    if isinstance(formula, Chain) and len(parts) > 2:  # a chain leans to the left
+    if isinstance(formula, Chain) and len(parts) > 2:  # a chain is left-associative
         parts = (formula.over(parts[:-1]), parts[-1])
     kinds = production.parts * len(parts) if production.is_list else production.parts
     return all(_is_of(part, kind, grammar) for part, kind in zip(parts, kinds, strict=True))

@@ -1,4 +1,4 @@
-"""Read a formula back from its own text."""
+"""Parse a formula."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Parser:
             at = match.end()
 
     def _whole(self) -> Formula:
-        """A chain of `xor`, or one `iff`, `implies` and so on: to mix them takes brackets."""
+        """A chain of `xor`, or one `iff`, `implies` and so on; mixing them needs brackets."""
         first = self._disjunction()
         word = next((name for name in INFIX if self._says(name)), None)
         if word is None:
@@ -129,12 +129,12 @@ class _Parser:
             return Proposition.at_least(column, self._number())
         if self._accept(">"):
             return Proposition.above(column, self._number())
-        if self._says_missing():
+        if self._is_missing_indicator():
             return Proposition.missing(column)
         return Proposition(column)
 
-    def _says_missing(self) -> bool:
-        """Two words that follow no other column, so that columns may still be called so."""
+    def _is_missing_indicator(self) -> bool:
+        """Two words that cannot follow a column, so that columns may have these names."""
         said = self._tokens[self._at : self._at + 2] == [("name", "is"), ("name", "missing")]
         self._at += 2 * said
         return said
@@ -162,7 +162,7 @@ class _Parser:
         return self._tokens[self._at - 1][1]
 
     def _says(self, *words: str) -> bool:
-        """Whether these words come next; where a column is expected, each may be its name."""
+        """Whether these words come next; where a column is expected, they may be its name."""
         return self._tokens[self._at : self._at + len(words)] == [("name", w) for w in words]
 
     def _accept(self, sign: str) -> bool:

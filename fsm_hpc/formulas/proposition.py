@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # `status` reads formulas, and answers before numpy is loaded
 
 Truth: TypeAlias = "NDArray[np.bool_]"
 Table = Mapping[str, Any]  # column name -> values; a pandas DataFrame is one
-# Boolean column -> (subject, what it is said to be); `x is missing` where x may be missing
+# Boolean column -> (subject, value); `x is missing` where x may be missing
 Phrases = Mapping[str, tuple[str, str]]
 
 
@@ -63,17 +63,17 @@ class Proposition:
         return tuple(map(number, ends))
 
     def moved(self, low: float | None = None, high: float | None = None) -> Proposition:
-        """The same with another threshold or two, written as before."""
+        """The same with other thresholds of the same type."""
         kind = type(self.low)
         ends = (self.low if low is None else kind(low), self.high if high is None else kind(high))
         return replace(self, low=ends[0], high=ends[1])
 
     def with_numbers(self) -> Proposition:
-        """The same with thresholds that are written as plain numbers."""
+        """The same with thresholds as plain numbers."""
         return replace(self, low=float(self.low), high=float(self.high))
 
     def is_known_in(self, table: Iterable[str]) -> bool:
-        """Whether a table with these columns can tell it."""
+        """Whether a table with these columns determines it."""
         names = {self.column}
         if self.relation is Relation.MISSING:
             names.add(missing_name(self.column))
@@ -126,16 +126,16 @@ class Proposition:
             return f"{subject} is {'' if is_true else 'not '}{category}"
         if self.relation is Relation.MISSING:
             return f"{self.column} is {'' if is_true else 'not '}missing"
-        said = {
+        texts = {
             Relation.ABOVE: (f"above {low}", f"at most {low}"),
             Relation.AT_LEAST: (f"at least {low}", f"below {low}"),
             Relation.WITHIN: (f"from {low} to {high}", f"outside {low} to {high}"),
         }[self.relation]
         if self.relation is Relation.WITHIN and self.low == self.high:
-            said = (low, f"not {low}")
+            texts = (low, f"not {low}")
         if missing_name(self.column) in phrases:
-            said = (said[0], f"not {said[0]}")  # which a missing value is not either
-        return f"{self.column} is {said[0 if is_true else 1]}"
+            texts = (texts[0], f"not {texts[0]}")  # a missing value does not satisfy it either
+        return f"{self.column} is {texts[0 if is_true else 1]}"
 
 
 def _threshold(value: float) -> float:
@@ -143,7 +143,7 @@ def _threshold(value: float) -> float:
 
 
 def missing_name(column: str) -> str:
-    """What tables call the truth of `column is missing`, where its values cannot say it."""
+    """The name of the column for `column is missing` in tables without missing values."""
     return f"{column} is missing"
 
 

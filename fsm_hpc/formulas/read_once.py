@@ -13,7 +13,7 @@ from fsm_hpc.formulas.grammar import FORMULA, PROPOSITION, Grammar, Production
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.formulas.truth_table import signs_of
 
-Counts = tuple[int, ...]  # propositions that may only rise, only fall, do both
+Counts = tuple[int, ...]  # propositions that may only rise, only fall, or both
 Skeleton = int | tuple[Any, ...]  # the direction of a proposition, or a connective and its parts
 SIGNS = (1, -1, 0)
 _NONE = 1 << 20
@@ -21,7 +21,7 @@ _NONE = 1 << 20
 
 @cache
 def smallest_with(language: Language, counts: Counts) -> Skeleton:
-    """A formula in which so many propositions of each direction occur once.
+    """A formula with so many propositions of each direction, each once.
 
     No formula that depends on as many is smaller where `not`, and a connective that needs no more
     symbols than another, are in the language; tests compare it with brute force.
@@ -30,7 +30,7 @@ def smallest_with(language: Language, counts: Counts) -> Skeleton:
 
 
 class _Sizes:
-    """The smallest sizes by type, direction of the place, and numbers of propositions."""
+    """The smallest sizes by type, direction and numbers of propositions."""
 
     def __init__(self, grammar: Grammar, counts: Counts) -> None:
         self._grammar = grammar
@@ -74,7 +74,7 @@ class _Sizes:
         return int(self._both(left, right, signs, at).min())
 
     def _both(self, left: str, right: str, signs: tuple[int, ...], at: Counts) -> NDArray[Any]:
-        """The size for every way to give the propositions to the two parts."""
+        """The size for every distribution of the propositions to the two parts."""
         upto = tuple(slice(0, count + 1) for count in at)
         first, second = (
             self._sizes[k, sign][upto] for k, sign in zip((left, right), signs, strict=True)

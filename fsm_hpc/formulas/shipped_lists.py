@@ -1,4 +1,4 @@
-"""Lists of functions and plans that are shipped as data, since making them takes long."""
+"""Lists of functions and plans that are shipped as data because they take long to compute."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHIPPED = {
 
 @cache
 def shipped(size: int, language: Language) -> dict[str, Any] | None:
-    """The lists of a size by name; None where they are not shipped."""
+    """The lists of a size by name; None if they are not shipped."""
     if size not in SHIPPED.get(language, ()):
         return None
     content = json.loads(gzip.decompress(path_of(size, language).read_bytes()))
@@ -36,5 +36,5 @@ def path_of(size: int, language: Language) -> Path:
 
 
 def as_tuples(entry: Any) -> Any:
-    """Trees are nested tuples, which JSON does not know."""
+    """Restore trees, which are nested tuples, from JSON lists."""
     return tuple(map(as_tuples, entry)) if isinstance(entry, list) else entry

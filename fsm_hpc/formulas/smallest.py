@@ -11,11 +11,11 @@ from fsm_hpc.formulas.grammar import Production
 from fsm_hpc.formulas.language import Language
 
 NAMES = ("p", "q")
-MOST_LISTED = 5  # symbols of lists that are looked at
+MOST_LISTED = 5  # largest number of symbols in a list
 
 
 def largest_size(language: Language, propositions: int) -> int | None:
-    """The size beyond which no formula over one or two propositions says anything new.
+    """The size beyond which formulas over one or two propositions have no new function.
 
     None where lists of any length might: only all functions together are known to be the end.
     """
@@ -50,7 +50,7 @@ def smallest_formulas(language: Language, propositions: int) -> dict[int, Formul
 
 
 def _table(function: Function, names: tuple[int, ...], propositions: int) -> int:
-    """Its truth table where its variables are the propositions at these places."""
+    """Its truth table for these propositions as variables."""
     table = 0
     for cell in range(1 << propositions):
         own = sum((cell >> names[v] & 1) << v for v in range(function.variables))

@@ -1,4 +1,4 @@
-"""Pieces of a formula's text: names, numbers, and what LaTeX wants escaped."""
+"""Parts of a formula's text: names, numbers and LaTeX escapes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ JOINING: set[str] = set()
 
 
 def quote(name: str) -> str:
-    """A column name as it stands in a formula: in backticks where it would be misread."""
+    """A column name in a formula: in backticks where it would be ambiguous."""
     if _PLAIN_NAME.fullmatch(name) and name not in KEYWORDS | JOINING:
         return name
     return "`" + name.replace("`", "``") + "`"
 
 
 class Threshold(float):
-    """A number that formulas write in another way, such as days that are written as a date."""
+    """A number with its own notation in formulas, such as a date."""
 
     def written(self) -> str:
         raise NotImplementedError
@@ -33,7 +33,7 @@ LITERALS = {r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?)?": "fsm_hpc.data
 
 
 def threshold(text: str) -> float:
-    """The number that a formula compares with, from its text."""
+    """A threshold from its text."""
     for pattern, place in LITERALS.items():
         if re.fullmatch(pattern, text):
             module, _, name = place.partition(":")
@@ -62,6 +62,6 @@ _LIGATURE = re.compile(r"([-<>,'])(?=\1)")  # two of them would be set as one ot
 
 
 def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Text with LaTeX's special characters escaped."""
     escaped = "".join(_LATEX.get(character, character) for character in text)
     return _LIGATURE.sub(r"\1{}", escaped)

@@ -1,4 +1,4 @@
-"""A formula as a function of its propositions: what it depends on, and in which direction."""
+"""A formula as a function of its propositions: dependence and direction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fsm_hpc.formulas.formula import Atom, Formula, Proposition, Truth
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """What becomes of a formula where one proposition turns true, whatever the others are."""
+    """The effect of one proposition becoming true on a formula."""
 
     rises: bool  # somewhere it becomes true
     falls: bool  # somewhere it becomes false
@@ -29,7 +29,7 @@ class Influence:
 def influences(
     formula: Formula, fixed: Mapping[Proposition, bool] | None = None
 ) -> dict[Proposition, Influence]:
-    """The influence of each proposition; those that are fixed have the value given and none."""
+    """The influence of each proposition; fixed ones have the given value and no influence."""
     known = fixed or {}
     free = [p for p in dict.fromkeys(formula.propositions()) if p not in known]
     truth = _truth(formula, free, known)
@@ -41,7 +41,7 @@ def influences(
 
 
 def changes(truths: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Of each table and variable whether it somewhere becomes true, and false, with it."""
+    """For each table and variable whether the value somewhere becomes true, or false, with it."""
     variables = truths.shape[1].bit_length() - 1
     rises, falls = np.zeros((2, len(truths), variables), bool)
     for place in range(variables):
@@ -53,7 +53,7 @@ def changes(truths: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def steady(truths: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """By table, variables as bits: those with which it never becomes false, and never true."""
+    """For each table the variables, as bits, that never make it false, and never true."""
     rises, falls = changes(truths)
     bits = 1 << np.arange(rises.shape[1])
     return (~falls * bits).sum(axis=1), (~rises * bits).sum(axis=1)
@@ -61,13 +61,13 @@ def steady(truths: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 @cache
 def signs_of(label: str, count: int) -> tuple[int, ...]:
-    """Of each part 1 where the connective only rises with it, -1 where it only falls, else 0."""
+    """1 for each part with which the connective only rises, -1 if it only falls, else 0."""
     found = influences(example(label, count))
     return tuple(int(one.rises) - int(one.falls) for one in found.values())
 
 
 def _truth(formula: Formula, free: list[Proposition], known: Mapping[Proposition, bool]) -> Truth:
-    """Entry i: its value where the free proposition at place v has the value of bit v of i."""
+    """Entry i: its value where the free proposition v has the value of bit v of i."""
     index = np.arange(1 << len(free))
     table = {f"p{place}": (index >> place & 1) > 0 for place in range(len(free))}
     names = {p: Proposition(f"p{place}") for place, p in enumerate(free)}
@@ -78,7 +78,7 @@ def _truth(formula: Formula, free: list[Proposition], known: Mapping[Proposition
 
 
 def replaced(formula: Formula, again: Callable[[Proposition], Proposition | None]) -> Formula:
-    """The formula with other propositions in the same places, where there are others."""
+    """The formula with replaced propositions; None from `again` keeps a proposition."""
     if isinstance(formula, Atom):
         return Atom(again(formula.proposition) or formula.proposition)
     return formula.over([replaced(part, again) for part in formula.parts])

@@ -20,7 +20,7 @@ from fsm_hpc.search.solvers.simple import SIMPLE_SIZE, best_simple, worth_of
 from fsm_hpc.system import clock
 from fsm_hpc.system.numbers import SPREAD
 
-PACE_S = 1.0  # of searching, before a pace tells how long the rest takes
+PACE_S = 1.0  # of search before an estimate is used
 # of processor time without a better formula, after which none is expected: so much, and a share
 SETTLED_S, SETTLED_SHARE = 4.0, 0.4
 
@@ -76,7 +76,7 @@ def attempt_length(
 
 
 def is_hopeless(attempt: LengthAttempt, deadline: float, behind: int = 0) -> bool:
-    """Whether the pace so far says that the length cannot be finished before the deadline.
+    """Whether the estimate excludes that the length is finished before the deadline.
 
     `behind` other splits need the same length, before it counts.
     """

@@ -1,4 +1,4 @@
-"""Hold what a solver claims against the problem itself, before anything is made of it."""
+"""Check the outcome of a solver against the problem before it is used."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fsm_hpc.search.solvers.base import Incumbent, Outcome
 
 
 class WrongOutcomeError(RuntimeError):
-    """A solver claims what does not hold: a mistake in the program, and never a result."""
+    """A solver returned a wrong outcome: a defect of the program, never a result."""
 
 
 def checked(problem: Problem, length: int, outcome: Outcome) -> Outcome:
-    """The outcome, if its formula, read back as it is printed, does what the solver claims."""
+    """The outcome, after its printed formula was parsed and every claim was checked."""
     wrong = "; ".join(_claims_that_fail(problem, length, outcome))
     if wrong:
         raise WrongOutcomeError(
-            f"{outcome.solver} gave a wrong answer for length {length}: {wrong}; this is a mistake "
-            "in fsm_hpc, please report it with the table; another solver= may do until then"
+            f"{outcome.solver} gave a wrong answer for length {length}: {wrong}; this is a "
+            "defect of fsm_hpc; please report it with the table, and use another solver= until then"
         )
     return outcome
 
@@ -53,9 +53,9 @@ def _claims_that_fail(problem: Problem, length: int, outcome: Outcome) -> Iterat
 
 
 def usable_start(problem: Problem, start: Incumbent) -> Incumbent:
-    """What a solver may rely on: nothing that is said of a formula of another problem.
+    """The start without a formula that belongs to another problem.
 
-    Thresholds that were rewritten are at observed values again.
+    Rewritten thresholds are moved back to observed values.
     """
     if start.formula is None:
         return start
@@ -67,7 +67,7 @@ def usable_start(problem: Problem, start: Incumbent) -> Incumbent:
 
 
 def errors_of(problem: Problem, formula: Formula) -> int | None:
-    """The rows that a formula gets wrong; None where it asks for a column that is not there."""
+    """The errors of a formula; None if it has a column that the problem lacks."""
     if not all(p.is_known_in(problem.table) for p in formula.propositions()):
         return None
     return problem.errors(formula)

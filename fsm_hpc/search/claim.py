@@ -1,4 +1,4 @@
-"""The claim that a formula is optimal, with all that an independent checker needs."""
+"""The claim that a formula is optimal, as a file for the independent checker."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_claim(path: Path, claim: dict[str, Any]) -> None:
 def write_if_proved(
     path: Path, problem: Problem, formula: Formula, bound: int, proved: bool
 ) -> str:
-    """Write the claim that a formula is the best of its bound; what was done, as a message."""
+    """Write the claim of a proved formula; a message about the file."""
     if not proved:
         return f"{path.name} is not written, as the formula is not proved to be the best"
     write_claim(path, claim_of(problem, formula, bound))

@@ -1,4 +1,4 @@
-"""What a formula has to have and may not have: columns, their direction, support, their number."""
+"""Constraints on formulas: required and forbidden columns, directions, support."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_REQUIRED = 60  # columns: each is one bit of a word
 
 @dataclass(frozen=True, slots=True)
 class ColumnConstraint:
-    """What the constraints make of one column of the one-hot table."""
+    """The constraints on one column of the one-hot table."""
 
     sign: int = 0  # 1: a formula may only become true with its proposition, -1: only false
-    needs: int = 0  # required names that it stands for, as bits
+    needs: int = 0  # required names that it satisfies, as bits
     origin: str = ""  # the column of the table that it comes from
 
 
@@ -35,7 +35,7 @@ def _constraint(default: Any, help_: str, legacy: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """conf `rule`: what a formula has to have; a name is a column of the table or a category."""
+    """conf `rule`: constraints on a formula; a name is a column of the table or a category."""
 
     require: Names = _constraint((), "columns that it depends on", None)
     forbid: Names = _constraint((), "columns that it does not have", None)
@@ -66,24 +66,24 @@ class Constraints:
     def support(self) -> int:
         """Rows that each proposition holds on and fails on at least.
 
-        What is required has to say something, and so has all that is beside it: a proposition that
-        is the same on every row could make `z or required` true whatever is required.
+        With required columns it is at least 1: a proposition that holds on every row would make
+        `z or required` true, whatever the required column is.
         """
         return max(self.min_support, 1 if self.require else 0)
 
     @property
     def after_forbidding(self) -> Constraints:
-        """What is left to see to once forbidden columns are out of the table."""
+        """The remaining constraints once forbidden columns are removed from the table."""
         return replace(self, forbid=())
 
     @property
     def binds(self) -> bool:
-        """Whether some formula over the columns that are left may not be taken."""
+        """Whether some formula over the remaining columns violates a constraint."""
         return self.after_forbidding != FREE
 
     @property
     def named(self) -> dict[str, Any]:
-        """Those that are set, as a config and a result name them."""
+        """The constraints that are set, by the names of configs and results."""
         usual = {f.name: f.default for f in fields(self)}
         found = {key: getattr(self, key) for key in usual}
         return {
@@ -94,13 +94,13 @@ class Constraints:
 
     @property
     def text(self) -> str:
-        """In one line, empty where nothing is asked for; the order of names says nothing."""
+        """One line, with names in alphabetical order; empty without constraints."""
         return named_in_words(self.named)
 
     # -------------------------------------------------------------------------------- a table
 
     def check(self, columns: Sequence[Column], has_intervals: bool) -> None:
-        """Refuse names that are none, and what contradicts itself on these columns."""
+        """Reject unknown names and contradictions."""
         if self == FREE:
             return
         for key in LISTS:
@@ -142,13 +142,13 @@ class Constraints:
         return tuple(c for c in columns if not any(_is_called(c, name) for name in self.forbid))
 
     def of_column(self, column: Column) -> ColumnConstraint:
-        """What is asked of a column."""
+        """The constraints on one column."""
         up, down = (self._directed(key, column) for key in DIRECTIONS)
         needs = (1 << bit for bit, name in enumerate(self.require) if _is_called(column, name))
         return ColumnConstraint(1 if up else -1 if down else 0, sum(needs), _origin(column))
 
     def _directed(self, key: str, column: Column) -> str | None:
-        """The name by which a list has it; where its value is missing there is no direction."""
+        """The entry of a list that names the column; missing indicators have no direction."""
         own = (column.name,) if column.is_missing_indicator else (column.name, column.source)
         return next((name for name in getattr(self, key) if name in own), None)
 
@@ -166,7 +166,7 @@ def named_in_words(named: Mapping[str, Any]) -> str:
 
 
 def of_named(named: Any) -> Constraints:
-    """The constraints that are said by name, as `named` gives them."""
+    """The constraints of a mapping, as `named` gives it."""
     known = {f.name for f in fields(Constraints)}
     if not isinstance(named, dict) or not set(named) <= known:
         raise UserError(f"expected constraints by name ({', '.join(sorted(known))})")

@@ -1,4 +1,4 @@
-"""Where a numeric column may be cut: among its values, at quantiles, or where a list says."""
+"""Candidate thresholds of a numeric column: observed values, quantiles, or a given list."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:  # `status` reads settings, and answers before numpy is loaded
 
 
 class CutRule(Enum):
-    """Which numbers a formula compares a column with."""
+    """Which thresholds a formula may use."""
 
     OBSERVED = "observed"  # values of the fitted rows, as in the paper
     MIDPOINTS = "midpoints"  # the middle of the gap below such a value
-    QUANTILES = "quantiles"  # some values that part the fitted rows evenly
+    QUANTILES = "quantiles"  # values that divide the fitted rows evenly
     ROUNDED = "rounded"  # the roundest number in the gap
-    GIVEN = "given"  # a list for each column; columns without one are cut at observed values
+    GIVEN = "given"  # a list for each column; observed values for columns without one
 
     @property
     def rewrites(self) -> bool:
-        """Whether the search is that of observed values, and its formula is written anew."""
+        """Whether the search uses observed values and its thresholds are rewritten afterwards."""
         return self in (CutRule.MIDPOINTS, CutRule.ROUNDED)
 
 
@@ -35,20 +35,20 @@ Given = tuple[tuple[str, tuple[float, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """A rule for cuts, and what some rules need besides."""
+    """A rule for thresholds with its parameters."""
 
     rule: CutRule = CutRule.OBSERVED
     n: int = 10  # of quantiles
-    given: Given = ()  # column, and its cuts from the lowest to the highest
+    given: Given = ()  # columns with their thresholds in ascending order
     slack: int = 0  # errors that rounding may cost
 
     @staticmethod
     def of_lists(lists: Mapping[Any, Any]) -> Cuts:
-        """The cuts that are given for each column by name."""
+        """Given thresholds by column."""
         return Cuts(CutRule.GIVEN, given=tuple((str(k), _numbers(k, v)) for k, v in lists.items()))
 
     def check(self, numeric: Iterable[str]) -> None:
-        """Refuse a list for what is no numeric column of the table."""
+        """Reject lists for columns that are not numeric columns of the table."""
         known = set(numeric)
         for name, _ in self.given if self.rule is CutRule.GIVEN else ():
             if name not in known:
@@ -61,9 +61,9 @@ class Cuts:
     def candidates(
         self, name: str, values: NDArray[Any], counts: NDArray[Any] | None = None
     ) -> NDArray[np.float64]:
-        """The cuts of a column with these values on the fitted rows, none of which is missing.
+        """The thresholds of a column with these values on the fitted rows, none of them missing.
 
-        `counts` says how many rows each of them is.
+        `counts` are the multiplicities of the values.
         """
         import numpy as np
 
@@ -76,10 +76,10 @@ class Cuts:
 
     @property
     def text(self) -> str:
-        """All that decides which cuts a formula has, and nothing else; empty for observed ones."""
-        said = {CutRule.QUANTILES: f" {self.n}", CutRule.GIVEN: f" {self.given}"}
+        """All that decides which thresholds a formula has; empty for observed ones."""
+        details = {CutRule.QUANTILES: f" {self.n}", CutRule.GIVEN: f" {self.given}"}
         is_plain = self.rule is CutRule.OBSERVED
-        return "" if is_plain else self.rule.value + said.get(self.rule, "")
+        return "" if is_plain else self.rule.value + details.get(self.rule, "")
 
 
 OBSERVED = Cuts()
@@ -98,5 +98,5 @@ def _numbers(name: Any, found: Any) -> tuple[float, ...]:
 
 def _exactly(value: Any) -> float:
     if isinstance(value, (bool, str, bytes)) or float(value) != value:
-        raise ValueError(value)  # 2**53 + 1 would be another number than the one that is printed
+        raise ValueError(value)  # 2**53 + 1 is not a float
     return float(value)

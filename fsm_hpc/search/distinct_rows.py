@@ -1,4 +1,4 @@
-"""Merge rows that no formula can tell apart."""
+"""Merge rows on which every proposition agrees."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ WORD = 64  # Booleans that are compared at a time
 
 @dataclass(frozen=True, slots=True)
 class DistinctRows:
-    """A representative of each kind of row, the first one, and the labels that its kind has.
-
-    Where rows have weights, those of the rows with each label.
-    """
+    """The first row of each group of equal rows, with the weight of both labels in the group."""
 
     first: NDArray[np.int64]
     positives: NDArray[np.int64]
@@ -32,7 +29,7 @@ def merge(
     labels: NDArray[np.bool_],
     weights: NDArray[np.int64] | None = None,
 ) -> DistinctRows:
-    """Linear in the table: rows are compared by a hash of all their values, which is verified."""
+    """Merge in linear time: rows are compared by a hash of all values, which is verified."""
     words = [_word(truths[at : at + WORD]) for at in range(0, len(truths), WORD)]
     columns: list[NDArray[Any]] = [*words, *numbers]
     hashes = np.zeros(len(labels), np.uint64)

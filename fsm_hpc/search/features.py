@@ -1,4 +1,4 @@
-"""What a column offers to a formula: a fixed proposition, or one whose cut is to be chosen."""
+"""The propositions of a column: a fixed one, or one whose threshold the solver chooses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fsm_hpc.search.constraints import FREE, PLAIN, ColumnConstraint, Constraint
 from fsm_hpc.search.cuts import Cuts
 from fsm_hpc.search.method import Method
 
-BELOW = -1  # the rank of a row that no cut of a column holds on
+BELOW = -1  # the rank of a row below all thresholds, or with a missing value
 ALONE = -1  # the group of a Boolean column that is not one of several categories
 
 
@@ -27,20 +27,20 @@ class BooleanFeature:
     proposition: Proposition
     holds: Truth
     group: int = ALONE  # categories of one column share a group: one of them holds on each row
-    constraint: ColumnConstraint = PLAIN  # what the constraints ask of it
+    constraint: ColumnConstraint = PLAIN
 
     @property
-    def says_missing(self) -> bool:
+    def is_missing_indicator(self) -> bool:
         return self.proposition.relation is Relation.MISSING
 
 
 @dataclass(frozen=True)
 class NumericFeature:
-    """A column whose cut (or interval) the solver chooses.
+    """A column whose threshold (or interval) the solver chooses.
 
-    A row's rank is that of the highest cut that its value reaches, or BELOW where there is none or
-    the value is missing. `between`: rows whose value is not that cut itself, so that an interval
-    which ends there leaves them out; None where there are none, as with observed cuts.
+    The rank of a row is that of the highest threshold that its value reaches, or BELOW.
+    `between`: rows whose value exceeds that threshold, so that an interval which ends there
+    excludes them; None without such rows, as with observed thresholds.
     """
 
     column: str
@@ -48,7 +48,7 @@ class NumericFeature:
     ranks: NDArray[np.int32]
     thresholds: NDArray[np.float64]
     between: Truth | None = None
-    constraint: ColumnConstraint = PLAIN  # what the constraints ask of it
+    constraint: ColumnConstraint = PLAIN
     support: int = 0  # rows that each of its propositions has to hold on, and fail on
     write: Callable[[float], float] = float  # the threshold as the formula has it
 
@@ -58,9 +58,9 @@ class NumericFeature:
         method: Method,
         cuts: Cuts,
         constraints: Constraints = FREE,
-        counts: NDArray[Any] | None = None,  # how many rows each row is
+        counts: NDArray[Any] | None = None,  # multiplicities of the rows
     ) -> NumericFeature | None:
-        """None for a column without any cut: all of its values are missing, or none has support."""
+        """None for a column without thresholds: all values are missing, or none has support."""
         values, support = column.values, constraints.support
         known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
         found = cuts.candidates(
@@ -88,12 +88,12 @@ class NumericFeature:
 
     @property
     def is_always_reached(self) -> bool:
-        """Whether the lowest cut, or the interval of all cuts, holds on every row."""
+        """Whether the lowest threshold, or the widest interval, holds on every row."""
         return self.between is None and not bool((self.ranks == BELOW).any())
 
     @property
     def literals(self) -> Iterator[tuple[int, int]]:
-        """The ranks of its cuts that a proposition may have."""
+        """The ranks of the ends that a proposition may have."""
         top = len(self.thresholds) - 1
         if self.method is Method.PIVOT:
             return ((low, top) for low in range(top + 1))
@@ -114,7 +114,7 @@ class NumericFeature:
         between = np.zeros(len(self.ranks), bool) if self.between is None else self.between
         for sums, rows in ((at, ~between), (after, between)):
             np.add.at(sums, self.ranks[rows & (self.ranks != BELOW)] + 1, 1)
-        # rows up to a cut, and those before it
+        # rows up to a threshold, and those before it
         upto = np.cumsum(at)[1:] + np.cumsum(after)[:-1]
         begin = np.cumsum(at + after)[:-1]
         most = len(self.ranks) - self.support
@@ -124,7 +124,7 @@ class NumericFeature:
         return np.stack([np.maximum(first, low), np.minimum(last, count - 1)], axis=1)
 
     def proposition(self, low: int, high: int | None = None) -> Proposition:
-        """The proposition with its cut at rank `low`, or its interval from `low` to `high`."""
+        """The proposition with the threshold of rank `low`, or the interval of both ranks."""
         if self.method is Method.PIVOT:
             return Proposition.at_least(self.column, self.write(self.thresholds[low]))
         top = len(self.thresholds) - 1 if high is None else high
@@ -132,7 +132,7 @@ class NumericFeature:
         return Proposition.within(self.column, *ends)
 
 
-def _has_support(cuts: NDArray[Any], values: NDArray[Any], rows: int, support: int) -> Truth:
-    """Of each cut whether enough of all rows reach it, and enough of them do not."""
-    reached = len(values) - np.searchsorted(np.sort(values), cuts, side="left")
+def _has_support(thresholds: NDArray[Any], values: NDArray[Any], rows: int, support: int) -> Truth:
+    """Whether enough rows reach each threshold, and enough rows do not."""
+    reached = len(values) - np.searchsorted(np.sort(values), thresholds, side="left")
     return np.asarray((reached >= support) & (reached <= rows - support))

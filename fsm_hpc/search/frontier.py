@@ -1,4 +1,4 @@
-"""How far the search of one size has come: a small value to go on from, on any machine."""
+"""The state of the search of one size, from which it resumes on any machine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import msgspec
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.system import serialization
 
-Rest = tuple[tuple[int, ...], ...]  # what is left of a unit that was begun, in its engine's terms
-EVERYTHING = 1 << 62  # more units than any size has
-FOREVER_S = 1e9  # three decades: no estimate any more
+Rest = tuple[tuple[int, ...], ...]  # the remainder of a unit, in terms of its engine
+EVERYTHING = 1 << 62  # above every number of units
+FOREVER_S = 1e9  # longer estimates are not reported
 
 
 class Leader(msgspec.Struct, frozen=True, array_like=True):
@@ -21,16 +21,16 @@ class Leader(msgspec.Struct, frozen=True, array_like=True):
 
     formula: Formula
     score: int
-    unit: int = 0  # that it was found in
+    unit: int = 0  # in which it was found
 
     @property
     def order(self) -> tuple[int, int]:
-        """What is greater comes first: the higher score, of equal scores the earlier unit."""
+        """The highest comes first: the higher score, of equal scores the earlier unit."""
         return self.score, -self.unit
 
 
 class UnitRange(msgspec.Struct, frozen=True, array_like=True):
-    """Units [start, end) that are not searched, the first of them perhaps begun."""
+    """Units [start, end) that remain, the first of them perhaps partly searched."""
 
     start: int
     end: int
@@ -43,11 +43,11 @@ def units_in(ranges: Iterable[UnitRange]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Which units of a size are left, and the best that was found in the others.
+    """The units of a size that remain, and the best formula of the others.
 
-    The numbers of units mean something only to the same code on the same problem: `numbering` is
-    the digest of both. Units were searched for formulas that beat the optimum `before` of smaller
-    sizes and reach `known`, the score of a formula of this size.
+    Numbers of units are valid for the same code and problem only: `numbering` is the digest of
+    both. Units are searched for formulas that beat the optimum `before` of smaller sizes and
+    reach `known`, the score of a formula of this size.
     """
 
     numbering: str
@@ -57,14 +57,14 @@ class Frontier:
     left: tuple[UnitRange, ...]
     leader: Leader | None = None
     share: float = 0.0  # of the work that is done
-    seconds: float = 0.0  # that it took so far
+    seconds: float = 0.0  # of the search so far
 
     def progress(self, length: int) -> float:
         """The share of the search for formulas of a length that is done."""
         return self.share if self.size == length else 0.0
 
     def left_s(self, length: int) -> float | None:
-        """About how long the rest of a length takes at the pace so far; None without a pace."""
+        """An estimate of the remaining seconds of a length; None without a basis."""
         if self.size != length or self.share <= 0.0 or self.seconds <= 0.0:
             return None
         left_s = self.seconds * (1.0 - self.share) / self.share
@@ -72,7 +72,7 @@ class Frontier:
 
     @staticmethod
     def verified(saved: Any) -> Frontier | None:
-        """The frontier of a file; None where there is none, or none of ours, or it was changed."""
+        """The frontier of a file; None if it is absent, invalid or was changed."""
         if not isinstance(saved, dict):
             return None
         content = {name: value for name, value in saved.items() if name != "checksum"}
@@ -84,5 +84,5 @@ class Frontier:
 
 
 def with_checksum(content: dict[str, Any]) -> dict[str, Any]:
-    """For a file: a frontier that was changed since it was written would be a false proof."""
+    """The content with a checksum: a frontier changed on disk would lead to a false proof."""
     return content | {"checksum": serialization.checksum(content)}

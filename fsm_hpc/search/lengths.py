@@ -1,4 +1,4 @@
-"""The lengths of one split that a scan has climbed, and their means over several splits."""
+"""The finished lengths of a scan, by split, and their means over several splits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """What the scan found for one length bound."""
+    """The result of the scan for one length bound."""
 
     length: int
     formula: Formula
@@ -41,23 +41,23 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class LengthAttempt:
-    """A length under way: the best formula so far, and the seconds that went into it."""
+    """A length under way: the best formula so far, and the seconds spent on it."""
 
     length: int
     best: Incumbent = field(default_factory=Incumbent)
     seconds: float = 0.0
-    end: End | None = None  # None: not ended, to be taken up again
+    end: End | None = None  # None: not ended
     solver: str = ""
 
     @property
     def progress(self) -> float | None:
-        """The share of the length that is searched, where the solver can tell."""
+        """The searched share of the length, if the solver reports it."""
         frontier = self.best.frontier
         return None if frontier is None else frontier.progress(self.length)
 
     @property
     def left_s(self) -> float | None:
-        """About how long it takes on, where the solver can tell."""
+        """An estimate of the remaining seconds, if the solver reports it."""
         frontier = self.best.frontier
         return None if frontier is None else frontier.left_s(self.length)
 
@@ -71,7 +71,7 @@ class SplitProgress:
 
     lengths: tuple[Length, ...] = ()
     under_way: LengthAttempt | None = None
-    spare: tuple[Length, ...] = ()  # proved by a longer scan than the rule now asks for
+    spare: tuple[Length, ...] = ()  # proved by a longer scan than the current rule allows
     unproved: tuple[Length, ...] = ()  # longer ones, searched for better formulas only; not kept
 
     @property

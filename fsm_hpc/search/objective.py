@@ -1,4 +1,4 @@
-"""What a formula is to be best at: all rows alike, both classes alike, or what errors cost."""
+"""The objective of a search: accuracy, balanced accuracy, or costs of errors."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from fsm_hpc.system.settings import Scope, setting
 
 
 class ObjectiveName(Enum):
-    """What counts as an error, and how much."""
+    """How errors are weighted."""
 
     ACCURACY = "accuracy"  # every row the same
-    BALANCED = "balanced"  # both classes the same, however many rows they have
-    COSTS = "costs"  # what each kind of error is said to cost
+    BALANCED = "balanced"  # both classes the same, whatever their number of rows
+    COSTS = "costs"  # given costs of false positives and false negatives
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """conf/objective: what a formula is to be best at."""
+    """conf/objective: how errors are weighted."""
 
     name: ObjectiveName = setting(
         ObjectiveName.ACCURACY, "what counts as an error", changes=Scope.ALL, legacy="accuracy"
@@ -44,7 +44,7 @@ class Objective:
                 raise UserError(f"objective.{key}: expected more than 0, found {cost}")
 
     def measure(self, has_row_weights: bool = False) -> str:
-        """The share of what counts that a formula gets right, by its name."""
+        """The name of the measure: the share of weight that a formula classifies correctly."""
         weighted = "weighted " if has_row_weights else ""
         if self.name is ObjectiveName.BALANCED:
             return f"balanced {weighted}accuracy"

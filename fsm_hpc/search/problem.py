@@ -1,4 +1,4 @@
-"""What a solver sees: propositions to choose from, rows and labels, and the errors of a formula."""
+"""The problem of a solver: propositions, rows, labels, and the errors of a formula."""
 
 from __future__ import annotations
 
@@ -41,10 +41,14 @@ class Problem:
     language: Language = Language.PAPER
     objective: Objective = ACCURACY
     given: NDArray[np.float64] | None = None  # weights of the rows, none of them zero
-    weights: NDArray[np.int64] | None = None  # what both make of them, whole; None: one each
-    weight_error: float = 0.0  # the share of all weight by which rounding may be off
-    constraints: Constraints = FREE  # but for forbidden columns, which are out of it
-    sample: NDArray[np.float64] | None = None  # weights that thresholds count: none of classes
+    weights: NDArray[np.int64] | None = (
+        None  # of the objective and the rows, as whole numbers; None: one each
+    )
+    weight_error: float = 0.0  # the largest share of all weight that rounding moves
+    constraints: Constraints = FREE  # without forbidden columns, which are removed
+    sample: NDArray[np.float64] | None = (
+        None  # weights for medians and quantiles, without those of classes
+    )
 
     @staticmethod
     def build(
@@ -61,8 +65,8 @@ class Problem:
     ) -> Problem:
         """The problem on some rows of a table (all when `rows` is not given).
 
-        `given` are weights of the rows, none of them zero: such rows are left out before. `sample`
-        are those that medians and quantiles count, where `given` has weights of classes in it.
+        `given` are weights of the rows, none of them zero. `sample` are the weights for medians
+        and quantiles, if `given` includes weights of classes.
         """
         sample = given if sample is None else sample
         cuts.check(c.name for c in columns if c.kind is Kind.NUMERIC)
@@ -73,23 +77,33 @@ class Problem:
             given = None if given is None else given[rows]
             sample = None if sample is None else sample[rows]
         labels = np.asarray(labels, dtype=bool)
-        made = weigh(objective, labels, given)
-        wanted = (cuts, language, objective, given)
-        left = constraints.after_forbidding
-        return Problem(method, columns, labels, *wanted, made.weights, made.error, left, sample)
+        weighing = weigh(objective, labels, given)
+        return Problem(
+            method,
+            columns,
+            labels,
+            cuts,
+            language,
+            objective,
+            given,
+            weighing.weights,
+            weighing.error,
+            constraints.after_forbidding,
+            sample,
+        )
 
     def on(self, rows: NDArray[np.int64]) -> Problem:
-        """The same problem on some of its rows, which are weighed anew."""
-        wanted = (self.cuts, self.language, self.objective, self.given, self.constraints)
-        return Problem.build(self.columns, self.labels, self.method, rows, *wanted, self.sample)
+        """The same problem on some of its rows, with weights computed for them."""
+        settings = (self.cuts, self.language, self.objective, self.given, self.constraints)
+        return Problem.build(self.columns, self.labels, self.method, rows, *settings, self.sample)
 
     @property
     def _counts_thresholds(self) -> bool:
-        """Whether thresholds depend on how many rows each row is."""
+        """Whether thresholds depend on the weights of rows."""
         return self.method is Method.MEDIAN or self.cuts.rule is CutRule.QUANTILES
 
     def errors_in_rows(self, formula: Formula) -> tuple[int, int]:
-        """The rows that it gets wrong as thresholds count them, and what one row is there."""
+        """The errors by the weights of thresholds, and the weight of one row."""
         wrong = formula.evaluate(self.table) != self.labels
         if self.counts is None:
             return int(np.count_nonzero(wrong)), 1
@@ -97,12 +111,12 @@ class Problem:
 
     @property
     def has_exact_weights(self) -> bool:
-        """Whether the best formula for the whole weights is the best for the given ones."""
+        """Whether the optimum for the whole numbers is the optimum for the given weights."""
         return self.weight_error == 0.0
 
     @property
     def measure(self) -> str:
-        """What the share of all weight that is right is called."""
+        """The name of the measure that the search maximizes."""
         return self.objective.measure(self.given is not None)
 
     @property
@@ -111,12 +125,12 @@ class Problem:
 
     @cached_property
     def weight(self) -> int:
-        """Of all rows together: their number, where they have no weights."""
+        """The total weight of the rows; without weights their number."""
         return self.rows if self.weights is None else int(self.weights.sum())
 
     @cached_property
     def counts(self) -> RowCounts | None:
-        """How many rows each row is, for thresholds and what rounding them may cost."""
+        """The multiplicities of the rows for thresholds and for the cost of rounding them."""
         return None if self.sample is None else row_counts(self.sample)
 
     @cached_property
@@ -130,7 +144,7 @@ class Problem:
 
     @cached_property
     def booleans(self) -> tuple[BooleanFeature, ...]:
-        """Propositions that are fixed: Boolean columns, categories and, by median, numeric ones."""
+        """Fixed propositions: Boolean columns, categories and, by median, numeric columns."""
         groups: dict[str, int] = {}
         features: list[BooleanFeature] = []
         for column in self.columns:
@@ -147,10 +161,8 @@ class Problem:
                     counts = None if self.counts is None else self.counts.counts[known]
                     middle = median(column.values[known], counts)
                     proposition = Proposition.above(column.name, column.threshold(middle))
-                    holds, constraint = (
-                        proposition.evaluate(self.table),
-                        self.constraints.of_column(column),
-                    )
+                    holds = proposition.evaluate(self.table)
+                    constraint = self.constraints.of_column(column)
                     features.append(BooleanFeature(proposition, holds, ALONE, constraint))
         least = self.constraints.support
         if not least:
@@ -161,23 +173,23 @@ class Problem:
 
     @cached_property
     def numerics(self) -> tuple[NumericFeature, ...]:
-        """Numeric columns whose cuts are to be chosen among those that the rule gives here."""
+        """Numeric columns with their candidate thresholds."""
         if self.method is Method.MEDIAN:
             return ()
         numeric = (column for column in self.columns if column.kind is Kind.NUMERIC)
         counts = None if self.counts is None else self.counts.counts
-        wanted = (self.method, self.cuts, self.constraints, counts)
-        found = (NumericFeature.of(column, *wanted) for column in numeric)
-        return tuple(feature for feature in found if feature is not None)
+        settings = (self.method, self.cuts, self.constraints, counts)
+        features = (NumericFeature.of(column, *settings) for column in numeric)
+        return tuple(feature for feature in features if feature is not None)
 
     @property
     def features(self) -> tuple[BooleanFeature | NumericFeature, ...]:
-        """All of both, the fixed ones first."""
+        """All features, the fixed ones first."""
         return (*self.booleans, *self.numerics)
 
     @cached_property
     def observed(self) -> dict[str, NDArray[np.float64]]:
-        """The values of each numeric column, in order."""
+        """The sorted distinct values of each numeric column."""
         numeric = (c for c in self.columns if c.kind is Kind.NUMERIC)
         return {c.name: OBSERVED.candidates(c.name, c.values[~np.isnan(c.values)]) for c in numeric}
 
@@ -191,18 +203,18 @@ class Problem:
 
     @cached_property
     def fewest_errors(self) -> int:
-        """What no formula of any size can go below: rows that agree but for their label."""
+        """The fewest errors of any formula: conflicts among rows with equal propositions."""
         merged = self.distinct_rows
         return int(np.minimum(merged.positives, merged.negatives).sum())
 
     @property
     def largest_size(self) -> int | None:
-        """The size beyond which no formula of the language says anything new, if there is one."""
+        """The size beyond which the language has no new function, if there is one."""
         features = self.features
         most = self.constraints.max_columns
         if most is None:
             return self.language.largest(len(features))
-        # one proposition of each numeric column, all categories of another, and `is missing`
+        # one proposition for a numeric column, all categories of another, `is missing`
         of_a_column = Counter(feature.constraint.origin for feature in features)
         count = sum(sorted(of_a_column.values())[-most:])
         is_few = 1 <= count <= len(NAMES)
@@ -212,50 +224,49 @@ class Problem:
 
     @cached_property
     def shortest(self) -> Formula:
-        """A formula that meets the constraints, none of which is smaller; refused without any."""
+        """A smallest formula that meets the constraints; an error without any."""
         return shortest(self.booleans, self.numerics, self.language, self.constraints, self.rows)
 
     def admits(self, formula: Formula) -> bool:
-        """Whether its propositions are among those to choose from, one cut a column."""
+        """Whether the search space contains it: known propositions, one threshold per column."""
         chosen = set(formula.propositions())
-        cut = [p.column for p in chosen if p.relation is not Relation.MISSING]
-        fixed = {feature.proposition for feature in self.booleans}
-        cuts = {feature.column: set(feature.thresholds.tolist()) for feature in self.numerics}
-        needed = {
-            p: {p.low, p.high} if p.relation is Relation.WITHIN else {p.low} for p in chosen - fixed
-        }
-        is_made = len(set(cut)) == len(cut) and all(
-            p.relation is not Relation.MISSING and needed[p] <= cuts.get(p.column, set())
-            for p in needed
+        columns = [p.column for p in chosen if p.relation is not Relation.MISSING]
+        thresholds = {f.column: set(f.thresholds.tolist()) for f in self.numerics}
+        has_known = all(
+            p.relation is not Relation.MISSING
+            and {p.low, p.high if p.relation is Relation.WITHIN else p.low}
+            <= thresholds.get(p.column, set())
+            for p in chosen - {feature.proposition for feature in self.booleans}
         )
-        return is_made and self.meets_constraints(formula)
+        has_one_each = len(set(columns)) == len(columns)
+        return has_known and has_one_each and self.meets_constraints(formula)
 
     def meets_constraints(self, formula: Formula) -> bool:
-        """Whether it meets the constraints on these rows."""
+        """Whether it satisfies the constraints on these rows."""
         return not self.constraints.binds or not list(self.violations(formula))
 
     def violations(self, formula: Formula) -> Iterator[str]:
-        """What it breaks, in words."""
+        """The constraints that it violates, in words."""
         return constraint_violations(self.constraints, self.columns, formula)
 
     def errors(self, formula: Formula) -> int:
-        """The rows that it gets wrong, each with its weight."""
+        """The weight of the misclassified rows."""
         wrong = formula.evaluate(self.table) != self.labels
         return int(np.count_nonzero(wrong) if self.weights is None else self.weights[wrong].sum())
 
     def accuracy(self, formula: Formula) -> float:
-        """The share of all weight that is right: the measure of the problem."""
+        """The share of weight that is classified correctly: the measure of the problem."""
         return 1.0 - self.errors(formula) / self.weight
 
     def share_of_rows(self, formula: Formula) -> float:
-        """The share of the rows that is right, whatever they weigh."""
+        """The share of rows that are classified correctly, without weights."""
         return float(
             1.0 - np.count_nonzero(formula.evaluate(self.table) != self.labels) / self.rows
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all that decides the optimum of every length, and of nothing else."""
+        """A digest of exactly what decides the optimum of every length."""
         digest = hashlib.sha256((self.method.value + self.cuts.text).encode())
         if self.language is not Language.PAPER:  # version 0.1 knew no other
             digest.update(f"\0language {self.language.value}\0".encode())

@@ -7,11 +7,11 @@ from enum import Enum
 
 from fsm_hpc.system.value_types import Count, NonNegative
 
-VERIFIED = "verified"  # the outcome of a check that ended well
+VERIFIED = "verified"  # the outcome of a successful check
 
 
 class ProofLevel(Enum):
-    """How sure it is that no formula of the length makes fewer errors."""
+    """How well it is established that no formula of the length makes fewer errors."""
 
     FOUND = "found"  # the best so far; there may be a better one
     PROVED = "proved"  # by the solver that found it
@@ -20,7 +20,7 @@ class ProofLevel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the checker found out about one formula."""
+    """The result of the checker for one formula."""
 
     claim: str  # SHA-256 of the content of the claim
     outcome: str
@@ -38,7 +38,7 @@ class Verification:
 
 
 def level(proved: bool, verification: Verification | None) -> ProofLevel:
-    """The level of an answer; `verification` is about this very answer."""
+    """The level of an answer; `verification` belongs to it."""
     if not proved:
         return ProofLevel.FOUND
     is_verified = verification is not None and verification.outcome == VERIFIED

@@ -1,4 +1,4 @@
-"""Write the cuts of a formula anew: the middle of a gap, or its roundest number."""
+"""Rewrite the thresholds of a formula: the middle of a gap, or its roundest number."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fsm_hpc.search.cuts import CutRule
 from fsm_hpc.search.problem import Problem
 
 _ENOUGH_DIGITS = 1000  # for exact sums of the largest and the smallest float
-Chosen = Callable[[float, float], float]  # a number of a gap, from its kept and its other end
-_CUT = (Relation.AT_LEAST, Relation.WITHIN)
+Chosen = Callable[[float, float], float]  # a number in a gap, from its observed and its other end
+_WITH_THRESHOLDS = (Relation.AT_LEAST, Relation.WITHIN)
 
 
 def written(problem: Problem, formula: Formula) -> Formula:
-    """The formula with its cuts as the rule wants them; it says the same of every fitted row."""
+    """The formula with thresholds by the rule; its value on every fitted row stays."""
     if not problem.cuts.rule.rewrites:
         return formula
     chosen = middle if problem.cuts.rule is CutRule.MIDPOINTS else roundest
@@ -30,7 +30,7 @@ def written(problem: Problem, formula: Formula) -> Formula:
 
 
 def snapped(problem: Problem, formula: Formula) -> Formula:
-    """The formula with its cuts at observed values again, where the rule had moved them."""
+    """The formula with rewritten thresholds moved back to observed values."""
     if not problem.cuts.rule.rewrites:
         return formula
     return _moved(problem, formula, lambda kept, other: kept)
@@ -38,34 +38,34 @@ def snapped(problem: Problem, formula: Formula) -> Formula:
 
 def _moved(problem: Problem, formula: Formula, chosen: Chosen) -> Formula:
     def again(p: Proposition) -> Proposition:
-        if p.relation not in _CUT:
+        if p.relation not in _WITH_THRESHOLDS:
             return p
         values = problem.observed.get(p.column)
         if values is None:
             return p
-        low = _number(_gap_below(values, p.low), chosen, p.low)
+        low = _low_end(values, p.low, chosen)
         if p.relation is Relation.AT_LEAST:
             return p.moved(low=low)
-        return p.moved(low=low, high=_number(_gap_above(values, p.high), chosen, p.high))
+        return p.moved(low=low, high=_high_end(values, p.high, chosen))
 
     return replaced(formula, again)
 
 
 def within_slack(problem: Problem, formula: Formula) -> Formula:
-    """The formula with rounder cuts yet, one after the other, as far as the slack allows."""
+    """The formula with rounder thresholds, one after the other, within the allowed errors."""
     cuts = problem.cuts
     if cuts.rule is not CutRule.ROUNDED or not cuts.slack:
         return formula
     errors, one = problem.errors_in_rows(formula)
     most = errors + cuts.slack * one
     for proposition in dict.fromkeys(formula.propositions()):
-        if proposition.relation in _CUT:
+        if proposition.relation in _WITH_THRESHOLDS:
             formula = _rounder(problem, formula, proposition, most)
     return formula
 
 
 def before(problem: Problem, found: Formula, rounded: Formula) -> dict[str, Any] | None:
-    """What a result says of the formula whose cuts were rounded, where that cost errors."""
+    """The formula before rounding with its errors, if rounding changed it."""
     if found == rounded:
         return None
     return {"formula": str(found), "errors": problem.errors(found)}
@@ -76,7 +76,7 @@ def before(problem: Problem, found: Formula, rounded: Formula) -> dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Numbers that part the fitted rows alike: all between two values, and the kept one of them."""
+    """Numbers that divide the fitted rows in the same way: between two values, or the kept one."""
 
     kept: float
     other: float
@@ -86,28 +86,31 @@ class Gap:
         return low < number < high or number == self.kept
 
 
-def _gap_below(values: NDArray[Any], cut: float) -> Gap | None:
-    """Where `value >= cut` may be cut as well; None beyond the last value."""
-    at = int(np.searchsorted(values, cut, side="left"))
-    return Gap(float(values[at]), float(values[at - 1])) if 0 < at < len(values) else None
+def _low_end(values: NDArray[Any], threshold: float, chosen: Chosen) -> float:
+    """Another number for `value >= threshold`."""
+    at = int(np.searchsorted(values, threshold, side="left"))
+    return _within_gap(values, at, at - 1, chosen, threshold)
 
 
-def _gap_above(values: NDArray[Any], cut: float) -> Gap | None:
-    """Where `value <= cut` may be cut as well."""
-    at = int(np.searchsorted(values, cut, side="right"))
-    return Gap(float(values[at - 1]), float(values[at])) if 0 < at < len(values) else None
+def _high_end(values: NDArray[Any], threshold: float, chosen: Chosen) -> float:
+    """Another number for `value <= threshold`."""
+    at = int(np.searchsorted(values, threshold, side="right"))
+    return _within_gap(values, at - 1, at, chosen, threshold)
 
 
-def _number(gap: Gap | None, chosen: Chosen, cut: float) -> float:
-    """Beyond the last value there is no gap, and the cut stays where it is observed."""
-    if gap is None:
-        return cut
+def _within_gap(
+    values: NDArray[Any], kept: int, other: int, chosen: Chosen, threshold: float
+) -> float:
+    """A number of the gap between two values; the threshold itself beyond the last value."""
+    if not 0 < max(kept, other) < len(values):
+        return threshold
+    gap = Gap(float(values[kept]), float(values[other]))
     number = chosen(gap.kept, gap.other)
     return number if gap.holds(number) else gap.kept
 
 
 def middle(kept: float, other: float) -> float:
-    """The exact middle, as the two are written: 4.69 between 4.68 and 4.70."""
+    """The exact middle of two decimal numbers: 4.69 between 4.68 and 4.70."""
     with localcontext() as context:
         context.prec = _ENOUGH_DIGITS
         return float((Decimal(repr(kept)) + Decimal(repr(other))) / 2)
@@ -126,14 +129,14 @@ def roundest(kept: float, other: float) -> float:
 
 
 def _steps(top: int) -> Iterator[Decimal]:
-    """500, 100, 50, 10, 5, 1, 0.5, ...: from a power of ten on to the last digit of a float."""
+    """500, 100, 50, 10, 5, 1, 0.5, ...: down to the last digit of a float."""
     for power in range(top, top - 20, -1):
         yield Decimal((0, (5,), power))
         yield Decimal((0, (1,), power))
 
 
 def _multiples(step: Decimal, low: float, high: float) -> Iterator[Decimal]:
-    """Those nearest to the ends and the middle of a range, which has few of the largest step."""
+    """The multiples nearest to the ends and the middle of a range."""
     with localcontext() as context:
         context.prec = 60
         ends = Decimal(repr(low)) / step, Decimal(repr(high)) / step
@@ -149,7 +152,7 @@ def _multiples(step: Decimal, low: float, high: float) -> Iterator[Decimal]:
 
 
 def _rounder(problem: Problem, formula: Formula, p: Proposition, most: int) -> Formula:
-    """With the roundest ends of one proposition that keep the errors within the most allowed."""
+    """The formula with the roundest ends of one proposition within the allowed errors."""
     lows = _with_ends(lambda number: p.moved(low=number), p.low)
     formula, moved = _first_within(problem, formula, p, lows, most)
     if p.relation is Relation.WITHIN:
@@ -158,15 +161,15 @@ def _rounder(problem: Problem, formula: Formula, p: Proposition, most: int) -> F
     return formula
 
 
-def _with_ends(changed: Callable[[float], Proposition], cut: float) -> Iterator[Proposition]:
-    tried = map(changed, _by_roundness(cut))
+def _with_ends(changed: Callable[[float], Proposition], threshold: float) -> Iterator[Proposition]:
+    tried = map(changed, _by_roundness(threshold))
     return (q for q in tried if q.relation is not Relation.WITHIN or q.low <= q.high)
 
 
 def _first_within(
     problem: Problem, formula: Formula, old: Proposition, new: Iterator[Proposition], most: int
 ) -> tuple[Formula, Proposition]:
-    """The formula with the first of the new propositions that is good enough, else as it was."""
+    """The formula with the first new proposition within the allowed errors, else unchanged."""
     for other in new:
         tried = replaced(formula, {old: other}.get)
         if problem.errors_in_rows(tried)[0] <= most and problem.meets_constraints(tried):
@@ -174,15 +177,15 @@ def _first_within(
     return formula, old
 
 
-def _by_roundness(cut: float) -> Iterator[float]:
-    """Multiples of ever smaller steps, those next to the cut, up to the cut itself."""
-    exact = Decimal(repr(cut))
+def _by_roundness(threshold: float) -> Iterator[float]:
+    """Multiples of ever smaller steps next to the threshold, up to the threshold itself."""
+    exact = Decimal(repr(threshold))
     for step in _steps(exact.adjusted()):
         times = (exact / step).to_integral_value(ROUND_FLOOR)
         around = (step * times, step * (times + 1))
         for number in sorted(around, key=lambda n: abs(n - exact)):
-            is_finite = math.isfinite(float(number))  # above 1.7e308 there is no number
-            if is_finite and (number != 0 or cut == 0):  # 0 is a multiple of everything
+            is_finite = math.isfinite(float(number))  # floats end at 1.8e308
+            if is_finite and (number != 0 or threshold == 0):  # 0 is a multiple of everything
                 yield float(number)
         if exact in around:
             return

@@ -1,4 +1,4 @@
-"""Scan formula sizes upwards until more size stops paying, then fit the final formula."""
+"""Scan formula sizes upwards until larger ones no longer help, then fit the final formula."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FORCED = {
 
 @dataclass(frozen=True, slots=True)
 class ScanState:
-    """All that a fold knows at a moment; enough to go on from."""
+    """The state of a scan, from which it resumes."""
 
     by_split: tuple[SplitProgress, ...] = (SplitProgress(),)  # one for each split
     scan_s: float = 0.0
@@ -71,7 +71,9 @@ class ScanState:
     @property
     def is_finished(self) -> bool:
         has_ended = self.final is not None and self.final.end is not None
-        return has_ended and self.stop_reason is not None  # an older end is none of a scan gone on
+        return (
+            has_ended and self.stop_reason is not None
+        )  # an older end does not count once the scan resumes
 
     def aged(self, seconds: float) -> ScanState:
         """The same state, when the step under way has taken that much longer."""
@@ -85,7 +87,7 @@ class ScanState:
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """How long a scan goes on."""
+    """When a scan ends."""
 
     patience: int = 2
     max_length: int | None = None
@@ -94,7 +96,7 @@ class StoppingRule:
     def reason_to_stop(
         self, lengths: tuple[Length, ...], is_perfect: bool, is_exhausted: bool = False
     ) -> StopReason | None:
-        """Why to look at no further length, if there is a reason."""
+        """The reason to end the scan, if any."""
         if not lengths:
             return None
         accuracies = [entry.validation_accuracy for entry in lengths]
@@ -115,14 +117,14 @@ class StoppingRule:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When to stop, and whom to tell: `watch` gets the state whenever it changes in a length."""
+    """Rules and budgets of a scan; `watch` receives the state whenever it changes."""
 
     rule: StoppingRule = field(default_factory=StoppingRule)
     scan_budget_s: float | None = None
     final_budget_s: float | None = None
     control: Control = field(default_factory=Control)
     watch: Callable[[ScanState], None] = lambda state: None
-    gives_up: bool = False  # on a length that is not expected to end within the budget
+    gives_up: bool = False  # a length that is not expected to finish within the budget
 
     @property
     def proof_budget_s(self) -> float | None:
@@ -135,7 +137,7 @@ class Limits:
 def scan(
     splits: Sequence[Split], solver: Solver, state: ScanState, limits: Limits
 ) -> Iterator[ScanState]:
-    """The states of a scan, one after every length of every split, from where `state` had come to.
+    """The states of a scan after every length of every split, resumed from `state`.
 
     All splits are taken length by length. Ends with a `stop_reason`, or without one when it was
     asked to stop.
@@ -199,7 +201,7 @@ def _final_length(problem: Problem, state: ScanState, rule: StoppingRule) -> int
 
 
 def is_proved(problem: Problem, final: LengthAttempt) -> bool:
-    """Whether the final formula is the best one; for rounded weights nothing is proved."""
+    """Whether the final formula is proved; with rounded weights it is not."""
     return final.end is End.PROVED and problem.has_exact_weights
 
 
@@ -214,11 +216,11 @@ def _check_reach(splits: Sequence[Split], rule: StoppingRule) -> None:
 
 
 def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanState:
-    """The state to go on from under these limits: a longer scan serves a shorter one, and one
-    that a spent budget ended goes on when there is more."""
+    """The state to resume from under these limits: a longer scan serves a shorter one, and a
+    larger budget continues a scan that had reached its time limit."""
     is_final = state.final is not None and state.final.end is None
     if state.stop_reason is StopReason.OUT_OF_MEMORY and is_final:
-        return state  # the fallback is decided and under way
+        return state  # the fallback is under way
     by_split = [progress.whole for progress in state.by_split[: len(splits)]]
     by_split += [SplitProgress()] * (len(splits) - len(by_split))
     for count in range(1, min(len(progress.lengths) for progress in by_split) + 1):
@@ -236,7 +238,7 @@ def reopen(state: ScanState, limits: Limits, splits: Sequence[Split]) -> ScanSta
 def _reason(
     by_split: Sequence[SplitProgress], splits: Sequence[Split], rule: StoppingRule
 ) -> StopReason | None:
-    """Why to look at no further length; None also while some split has not finished the last."""
+    """The reason to end; None also while some split has not finished the last length."""
     if len({len(progress.lengths) for progress in by_split}) > 1 or not by_split[0].lengths:
         return None
     is_perfect = all(
@@ -250,7 +252,7 @@ def _reason(
 
 
 def _seed(problem: Problem, state: ScanState, length: int) -> Incumbent:
-    """A formula to beat: the best of the scan whose cuts are also cuts of these rows."""
+    """A formula to beat: the best of the scan whose thresholds these rows have."""
     entries = [e for progress in state.by_split for e in progress.candidates if e.length == length]
     known = [snapped(problem, entry.formula) for entry in entries]
     found = [formula for formula in known if problem.admits(formula)]

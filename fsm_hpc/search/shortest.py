@@ -17,8 +17,8 @@ from fsm_hpc.search.features import BooleanFeature, NumericFeature
 if TYPE_CHECKING:
     from fsm_hpc.search.problem import Problem
 
-# propositions up to which those without a direction may stand anywhere; of more they stand where
-# rising ones may, which costs nothing in any language that has `and` or `or`
+# up to so many propositions those without a direction are tried in every role; beyond, they have
+# the role of rising ones, which costs nothing in a language with `and` or `or`
 MOST_UNDIRECTED = 12
 
 
@@ -27,7 +27,7 @@ class NoFormulaError(UserError):
 
 
 def check_length(problem: Problem, length: int) -> None:
-    """Refuse a length at which there is no formula."""
+    """Reject a length without any formula."""
     may_be_none = problem.constraints.binds or not problem.features
     if may_be_none and problem.shortest.size > length:
         raise NoFormulaError(
@@ -37,7 +37,7 @@ def check_length(problem: Problem, length: int) -> None:
 
 
 def lengths_without(problem: Problem) -> Iterator[str]:
-    """What a reader has to know of lengths that a scan did not begin with."""
+    """Notes about lengths below the first one of the scan."""
     least = problem.shortest.size if problem.constraints.binds else 1
     if least > 1:
         yield f"no formula of length {least - 1} or less meets the constraints"
@@ -45,7 +45,7 @@ def lengths_without(problem: Problem) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A proposition that may stand for required columns."""
+    """A proposition that may satisfy required columns."""
 
     constraint: ColumnConstraint
     proposition: Proposition
@@ -89,7 +89,7 @@ def shortest(
 def _choices(
     booleans: Iterable[BooleanFeature], numerics: Iterable[NumericFeature]
 ) -> Iterator[_Choice]:
-    """One of each kind: propositions of which the same is asked do the same here."""
+    """One proposition of each kind: those with the same constraints are interchangeable here."""
     cut = [_Choice(feature.constraint, _first(feature)) for feature in numerics]
     fixed = [_Choice(feature.constraint, feature.proposition) for feature in booleans]
     kinds: dict[tuple[int, int, str], _Choice] = {}
@@ -104,7 +104,7 @@ def _first(feature: NumericFeature) -> Proposition:
 
 
 def _covers(choices: Sequence[_Choice], constraints: Constraints) -> list[tuple[_Choice, ...]]:
-    """Propositions that stand for all required columns together, none of them in vain."""
+    """Minimal sets of propositions that satisfy all required columns."""
     found: list[tuple[_Choice, ...]] = [()]
     for bit, name in enumerate(constraints.require):
         able = [choice for choice in choices if choice.constraint.needs >> bit & 1]

@@ -15,11 +15,10 @@ from fsm_hpc.search.constraints import Constraints
 def constraint_violations(
     constraints: Constraints, columns: Sequence[Column], formula: Formula
 ) -> Iterator[str]:
-    """What it breaks, in words; `columns` are those that are not forbidden, on the fitted rows.
+    """The violated constraints in words; `columns` are the allowed ones on the fitted rows.
 
-    A proposition that is the same on all of these rows is read as that constant where something is
-    required, so that nothing depends on it; where a direction is asked for it is not, since other
-    rows may differ.
+    For required columns, a proposition that is constant on these rows counts as that constant.
+    For directions it does not, since other rows may differ.
     """
     propositions = list(dict.fromkeys(formula.propositions()))
     owners = {p: _owner(columns, p) for p in propositions}

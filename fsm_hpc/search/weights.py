@@ -1,4 +1,4 @@
-"""Weights of rows as whole numbers, exactly where that is possible, else with the error known."""
+"""Weights of rows as whole numbers: exact where possible, else with a known error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.search.objective import Objective, ObjectiveName
 
-MOST = (1 << 24) - 1  # that the rows of a class may weigh together: the range of native's scores
-_FEW = 4096  # different weights, up to which they are tried as fractions
-_FINEST = 1_000_000  # denominator of a fraction that a decimal number is read as
-_LARGEST = 1 << 62  # whole numbers up to here are looked at
-_TOLERATED = 0.01  # of all weight, that rounding may move
+MOST = (1 << 24) - 1  # total weight of a class: the range of the native solver's scores
+_FEW = 4096  # distinct weights up to which fractions are tried
+_FINEST = 1_000_000  # largest denominator for a decimal number
+_LARGEST = 1 << 62  # largest whole number
+_TOLERATED = 0.01  # share of all weight that rounding may move
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -28,9 +28,9 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """A whole weight for each row, and the share of all weight by which a formula may be off.
+    """A whole weight for each row, and the share of all weight that rounding moved.
 
-    The share is 0 only where the whole weights are exactly in the given ratios.
+    The share is 0 only if the whole weights have exactly the given ratios.
     """
 
     weights: Counts | None = None  # None: one each
@@ -38,7 +38,7 @@ class Weighing:
 
 
 def weigh(objective: Objective, labels: Truth, given: Numbers | None = None) -> Weighing:
-    """What an error on each row counts; `given` weights are positive."""
+    """The weight of an error on each row; `given` weights are positive."""
     if given is None and objective.name is ObjectiveName.ACCURACY:
         return Weighing()
     if given is not None and not np.isfinite(given).all():
@@ -65,7 +65,7 @@ def weigh(objective: Objective, labels: Truth, given: Numbers | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """How many rows each row is, in whole numbers of which `one` is a row of weight 1."""
+    """Multiplicities of the rows in whole numbers; `one` is a row of weight 1."""
 
     counts: NDArray[Any]
     one: int
@@ -85,7 +85,7 @@ def row_counts(weights: Numbers) -> RowCounts:
 
 
 def _denominator(fractions: Sequence[Fraction]) -> int:
-    """The smallest one that all have, or some number above all range."""
+    """The smallest common denominator, or some number above the range."""
     shared = 1
     for fraction in fractions:
         shared = math.lcm(shared, fraction.denominator)
@@ -95,7 +95,7 @@ def _denominator(fractions: Sequence[Fraction]) -> int:
 
 
 def as_given(objective: Objective, labels: Truth, given: Numbers | None) -> Numbers:
-    """The same as floats, in the given ratios as far as floats go."""
+    """The weights as floats, in the given ratios up to float precision."""
     base = np.ones(len(labels)) if given is None else given / given.max()
     factors = _factors(objective, [float(base[labels == side].sum()) for side in (False, True)])
     of_class = [float(factor / max(factors)) for factor in factors]
@@ -103,7 +103,7 @@ def as_given(objective: Objective, labels: Truth, given: Numbers | None) -> Numb
 
 
 def as_fraction(value: float) -> Fraction:
-    """The simplest fraction that is written like this number: 0.1 is one tenth."""
+    """The simplest fraction with this float: 0.1 is one tenth."""
     exact = Fraction(value)
     simple = exact.limit_denominator(_FINEST)
     return simple if float(simple) == value else exact
@@ -112,14 +112,14 @@ def as_fraction(value: float) -> Fraction:
 def _factors(
     objective: Objective, totals: Sequence[Fraction | float]
 ) -> tuple[Fraction | float, Fraction | float]:
-    """What a false and a true row count, beside their own weights, which are so much together."""
+    """The factors of negative and positive rows beside their weights; `totals` by class."""
     if objective.name is ObjectiveName.COSTS:
         assert objective.false_positive is not None
         assert objective.false_negative is not None
         return as_fraction(objective.false_positive), as_fraction(objective.false_negative)
     if objective.name is ObjectiveName.BALANCED and all(totals):
         return totals[1], totals[0]
-    return Fraction(1), Fraction(1)  # a class alone is as good as balanced
+    return Fraction(1), Fraction(1)  # a single class is balanced
 
 
 def _total(fractions: Sequence[Fraction], counts: Counts) -> Fraction:
@@ -130,7 +130,7 @@ def _total(fractions: Sequence[Fraction], counts: Counts) -> Fraction:
 def _whole(
     by_side: Sequence[Sequence[Fraction]], counts: Sequence[Counts]
 ) -> tuple[list[Counts], float]:
-    """Whole numbers in the same ratios, or nearly so where those would be too large."""
+    """Whole numbers in the same ratios, rounded where they would be too large."""
     used = [
         weight
         for weights, count in zip(by_side, counts, strict=True)
@@ -168,7 +168,7 @@ def _nearly(by_side: Sequence[Numbers], counts: Sequence[Counts]) -> tuple[list[
 
 
 def _unit(weights: Sequence[Fraction]) -> Fraction | None:
-    """The largest number of which each is a multiple; None where it is out of all range."""
+    """The greatest common divisor; None above the range."""
     shared = 1
     for weight in weights:
         shared = math.lcm(shared, weight.denominator)

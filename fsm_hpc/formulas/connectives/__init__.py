@@ -50,5 +50,5 @@ def example(label: str, count: int) -> Formula:
 
 
 def joined(label: str, *truths: Any) -> Any:
-    """What a connective makes of the truth of its parts."""
+    """The value of a connective from the values of its parts."""
     return example(label, len(truths)).joined(truths)

@@ -13,7 +13,7 @@ from fsm_hpc.formulas.grammar import Grammar
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Iff(Pair):
-    """True where its two parts agree; of three nobody would read that rightly."""
+    """True where its two parts agree; it has no chains, which would be misread."""
 
     name: ClassVar[str] = "iff"
     signs: ClassVar[tuple[str, str]] = (" iff ", r" \leftrightarrow ")

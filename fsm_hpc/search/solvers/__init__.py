@@ -1,4 +1,4 @@
-"""Solvers by name: each finds the best formula within a size."""
+"""Solvers by name."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def make_solver(
     name: SolverName, threads: int, helpers: Helpers | None = None, **options: Any
 ) -> Solver:
-    """The solver of that name; only its own modules are imported. clingo-dl takes no helpers."""
+    """The solver of that name; imports its modules only. clingo-dl uses no helpers."""
     if name is SolverName.CLINGO_DL:
         from fsm_hpc.search.solvers.clingo.solver import ClingoDl
 
         return ClingoDl(threads, **options)
     from fsm_hpc.search.solvers.native.compiling import ensure_compiled
 
-    ensure_compiled()  # before any clock runs
+    ensure_compiled()  # before any time limit starts
     if name is SolverName.NATIVE:
         from fsm_hpc.search.solvers.native import Native
 

@@ -1,4 +1,4 @@
-"""The contract of every solver: the fewest errors within a size, and proof of it."""
+"""The contract of every solver: the fewest errors within a size, with a proof."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from fsm_hpc.system.machine import resident_mb
 
 
 class End(Enum):
-    """Why a solver came back."""
+    """Why a solver ended."""
 
     PROVED = "proved"  # nothing within the size has fewer errors, or as few and is smaller
     TIMEOUT = "timeout"  # the deadline passed
-    STOPPED = "stopped"  # someone asked it to stop
-    OUT_OF_MEMORY = "out_of_memory"  # it would have grown past its memory limit
-    TOO_LARGE = "too_large"  # a size has more formulas than it can number
+    STOPPED = "stopped"  # a stop was requested
+    OUT_OF_MEMORY = "out_of_memory"  # the memory limit was reached
+    TOO_LARGE = "too_large"  # the solver cannot number the formulas of a size
 
 
 @dataclass(frozen=True, slots=True)
 class Incumbent:
-    """The best formula known, and what is proved about it.
+    """The best known formula, and what is proved about it.
 
     `proved_length`: no formula of that size or less has fewer errors than the incumbent, or as few
     and is smaller; for an incumbent that is longer itself it claims nothing. `lower_bound`: no
-    formula within the length being solved has fewer errors. `frontier`: how far the search of the
-    next size has come, from a solver that can tell.
+    formula within the length being solved has fewer errors. `frontier`: the state of the search of
+    the next size, from a solver that reports it.
     """
 
     formula: Formula | None = None
@@ -44,15 +44,15 @@ class Incumbent:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of a solver for one length bound."""
+    """The result of a solver for one length bound."""
 
     formula: Formula
     errors: int
     lower_bound: int  # no formula within the length has fewer errors than this
     proved_length: int  # the largest bound up to which optimality is proved
     end: End
-    solver: str  # who proved it, or who found it
-    frontier: Frontier | None = None  # to go on from, where it is not proved
+    solver: str  # the solver that proved or found it
+    frontier: Frontier | None = None  # to resume from, if it is not proved
 
     @property
     def proved(self) -> bool:
@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def incumbent(self) -> Incumbent:
-        """What is known now, to go on from."""
+        """The incumbent for the next call."""
         return Incumbent(
             self.formula, self.errors, self.proved_length, self.lower_bound, self.frontier
         )
@@ -68,16 +68,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """When to give up, and whom to tell about progress. Solvers look at it every 0.1 s or so."""
+    """Limits of a search and the receiver of progress; solvers check it about every 0.1 s."""
 
     deadline: float | None = None  # on the clock of clock.monotonic()
     stop: threading.Event = field(default_factory=threading.Event)
     memory_mb: float | None = None
     report: Callable[[Incumbent], None] = lambda incumbent: None
-    give_up: threading.Event = field(default_factory=threading.Event)  # as if the deadline passed
+    give_up: threading.Event = field(default_factory=threading.Event)  # acts like a passed deadline
 
     def reason_to_end(self, used_mb: float | None = None) -> End | None:
-        """Why the solver has to come back now, or None while it may go on."""
+        """The reason to end now; None while the search may continue."""
         if self.stop.is_set():
             return End.STOPPED
         is_late = self.deadline is not None and clock.monotonic() >= self.deadline
@@ -91,7 +91,7 @@ class Control:
 class Solver(Protocol):
     """Finds the best formula within a size.
 
-    One instance serves one caller; it may keep what it learnt about a problem between calls.
+    One instance serves one caller; it may cache data of a problem between calls.
     """
 
     @property
@@ -100,10 +100,10 @@ class Solver(Protocol):
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest.
 
-        `start` is a formula to beat and what is already proved about it. Always comes back with
-        a formula; `end` says whether it is proved, and why not.
+        `start` is a formula to beat and what is already proved about it. Always returns a formula;
+        `end` states whether it is proved, or why not.
         """
         ...
 
     def close(self) -> None:
-        """Give back processes and memory; the solver may be used again afterwards."""
+        """Release processes and memory; the solver remains usable."""

@@ -1,4 +1,4 @@
-"""The solvers, and the encodings of the one that has several, by name."""
+"""Names of solvers and of encodings for clingo-dl."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class SolverName(Enum):
-    """Who searches for the formula."""
+    """The solver of a search."""
 
     CLINGO_DL = "clingo_dl"
     NATIVE = "native"
@@ -17,4 +17,4 @@ class Encoding(Enum):
     """Which rules clingo-dl solves; docs/explanation/encodings.md compares them."""
 
     FAST = "fast"
-    PLAIN = "plain"  # the paper's, as they stand
+    PLAIN = "plain"  # the paper's, unchanged

@@ -1,4 +1,4 @@
-"""Native first and alone; what it has not proved after a head start, clingo-dl attacks as well."""
+"""Run the native solver alone for a head start, then clingo-dl beside it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fsm_hpc.search.solvers.base import Control, End, Incumbent, Outcome, Solver
 from fsm_hpc.search.solvers.native import Native
 from fsm_hpc.search.solvers.native.parts import Helpers
 
-LOOK_S = 0.02  # how often to look who is done
+CHECK_S = 0.02  # interval between checks
 log = logging.getLogger(__name__)
 
 
 class Portfolio:
-    """The first proof wins and stops the other; the outcome says whose it was."""
+    """The first proof wins and stops the other solver; the outcome names its solver."""
 
     name = "portfolio"
 
@@ -40,14 +40,14 @@ class Portfolio:
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
-        check_length(problem, length)  # here, so that nobody is said to have given up
+        check_length(problem, length)  # here, so that no solver is reported as failed
         self._native.share(self._threads)
         race = _Race(problem, length, start, control)
         try:
             race.enter(self._native)
             race.wait(until=time.monotonic() + self._head_start_s)
             if not race.is_over:
-                # from here on the two have the configured threads between them, one each at least
+                # from here on both solvers share the configured threads, at least one each
                 mine = max(1, self._threads // 2)
                 self._native.share(mine)
                 race.enter(self._clingo(max(1, self._threads - mine)))
@@ -74,7 +74,7 @@ def _clingo_dl(threads: int) -> Solver:
 
 
 class _Race:
-    """One call of `solve`: solvers in threads of their own, and the best that any of them told."""
+    """One call of `solve`: each solver in a thread, and the best incumbent of all."""
 
     def __init__(self, problem: Problem, length: int, start: Incumbent, control: Control) -> None:
         self._problem = problem
@@ -92,25 +92,25 @@ class _Race:
         return self._end is not None or self._proof() is not None
 
     def enter(self, solver: Solver) -> None:
-        """Start a solver on what is known by now."""
+        """Start a solver with the current incumbent."""
         if self._control.stop.is_set():
             self._stop.set()
         self._runs.append(self._pool.submit(self._run, solver))
 
     def wait(self, until: float) -> None:
-        """Until a proof, a reason to end, the end of all solvers, or a point in time."""
+        """Wait for a proof, a reason to end, the end of all solvers, or a point in time."""
         while not self.is_over and not all(run.done() for run in self._runs):
             if time.monotonic() >= until:
                 return
             self._end = self._control.reason_to_end()
-            time.sleep(LOOK_S if self._end is None else 0)
+            time.sleep(CHECK_S if self._end is None else 0)
 
     def stop(self) -> None:
         self._stop.set()
         self._pool.shutdown(wait=False)
 
     def outcome(self) -> Outcome:
-        """The first proof, or else the best of what the solvers came back with."""
+        """The first proof, or else the best outcome of the solvers."""
         proof = self._proof()
         self.stop()
         failures = [run.exception() for run in self._runs]  # waits for all of them
@@ -134,26 +134,26 @@ class _Race:
         return next((outcome for outcome in ended if outcome.proved), None)
 
     def _run(self, solver: Solver) -> Outcome:
-        control = replace(self._control, stop=self._stop, report=self._hear)
+        control = replace(self._control, stop=self._stop, report=self._report)
         with self._lock:
             start = self._best
         try:
             return solver.solve(self._problem, self._length, start, control)
         except Exception as failure:
-            log.warning("%s gave up: %s", solver.name, failure)
+            log.warning("%s failed: %s", solver.name, failure)
             raise
 
-    def _hear(self, incumbent: Incumbent) -> None:
-        """Tell the caller what is new, whoever found it."""
+    def _report(self, incumbent: Incumbent) -> None:
+        """Report an improvement by any solver to the caller."""
         with self._lock:
-            best = incumbent if _is_news(incumbent, self._best) else self._best
+            best = incumbent if _is_better(incumbent, self._best) else self._best
             best = replace(best, frontier=incumbent.frontier or self._best.frontier)
             if best != self._best:
                 self._best = best
                 self._control.report(best)
 
 
-def _is_news(new: Incumbent, old: Incumbent) -> bool:
+def _is_better(new: Incumbent, old: Incumbent) -> bool:
     if new.formula is None or old.formula is None:
         return new.formula is not None
     known = (old.errors, old.formula.size, -old.proved_length)

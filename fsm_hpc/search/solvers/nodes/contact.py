@@ -1,4 +1,4 @@
-"""How helpers find a search and prove that they are its own: a file that only the user can read."""
+"""The contact file of a search, by which its helpers find it and authenticate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEEDED = ("distributed", "cryptography")
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The address of a search, its code, and the certificate without which nobody is let in."""
+    """The address of a search, the digest of its code, and the certificate for connections."""
 
     address: str
     code: str
@@ -30,7 +30,7 @@ class Contact:
     key: str
 
     def write(self, path: Path) -> None:
-        """Nobody sees it half written, and nobody else sees it at all."""
+        """Write atomically, readable by the user only."""
         draft = path.with_suffix(".draft")
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
@@ -39,7 +39,7 @@ class Contact:
 
     @staticmethod
     def read(path: Path) -> Contact | None:
-        """None while it is not there; whoever wrote it has code run here, so it is the user's."""
+        """None while it does not exist; its owner can run code here, so it must be the user."""
         saved = serialization.read(path, is_own=True)
         return None if saved is None else serialization.convert(Contact, saved, path.name)
 
@@ -49,12 +49,12 @@ class Contact:
 
 
 def over(path: Path) -> Path:
-    """The file beside it that says that nobody is waited for any more."""
+    """The file beside it that marks the end of the search."""
     return path.with_suffix(".over")
 
 
 def security_of(certificate: str, key: str) -> Security:
-    """Connections are encrypted, and both ends have to show this very certificate."""
+    """Encrypted connections in which both ends present this certificate."""
     from distributed.security import Security
 
     own = {
@@ -66,7 +66,7 @@ def security_of(certificate: str, key: str) -> Security:
 
 
 def new_certificate() -> tuple[str, str]:
-    """A certificate and its key, made for one search."""
+    """A new certificate and its key, for one search."""
     from distributed.security import Security
 
     made = Security.temporary()
@@ -74,7 +74,7 @@ def new_certificate() -> tuple[str, str]:
 
 
 def ensure_installed() -> None:
-    """What several nodes need comes with an extra of the package."""
+    """Check that the packages of the extra `nodes` are installed."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UserError(
@@ -84,6 +84,6 @@ def ensure_installed() -> None:
 
 
 def address_towards(host: str, port: int) -> str:
-    """The address of this machine that the other end of a connection to there sees."""
+    """The address of this machine in a connection to that host."""
     with socket.create_connection((host, port), timeout=30) as connection:
         return str(connection.getsockname()[0])

@@ -1,4 +1,4 @@
-"""A helper: a process, mostly on another machine, that searches the parts that it is given."""
+"""A helper process, usually on another machine, that searches parts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from fsm_hpc.search.solvers.nodes import engine
 from fsm_hpc.search.solvers.nodes.contact import Contact, address_towards, over
 from fsm_hpc.system.machine import resident_mb
 
-PATIENCE_S = 600.0  # for the search to be there
-LOOK_S = 0.2
+PATIENCE_S = 600.0  # of waiting for the search
+CHECK_S = 0.2
 log = logging.getLogger(__name__)
 
 
 class Helper:
-    """What this process knows: its threads, and a solver that keeps what it learns of problems."""
+    """The threads of this process, and a solver that caches data of problems."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -42,8 +42,8 @@ _here: Helper | None = None
 
 
 def search(order: PartOrder, problem: Problem) -> Any:
-    """What dask runs as a task."""
-    assert _here is not None, "only a helper's process is asked to help"
+    """The task that dask runs."""
+    assert _here is not None, "not a helper process"
     return order.search(problem, _here)
 
 
@@ -51,15 +51,15 @@ def search(order: PartOrder, problem: Problem) -> Any:
 
 
 def serve(path: Path, threads: int, memory_mb: float) -> None:
-    """Help the search that the file tells of until it is over."""
+    """Help the search of the contact file until it ends."""
     global _here
-    ensure_compiled()  # before parts are given to this node
+    ensure_compiled()  # before this node receives parts
     contact = _await(path)
     if contact is None:
-        log.info("there is no search to help; leaving")
+        log.info("there is no search to help; exiting")
         return
     if contact.code != code_digest():
-        log.warning("the search has other code than this node; leaving")
+        log.warning("the search has other code than this node; exiting")
         return
     _here = Helper(threads)
     asyncio.run(_help(contact, memory_mb))
@@ -70,26 +70,26 @@ def _await(path: Path) -> Contact | None:
     while (contact := Contact.read(path)) is None and time.monotonic() < deadline:
         if over(path).exists():
             return None
-        time.sleep(LOOK_S)
+        time.sleep(CHECK_S)
     return contact
 
 
 async def _help(contact: Contact, memory_mb: float) -> None:
-    place = urlsplit(contact.address)
-    assert place.hostname is not None
-    assert place.port is not None
-    host = address_towards(place.hostname, place.port)
+    address = urlsplit(contact.address)
+    assert address.hostname is not None
+    assert address.port is not None
+    host = address_towards(address.hostname, address.port)
     async with engine.worker(contact.address, host, contact.security) as worker:
         closed = asyncio.ensure_future(worker.finished())
         while not closed.done():
-            await asyncio.wait([closed], timeout=LOOK_S)
+            await asyncio.wait([closed], timeout=CHECK_S)
             if resident_mb() > memory_mb:
-                log.warning("holds more than %.0f MB; leaving", memory_mb)
+                log.warning("uses more than %.0f MB; exiting", memory_mb)
                 return
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """`python -m ...helper FILE --threads N --memory-mb M`, as a process beside its search."""
+    """`python -m ...helper FILE --threads N --memory-mb M`, beside its search."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--threads", type=int, required=True)
@@ -101,13 +101,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def ignore_signals() -> None:
-    """The search is told to stop, saves what helpers have found, and then lets them go."""
+    """Signals are for the search, which then closes its helpers."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):
         signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":
-    # tasks name this module: its state is that of the imported one, not of __main__
+    # tasks use the state of the imported module, not that of __main__
     from fsm_hpc.search.solvers.nodes import helper
 
     sys.exit(helper.main())

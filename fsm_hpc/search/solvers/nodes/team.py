@@ -1,4 +1,4 @@
-"""The helpers of a search, reached through dask: they join, take parts, and may be lost."""
+"""The helpers of a search through dask: they join, search parts, and may be lost."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from fsm_hpc.search.solvers.nodes.contact import (
 from fsm_hpc.system.children import child_environment, module_command
 from fsm_hpc.system.files import open_to_append
 
-MOST_KEPT = 8  # problems that helpers know at a time
-HEAD_START_S = 5.0  # sizes that end before are not worth a message
-GOODBYE_S = 10.0  # for helpers to leave by themselves
+MOST_KEPT = 8  # problems that dask holds at a time
+HEAD_START_S = 5.0  # of search alone; shorter searches need no helpers
+EXIT_S = 10.0  # for helpers to exit
 
 
 class Team:
-    """What a search sees of its helpers; `Helpers` is the promise that it keeps."""
+    """The helpers of a search; implements `Helpers`."""
 
     def __init__(self, contact_file: Path, host: str, head_start_s: float | None = None) -> None:
         self.head_start_s = HEAD_START_S if head_start_s is None else head_start_s
         self._file = contact_file
-        self._problems: OrderedDict[str, Any] = OrderedDict()  # those that dask keeps
+        self._problems: OrderedDict[str, Any] = OrderedDict()  # that dask holds
         self._given: WeakSet[Future[Any]] = WeakSet()
         self._joined: set[str] = set()  # addresses of helpers
         certificate, key = new_certificate()
@@ -51,15 +51,15 @@ class Team:
         Contact(self.address, code_digest(), certificate, key).write(contact_file)
 
     def close(self) -> None:
-        """Let the helpers go; nothing of the connection is left."""
+        """Close the helpers and the connection."""
         self._file.unlink(missing_ok=True)
-        engine.hush(logging.CRITICAL)
-        for one in (self._client, self._cluster):
+        engine.silence(logging.CRITICAL)
+        for connection in (self._client, self._cluster):
             with suppress(Exception):
-                one.close(timeout=GOODBYE_S)
+                connection.close(timeout=EXIT_S)
 
     def ready(self) -> int:
-        """How many helpers there are; what nobody is left to search is lost."""
+        """The number of helpers; without any, their parts are cancelled."""
         workers = set(self._cluster.scheduler.workers)
         self._joined |= workers
         if not workers:
@@ -69,17 +69,17 @@ class Team:
 
     @property
     def lost(self) -> int:
-        """How many helpers were ready and are gone."""
+        """The number of helpers that were ready and are lost."""
         return len(self._joined - set(self._cluster.scheduler.workers))
 
     def give(self, problem: Problem, order: PartOrder) -> Future[Any]:
-        """Have dask search it on some helper, again on another one if that is lost."""
+        """Search a part on some helper, again on another one if that is lost."""
         future: Future[Any] = self._executor.submit(helper.search, order, self._sent(problem))
         self._given.add(future)
         return future
 
     def _sent(self, problem: Problem) -> Any:
-        """The problem as dask knows it, which takes it to every helper that needs it."""
+        """The problem in dask, which sends it to the helpers that need it."""
         name = problem.fingerprint
         if name not in self._problems:
             while len(self._problems) >= MOST_KEPT:
@@ -96,7 +96,7 @@ def _opened(log_file: Path) -> BinaryIO:
 def helpers_here(
     count: int, contact_file: Path, threads: int, memory_mb: float, log_file: Path
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Processes of this machine that wait for the file, then help; they end with the block."""
+    """Helper processes on this machine; they wait for the contact file and end with the block."""
     command = module_command(helper.__name__, str(contact_file))
     command += ["--threads", str(threads), "--memory-mb", str(memory_mb)]
     with _opened(log_file) as output:
@@ -107,7 +107,7 @@ def helpers_here(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                start_new_session=True,  # Ctrl-C reaches the search, which tells them
+                start_new_session=True,  # Ctrl-C reaches the search, which closes them
             )
             for _ in range(count)
         ]
@@ -116,7 +116,7 @@ def helpers_here(
     finally:
         for process in started:
             try:
-                process.wait(GOODBYE_S if not contact_file.exists() else 0.1)
+                process.wait(EXIT_S if not contact_file.exists() else 0.1)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
