@@ -298,7 +298,7 @@ _PLAIN: dict[Any, str] = {
 
 def _cell(text: str) -> str:
     sentence = text[:1].upper() + text[1:]
-    return sentence.replace("|", "\\|")
+    return sentence.replace("|", "\\|").replace("<", "&lt;")
 
 
 # ----------------------------------------------------------------------------------------- main

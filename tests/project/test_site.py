@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import fsm_hpc
 from tests.support.browser import browser
 
 ROOT = Path(__file__).parents[2]
@@ -59,14 +60,16 @@ def _loads(page: Path) -> list[str]:
     return parser.found
 
 
-def test_every_page_and_the_front_matter_are_in_the_site(site: Path) -> None:
-    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
-    assert {"index", "architecture", "reference", "CONTRIBUTING", "CHANGELOG"} <= pages
-    assert {path.stem for path in site.glob("*.html")} >= pages
+def test_every_page_is_in_the_site(site: Path) -> None:
+    docs = ROOT / "docs"
+    pages = {str(path.relative_to(docs).with_suffix("")) for path in docs.rglob("*.md")}
+    assert {"index", "architecture", "reference/api", "CONTRIBUTING", "glossary"} <= pages
+    assert {str(path.relative_to(site).with_suffix("")) for path in site.rglob("*.html")} >= pages
 
 
-def test_the_reference_has_the_public_names_and_what_they_say(site: Path) -> None:
-    text = (site / "reference.html").read_text(encoding="utf-8")
+def test_the_reference_has_the_public_names_and_inherited_members(site: Path) -> None:
+    text = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    assert 'id="fsm_hpc.FormulaClassifier.get_params"' in text
     for name in ("FormulaClassifier.fit", "Formula.words", "parse", "UserError"):
         assert f'id="fsm_hpc.{name}"' in text or f".{name}" in text
     assert "Find the formula" in text
@@ -86,12 +89,41 @@ def test_a_browser_asks_for_nothing_but_files_of_the_site(site: Path) -> None:
     with browser() as opened:
         page = opened.new_page()
         page.on("request", lambda request: asked.append(request.url))
-        for name in ("index.html", "architecture.html", "search.html?q=verdict"):
+        for name in ("index.html", "architecture.html", "explanation/solver-exactness.html"):
             page.goto(f"{site.as_uri()}/{name}")
             page.wait_for_load_state("load")
-        page.wait_for_selector("#search-results li a")
+        for words in ("troubleshooting", "PBS", "out of memory"):
+            page.goto(f"{site.as_uri()}/search.html?q={words}")
+            page.wait_for_selector("#search-results li a[href*='troubleshooting']")
     assert asked
     assert not [url for url in asked if not url.startswith((site.as_uri(), "data:"))]
+
+
+WIDTHS = (360, 768, 1280, 1920)
+
+
+def test_no_page_is_wider_than_the_window(site: Path) -> None:
+    too_wide = []
+    with browser() as opened:
+        page = opened.new_page()
+        for path in sorted(site.rglob("*.html")):
+            page.goto(path.as_uri())
+            for width in (*WIDTHS, 900, 1100, 1600):
+                page.set_viewport_size({"width": width, "height": 800})
+                if page.evaluate("document.documentElement.scrollWidth") > width:
+                    too_wide.append(f"{path.relative_to(site)} at {width}")
+    assert not too_wide
+
+
+def test_formulas_are_drawn_code_can_be_copied_and_the_version_is_shown(site: Path) -> None:
+    text = (site / "explanation" / "solver-exactness.html").read_text(encoding="utf-8")
+    assert text.count('<svg class="formula"') > 50
+    assert fsm_hpc.__version__ in (site / "index.html").read_text(encoding="utf-8")
+    with browser() as opened:
+        page = opened.new_page()
+        page.goto((site / "tutorials" / "own-table.html").as_uri())
+        page.locator("button.copy").first.click()
+        assert page.locator("button.copy").first.inner_text() == "Copied"
 
 
 # ------------------------------------------------------------------------------------------ the map
