@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fsm_hpc.models.explanation import RowExplanation
     from fsm_hpc.models.model import Model, Rule
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 _MODULES = {
     "Explanation": "models.black_box",
     "Formula": "formulas.formula",

@@ -126,14 +126,16 @@ def commands_page() -> str:
 def _command(command: usage.Command) -> str:
     title = "Run (without a command)" if command.name == usage.RUN else command.name
     parser = command.parser()
-    call = parser.format_usage().removeprefix("usage: ").strip()
+    call = f"{parser.prog} {command.call}".strip()
     own = (action for action in parser._actions if action.dest not in _COMMON)
     rows = "".join(map(_option_row, own))
     options = f"| option | meaning |\n|---|---|\n{rows}\n" if rows else ""
+    rows = "".join(f"| `{key}` | {_cell(text)} |\n" for key, text in command.settings.items())
+    settings = f"| setting | meaning |\n|---|---|\n{rows}\n" if rows else ""
     examples = "\n".join(f"python -m fsm_hpc {example}" for example in command.examples)
     return (
         f"\n## {title}\n\n{command.help}\n\n```text\n{call}\n```\n\n"
-        f"{options}```text\n{examples}\n```\n"
+        f"{options}{settings}```text\n{examples}\n```\n"
     )
 
 

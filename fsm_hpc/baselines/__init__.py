@@ -28,6 +28,15 @@ LABELS = {  # in tables and figures; the name itself where it is not listed
     "pytrees": "ConTree (pytrees)",
 }
 
+PACKAGES = {  # the package of a method, other than those that every result states
+    "ebm": "interpret-core",
+    "figs": "imodels",
+    "rulefit": "imodels",
+    "streed": "pystreed",
+    "contree": "pycontree",
+    "pytrees": "pytrees-rs",
+}
+
 
 def load(method: Method) -> Baseline:
     """The adapter of a baseline: the module of `baselines` with the method's name."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fsm_hpc.cli.usage import Option, option
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.measures import METRICS
 
@@ -17,56 +18,54 @@ if TYPE_CHECKING:
     from fsm_hpc.report.tables.builder import ReportOptions
     from fsm_hpc.study.files import StudyPaths
 
+AFTER = ("collect", "report")  # the commands that --after runs
+
 
 def files_and_overrides(
     arguments: Sequence[str], expected: str, count: int = 1, is_required: bool = True
 ) -> tuple[list[str], list[str]]:
-    """So many files among the arguments of a command, and its key=value arguments."""
+    """The file arguments of a command, and its key=value arguments."""
     named = [text for text in arguments if "=" not in text or Path(text).exists()]
     if len(named) != count and (named or is_required):
         raise UserError(f"expected {expected}, found: {', '.join(named) or 'none'}")
     return named, [text for text in arguments if text not in named]
 
 
-def json_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="data instead of tables, for scripts")
+JSON = option("--json", "print JSON instead of text")
+CONFIG = (
+    option("--cfg -c", "print the config and exit", choices=["job", "hydra", "all"]),
+    option("--resolve", "with --cfg: resolve interpolations ${...}"),
+    option("--package -p KEY", "with --cfg: print this section only"),
+)
+SUBMISSION = (
+    option("--wait", "wait until all jobs have ended"),
+    option("--after collect,report", "run these commands in a job after all others"),
+    option("--notify TEXT", "then send mail to this address, or run this shell command"),
+)
+TABLES = (
+    option("--metric", "(default: accuracy)", choices=tuple(METRICS), default="accuracy"),
+    option("--paper", "add the results of the paper"),
+    option("--names", "write formulas with column names"),
+    option("--letters", "with letters (default)", action="store_false", dest="names"),
+    option("--compare", "test differences between methods for significance"),
+    option("--margin POINTS", "non-inferiority margin of --compare (default: 1)", type=float),
+)
 
 
-def config_flags(parser: argparse.ArgumentParser) -> None:
-    """Show the config instead of using it."""
-    parser.add_argument(
-        "--cfg", "-c", choices=["job", "hydra", "all"], help="show the config and do nothing"
-    )
-    parser.add_argument("--resolve", action="store_true", help="of --cfg: resolve ${...}")
-    parser.add_argument("--package", "-p", metavar="KEY", help="of --cfg: show this part only")
+def multirun(help: str) -> Option:
+    return option("--multirun -m", help)
 
 
 def shows_config(flags: argparse.Namespace, overrides: Sequence[str]) -> bool:
-    """Show the config where --cfg asks for it."""
+    """Print the config if --cfg is given."""
     from fsm_hpc.study import compose
 
     if flags.cfg is None:
         if flags.resolve or flags.package:
-            raise UserError("--resolve and --package belong to --cfg: add --cfg job")
+            raise UserError("--resolve and --package need --cfg: add --cfg job")
         return False
     print(compose.show(overrides, flags.cfg, flags.package, flags.resolve), end="")
     return True
-
-
-AFTER = ("collect", "report")
-
-
-def submission_flags(parser: argparse.ArgumentParser) -> None:
-    """What a submission does beside submitting."""
-    parser.add_argument("--wait", action="store_true", help="stay until the jobs have ended")
-    parser.add_argument(
-        "--after",
-        metavar="collect,report",
-        help="run these commands in a job of its own when all jobs have ended",
-    )
-    parser.add_argument(
-        "--notify", metavar="TEXT", help="then send mail to name@host, or run this shell command"
-    )
 
 
 def _commands(text: str | None) -> tuple[str, ...]:
@@ -75,8 +74,9 @@ def _commands(text: str | None) -> tuple[str, ...]:
     names = tuple(filter(None, text.strip("[] ").replace(" ", "").split(",")))
     unknown = [name for name in names if name not in AFTER]
     if unknown or not names:
-        found = (unknown or [text])[0]
-        raise UserError(f"--after: expected one of {', '.join(AFTER)}, found {found!r}")
+        raise UserError(
+            f"--after: expected one of {', '.join(AFTER)}, found {(unknown or [text])[0]!r}"
+        )
     return names
 
 
@@ -85,29 +85,6 @@ def of_submission(flags: argparse.Namespace) -> Options:
     from fsm_hpc.cluster.submit.launch import Options
 
     return Options(flags.wait, Afterwards(_commands(flags.after), flags.notify))
-
-
-def table_flags(parser: argparse.ArgumentParser) -> None:
-    """What a reader wants to see in tables."""
-    parser.add_argument("--paper", action="store_true", help="the paper's figures beside yours")
-    parser.add_argument(
-        "--names", action="store_true", help="formulas with attribute names instead of letters"
-    )
-    parser.add_argument(
-        "--metric",
-        choices=tuple(METRICS),
-        default="accuracy",
-        help="what tables, figures and comparisons show (accuracy)",
-    )
-    parser.add_argument(
-        "--letters", action="store_false", dest="names", help="with letters and a legend (default)"
-    )
-    parser.add_argument(
-        "--compare", action="store_true", help="test the differences between methods"
-    )
-    parser.add_argument(
-        "--margin", type=float, metavar="POINTS", help="that 'not worse' may cost (1)"
-    )
 
 
 def report_options(flags: argparse.Namespace) -> ReportOptions:
@@ -122,19 +99,19 @@ def report_options(flags: argparse.Namespace) -> ReportOptions:
 
 
 def read_study(overrides: Sequence[str]) -> tuple[StudyPaths, Study]:
-    """The study that the overrides mean, with the folds of it that they name, and those missing."""
+    """The selected study with its finished folds, and its missing ones."""
     from fsm_hpc.cluster.watch import selection
     from fsm_hpc.report import collect
     from fsm_hpc.study.files import StudyPaths
 
-    named = selection.sort(overrides)
-    named.refuse_rule("a table of folds")
-    if named.name_a_sweep:
-        swept = selection.select(overrides)
-        paths = swept[0].paths.study
-        return paths, collect.read(paths, swept)
-    named.refuse_without_effect()
-    paths = StudyPaths(named.study)
-    is_part = named.filters or named.settings
-    found = selection.on_disk(named) if is_part else None
-    return paths, collect.read(paths, found, fills_up="fold" not in named.filters)
+    selected = selection.sort(overrides)
+    selected.refuse_rule("a table of folds")
+    if selected.name_a_sweep:
+        folds = selection.select(overrides)
+        paths = folds[0].paths.study
+        return paths, collect.read(paths, folds)
+    selected.refuse_without_effect()
+    is_part = selected.filters or selected.settings
+    on_disk = selection.on_disk(selected) if is_part else None
+    paths = StudyPaths(selected.study)
+    return paths, collect.read(paths, on_disk, fills_up="fold" not in selected.filters)

@@ -1,4 +1,4 @@
-"""The good set of a fold's formula, written beside its result where the config asks for it."""
+"""The near-optimal formulas of a fold (Rashomon set), written next to its result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_BYTES = 2**30  # of a file that is read
 
 
 def check(fold: Fold, fitted: Problem) -> None:
-    """Before anything is searched: whether the set is defined, and its search compiled."""
+    """Before the search: check that the set is defined, and compile its search."""
     if fold.config.scan.alternatives is not None:
         from fsm_hpc.search.near_optimal.compiling import ensure_compiled
         from fsm_hpc.search.near_optimal.rashomon import slack_errors
@@ -46,9 +46,9 @@ def find_and_write(
     say: Callable[[str], None] = lambda text: None,
     helpers: Helpers | None = None,
 ) -> AlternativesRow | None:
-    """Write the families into the fold's folder; what the result says of them.
+    """Write alternatives.json; its summary in the result.
 
-    It has the time of the final formula. A formula that is not proved has no slack, and no set.
+    Its time limit is that of the final formula. An unproved formula has no such set.
     """
     config = fold.config
     if config.scan.alternatives is None or not done.proved or done.errors is None:
@@ -68,19 +68,19 @@ def find_and_write(
     _write(fold.paths, good, say)
     mark.remove(good)
     if not good.is_complete:
-        with suppress(OSError):  # what time cut short is told as such, and not gone on with
+        with suppress(OSError):  # an incomplete set is final
             mark.path.unlink(missing_ok=True)
-    return _said(good)
+    return _row(good)
 
 
 def _write(paths: FoldPaths, good: RashomonSet, say: Callable[[str], None]) -> None:
-    told = files.quarantine_if_invalid(paths.alternatives, _read)
-    if told:
-        say(told)
+    message = files.quarantine_if_invalid(paths.alternatives, _read)
+    if message:
+        say(message)
     serialization.write(paths.alternatives, FORMAT, good.to_dict())
 
 
-def _said(good: RashomonSet) -> AlternativesRow:
+def _row(good: RashomonSet) -> AlternativesRow:
     return {
         "slack": good.slack,
         "count": good.count,
@@ -91,7 +91,7 @@ def _said(good: RashomonSet) -> AlternativesRow:
 
 
 def file_error(paths: FoldPaths, done: FoldResult) -> str:
-    """What is wrong with the file of a fold that has counted its alternatives; "" if nothing."""
+    """An error in alternatives.json of a fold with alternatives; empty without one."""
     if done.alternatives is None:
         return ""
     again = f"`alternatives {paths.folder} slack={done.alternatives['slack']}` counts them again"
@@ -102,9 +102,9 @@ def file_error(paths: FoldPaths, done: FoldResult) -> str:
     except (UnreadableError, OSError) as error:
         return f"{error}; {again}"
     if saved is None:
-        return f"{paths.alternatives.name} is not there; {again}"
+        return f"{paths.alternatives.name} is missing; {again}"
     if serialization.checksum(saved) != done.alternatives.get("digest"):
-        return f"{paths.alternatives.name} is not what was written with the result; {again}"
+        return f"{paths.alternatives.name} does not belong to the result; {again}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Settings from plain values and back, each value checked for its type and range."""
+"""Convert plain values to settings, and check the type and range of each."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from fsm_hpc.system import serialization
 from fsm_hpc.system.settings import Setting, fields_of
 
 T = TypeVar("T")
-MANDATORY = "???"  # what Hydra calls a value that has to be given
-MOST = 2**63  # beyond which no file of the program is read back
-# what was a setting once, and the option of the command that replaces it
+MANDATORY = "???"  # a missing value of Hydra
+MOST = 2**63  # files of the program hold smaller numbers only
+# former settings, and the options that replace them
 OPTIONS = {"wait": "--wait", "after": "--after collect,report", "notify": "--notify NAME@HOST"}
-# options of schedulers whose value is a list to them, so that commas in it are no sweep
+# options of schedulers with lists as values, in which commas are no sweep
 LISTS = frozenset(
     [
         *("partition", "mail-type", "exclude", "nodelist", "clusters", "reservation"),
         *("gres", "licenses", "dependency", "export", "tres-per-task"),
     ]
 )
-_sections: dict[tuple[Any, str, str], Any] = {}  # folds of a sweep share theirs
+_sections: dict[tuple[Any, str, str], Any] = {}  # cache: folds of a sweep share sections
 
 
 def refuse_option(key: str) -> None:
-    """Name the option of a command that took the place of a setting."""
+    """Refuse a former setting, and name the option that replaces it."""
     if key in OPTIONS:
         raise UserError(f"{key} is an option of the command: write {OPTIONS[key]}, not {key}=...")
 
 
 def is_list(key: str) -> bool:
-    """Whether its value is a list to a scheduler: `cluster.by.bank.options.exclude`."""
+    """Whether a scheduler takes a list for it: `cluster.by.bank.options.exclude`."""
     section, _, name = key.rpartition(".")
     return section.partition(".")[0] == "cluster" and name.replace("_", "-") in LISTS
 
 
 def joined_list(key: str, value: str) -> str | None:
-    """The text that a value such as `a,b` or `n[1,3-5]` stands for; None where it is not a list to
-    the scheduler, and where `[a,b]` or `choice(a,b)` is Hydra's to read."""
+    """The text of a list of the scheduler, such as `a,b` or `n[1,3-5]`; None for other keys, and
+    for `[a,b]` or `choice(a,b)`, which Hydra parses."""
     is_read_by_hydra = re.match(r"\s*(\[|\{|\w+\()", value)
     if not is_list(key) or is_read_by_hydra or not re.search(r"[,\[]", value):
         return None
@@ -59,20 +59,20 @@ def joined_list(key: str, value: str) -> str | None:
 
 
 def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
-    """A dataclass from plain values; wrong names and types are the user's to mend."""
-    known = {one.key: one for one in fields_of(kind)}  # type: ignore[arg-type]
+    """A dataclass of plain values; refuses unknown names and wrong types."""
+    known = {setting.key: setting for setting in fields_of(kind)}  # type: ignore[arg-type]
     for name in sorted(set(values) - set(known)):
         refuse_option(where + name)
         raise UserError(f"{where}{name} is not a setting; expected one of: {', '.join(known)}")
-    for name, one in known.items():
-        if one.default is MISSING and name not in values:
+    for name, setting in known.items():
+        if setting.default is MISSING and name not in values:
             raise UserError(f"{where}{name} is missing")
     return kind(**{name: _checked(known[name], v, where + name) for name, v in values.items()})
 
 
-def _checked(one: Setting, value: Any, where: str) -> Any:
-    typed = _typed(one.hint, value, where)
-    one.info.check(where, typed)
+def _checked(setting: Setting, value: Any, where: str) -> Any:
+    typed = _typed(setting.hint, value, where)
+    setting.info.check(where, typed)
     return typed
 
 
@@ -87,7 +87,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         inner = next(option for option in options if option is not type(None))
         return None if value is None else _typed(inner, value, where)
     if origin is tuple and isinstance(value, (list, tuple, str, int, float)):
-        items = value if isinstance(value, (list, tuple)) else [value]  # `dataset.drop=id`: of one
+        items = value if isinstance(value, (list, tuple)) else [value]  # `dataset.drop=id`
         return tuple(_typed(options[0], item, where) for item in items)
     if hint is str and isinstance(value, (list, tuple)) and is_list(where):
         return ",".join(map(str, value)) or None
@@ -99,10 +99,10 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
 
 
 def _section(kind: Any, values: Mapping[str, Any], where: str) -> Any:
-    known_by = (kind, repr(values), where)
-    if known_by not in _sections:
-        _sections[known_by] = build(kind, values, where)
-    return _sections[known_by]
+    key = (kind, repr(values), where)
+    if key not in _sections:
+        _sections[key] = build(kind, values, where)
+    return _sections[key]
 
 
 def _scalar(hint: Any, value: Any, where: str) -> Any:
@@ -123,25 +123,25 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(hint, type) and type(value) is hint:
         return value
-    words = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-    raise UserError(f"{where}: expected {words.get(hint, 'a list or a group')}, found {value!r}")
+    expected = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    raise UserError(f"{where}: expected {expected.get(hint, 'a list or a group')}, found {value!r}")
 
 
 def schema(kind: Any) -> type[Any]:
-    """A class with the same keys and defaults, for Hydra. OmegaConf would make an integer 1 of 1.5,
-    and knows enumerations by other names, so that types of values are left to `build`."""
-    made: list[tuple[str, Any, Any]] = []
-    for one in fields_of(kind):
-        if one.is_section:
-            section = schema(one.hint)
-            made.append((one.key, section, field(default_factory=section)))
-        elif one.is_setting:
-            made.append((one.key, Any, field(default_factory=partial(_default, one))))
-    return make_dataclass(kind.__name__, made)
+    """A structured config for Hydra with the same keys and defaults. `build` checks the types, as
+    OmegaConf converts 1.5 to the integer 1 and has other names for enumerations."""
+    fields: list[tuple[str, Any, Any]] = []
+    for setting in fields_of(kind):
+        if setting.is_section:
+            section = schema(setting.hint)
+            fields.append((setting.key, section, field(default_factory=section)))
+        elif setting.is_setting:
+            fields.append((setting.key, Any, field(default_factory=partial(_default, setting))))
+    return make_dataclass(kind.__name__, fields)
 
 
-def _default(one: Setting) -> Any:
-    return MANDATORY if one.default is MISSING else serialization.plain(one.default)
+def _default(setting: Setting) -> Any:
+    return MANDATORY if setting.default is MISSING else serialization.plain(setting.default)
 
 
 def differing(
@@ -149,8 +149,8 @@ def differing(
 ) -> Iterator[tuple[str, Any, Any]]:
     """The keys in which plain values differ, each with both values."""
     for name in {**first, **other}:
-        one, another = first.get(name), other.get(name)
-        if isinstance(one, Mapping) and isinstance(another, Mapping):
-            yield from differing(one, another, f"{prefix}{name}.")
-        elif one != another:
-            yield f"{prefix}{name}", one, another
+        value, other_value = first.get(name), other.get(name)
+        if isinstance(value, Mapping) and isinstance(other_value, Mapping):
+            yield from differing(value, other_value, f"{prefix}{name}.")
+        elif value != other_value:
+            yield f"{prefix}{name}", value, other_value

@@ -1,4 +1,4 @@
-"""A scan state to disk and back, only for the same problem."""
+"""Write scan states to scan.json, and read them for the same problem."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from fsm_hpc.system import clock, serialization
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 
-HEARTBEAT_S = 15.0  # how much of the time spent a kill can lose
+HEARTBEAT_S = 15.0  # the largest time that is lost when a process is killed
 Watch = Callable[[ScanState], None]
 _SPLIT_KEYS = ("lengths", "spare", "under_way")
-MayWrite = Callable[[], bool]  # False once another attempt has taken the fold over
+MayWrite = Callable[[], bool]  # False if another attempt has taken over the fold
 
 
 def key(splits: Sequence[Split]) -> str:
-    """What a state belongs to: the rows that it was trained on, and those that chose."""
+    """The fingerprint of the training and validation rows of a state."""
     parts = [split.train.fingerprint + split.validation.fingerprint for split in splits]
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def save(path: Path, state: ScanState, fingerprint: str) -> None:
-    """Write the state; a reader sees the old one or the new one, never half of it."""
+    """Write the state atomically."""
     content = {"fingerprint": fingerprint} | _content(state)
     serialization.write(path, scan_file.FORMAT, content)
 
 
 class OutdatedError(UnreadableError):
-    """A state that belongs to other rows or settings."""
+    """A state of other rows or settings."""
 
 
 def load(path: Path, fingerprint: str) -> ScanState:
-    """The state on disk; a fresh one where there is none."""
+    """The state on disk, or an empty one."""
     saved = scan_file.read(path)
     if saved is None:
         return ScanState()
     if saved["fingerprint"] != fingerprint:
         count = len(saved["lengths"]) + len(saved["spare"])
         lengths = counted(count, "proved length")
-        raise OutdatedError(f"{path.name} is of other rows or settings, with {lengths}")
+        raise OutdatedError(f"{path.name} is of other rows or settings ({lengths})")
     return _state_of(saved)
 
 
@@ -74,7 +74,7 @@ def _content(state: ScanState) -> dict[str, Any]:
 
 
 def _attempts(saved: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All lengths under way."""
+    """All lengths in progress."""
     by_split = (saved, *saved.get("splits", ()))
     yield from filter(None, (saved["final"], *(progress["under_way"] for progress in by_split)))
 
@@ -86,7 +86,7 @@ def length_row(entry: Length) -> dict[str, Any]:
 
 
 def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str:
-    """What a state from disk says that does not hold on these rows; nothing where all does."""
+    """The first claim of a state that does not hold on these rows; empty without one."""
     return next(_wrong_in(state, splits, fitted), "")
 
 
@@ -95,7 +95,7 @@ def _wrong_in(state: ScanState, splits: Sequence[Split], fitted: Problem) -> Ite
         for number, entry in enumerate(progress.whole.lengths, first_length(splits)):
             is_proved = entry.proved == split.train.has_exact_weights
             if entry.length != number or not is_proved or entry.size > number:
-                yield f"scan.json: length {number} is not the one that stands in its place"
+                yield f"scan.json: length {number} is not in its place"
             if errors_of(split.train, entry.formula) != entry.errors:
                 yield f"scan.json: {entry.formula} does not make {entry.errors} errors"
             elif not split.train.meets_constraints(entry.formula):
@@ -115,7 +115,7 @@ def _wrong_attempt(problem: Problem, attempt: LengthAttempt | None) -> Iterator[
 
 
 class CheckpointWriter:
-    """Keeps scan.json up to date: every step at once, everything else every few seconds."""
+    """Keeps scan.json up to date: writes every step at once, improvements every few seconds."""
 
     def __init__(
         self, path: Path, fingerprint: str, watch: Watch, may_write: MayWrite = lambda: True
@@ -137,14 +137,14 @@ class CheckpointWriter:
         self._thread.join()
 
     def __call__(self, state: ScanState) -> None:
-        """A step is done: it is on disk when this returns."""
+        """Write the state after a step."""
         with self._lock:
             self._latest = None
             self._save(state)
         self._watch(state)
 
     def note(self, state: ScanState) -> None:
-        """Something is better in the step under way: to disk with the next beat."""
+        """Write an improvement within a step with the next heartbeat."""
         with self._lock:
             self._latest, self._noted_at = state, clock.monotonic()
         self._watch(state)
@@ -154,7 +154,7 @@ class CheckpointWriter:
             with self._lock:
                 if self._latest is not None:
                     passed_s = clock.monotonic() - self._noted_at
-                    with suppress(OSError):  # a full disk may have room at the next beat
+                    with suppress(OSError):  # a full disk may have space later
                         self._save(self._latest.aged(passed_s))
 
     def _save(self, state: ScanState) -> None:

@@ -1,4 +1,4 @@
-"""Overrides (`key=value`) -> composed values -> the configs of the folds that they name."""
+"""Compose overrides (`key=value`) to the configs of folds."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ Job = Sequence[Choice]  # one value of every override
 
 
 def compose(overrides: Sequence[str]) -> Config:
-    """The one fold that these overrides name."""
+    """The config of one fold."""
     _check(overrides)
-    several = [one.input_line for one in hydra.parse(overrides) if one.is_sweep_override()]
-    if several:
-        raise UserError(f"{several[0]} names several folds; add -m to run them all")
+    sweeps = [parsed.input_line for parsed in hydra.parse(overrides) if parsed.is_sweep_override()]
+    if sweeps:
+        raise UserError(f"{sweeps[0]} names several folds; add -m to run them all")
     return built(hydra.resolved_values(unresolved(overrides), overrides), overrides)
 
 
 def compose_any(overrides: Sequence[str]) -> Config:
-    """A config with these overrides, for what depends neither on the dataset nor the method."""
+    """A config for a purpose that needs neither a dataset nor a method."""
     return compose(hydra.with_placeholders(overrides))
 
 
 def show(
     overrides: Sequence[str], part: str = "job", package: str | None = None, resolve: bool = False
 ) -> str:
-    """The composed config as YAML; what a run would refuse is refused."""
+    """The composed config as YAML; refuses what a run would refuse."""
     name = f"dataset.name={quoted(compose(overrides).dataset.name)}"
     return hydra.shown([*overrides, *([name] if part == "job" else [])], part, package, resolve)
 
 
 @gc_paused()
 def expand(overrides: Sequence[str]) -> list[Config]:
-    """All folds of a sweep: lists, ranges and globs multiply out, and folds do so by themselves."""
+    """All folds of a sweep: the product of lists, ranges and globs, by default with all folds."""
     _check(overrides)
     chosen = {key_of(override): override for override in _with_sweep_params(overrides)}
     folds = chosen.pop("fold", f"fold={ALL_FOLDS}")
@@ -78,8 +78,8 @@ def expand(overrides: Sequence[str]) -> list[Config]:
 @lru_cache(maxsize=64)  # most jobs of a sweep have the same folds
 def _fold_choices(override: str, jobs: int) -> list[Choice]:
     check_sweep(hydra.parse([override]), jobs)
-    (found,) = hydra.choices([override])
-    return found
+    (choices,) = hydra.choices([override])
+    return choices
 
 
 def _with_fold(config: Config, number: Any) -> Config:
@@ -89,23 +89,24 @@ def _with_fold(config: Config, number: Any) -> Config:
 
 
 def _check(overrides: Sequence[str]) -> None:
-    """Keys that are no settings are refused, and so is the name of a variant."""
+    """Refuse unknown keys, and the name of a variant."""
     keys.check(overrides)
     for override in overrides:
         if key_of(override) == "variant":
             raise UserError(
-                f"{override} names folds that have begun, for `status` and its like; to begin a "
-                "variant, give the setting that makes it: seed=2"
+                f"{override} selects existing folds; to start a variant, give the setting that "
+                "differs: seed=2"
             )
 
 
 def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
-    """The overrides, after those that an experiment sets for a sweep."""
+    """The overrides, preceded by hydra.sweeper.params of an experiment."""
     given = {key_of(override) for override in overrides}
-    fixed = [one.input_line for one in hydra.parse(overrides) if not one.is_sweep_override()]
+    parsed = hydra.parse(overrides)
+    fixed = [override.input_line for override in parsed if not override.is_sweep_override()]
     composed = hydra.composed(hydra.with_placeholders(fixed))
-    found = composed.hydra.sweeper.get("params") or {}
-    yield from (f"{key}={value}" for key, value in found.items() if key not in given)
+    params = composed.hydra.sweeper.get("params") or {}
+    yield from (f"{key}={value}" for key, value in params.items() if key not in given)
     is_auto = composed.cluster.get("scheduler") == AUTO and "cluster" not in given
     yield from _on_site(overrides, composed.cluster.detect) if is_auto else overrides
 
@@ -114,7 +115,7 @@ def _with_sweep_params(overrides: Sequence[str]) -> Iterator[str]:
 
 
 def unresolved(overrides: Sequence[str]) -> Values:
-    """The composed values, with the cluster that is here in place of `cluster=auto`."""
+    """The composed values, with the detected cluster instead of `cluster=auto`."""
     values = hydra.unresolved(overrides)
     cluster = values.get("cluster")
     if not isinstance(cluster, dict) or cluster.get("scheduler") != AUTO:
@@ -123,23 +124,23 @@ def unresolved(overrides: Sequence[str]) -> Values:
 
 
 def _on_site(overrides: Sequence[str], detect: Mapping[str, str]) -> list[str]:
-    """`cluster=auto` said as what it is on this machine."""
+    """The overrides with the detected cluster."""
     rest = [override for override in overrides if key_of(override) != "cluster"]
-    found = (name for name, program in detect.items() if which(program))
-    return [*rest, f"cluster={next(found, 'local')}"]
+    detected = (name for name, program in detect.items() if which(program))
+    return [*rest, f"cluster={next(detected, 'local')}"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """What Hydra composes for a choice of config groups."""
+    """The composition of one choice of config groups."""
 
     values: Values
-    interpolations: str  # text that has them
-    takes_values: bool  # no key of an override is inside of another's, so that order matters
+    interpolations: str  # text with interpolations; empty without any
+    takes_values: bool  # no key of an override is inside another, so that their order is irrelevant
 
 
 class Composer:
-    """Composes many jobs: each choice of config groups once, and puts values into what it gives."""
+    """Composes many jobs: each choice of config groups once, then sets values in the result."""
 
     def __init__(self, raw: Callable[[Sequence[str]], Values] = unresolved) -> None:
         self._raw, self._groups = raw, config_folders.groups()
@@ -150,7 +151,7 @@ class Composer:
         return built(self.values(job), [choice.text for choice in job])
 
     def values(self, job: Job) -> Values:
-        """What Hydra would compose for this job alone."""
+        """The values that Hydra would compose for this job."""
         texts, base = [choice.text for choice in job], self._base(job)
         interpolations = f"{base.interpolations}{texts}"
         is_mapping = any(isinstance(choice.value, dict) for choice in job)
@@ -163,45 +164,46 @@ class Composer:
         return hydra.resolved_values(values, texts) if "${" in interpolations else values
 
     def refers_to_fold(self, job: Job) -> bool:
-        """Whether an interpolation may stand for the number of the fold."""
+        """Whether an interpolation may refer to the number of the fold."""
         text = self._base(job).interpolations + "".join(choice.text for choice in job)
         return re.search(r"\$\{[^}]*\bfold\b", text) is not None
 
     def _is_value(self, choice: Choice) -> bool:
-        """Whether it is the value of a setting; else it chooses a file of a config group."""
+        """Whether it sets a value; otherwise it selects a file of a config group."""
         is_other = choice.key in self._groups or choice.text.startswith("~")
         return not is_other and not choice.key.startswith("hydra")
 
     def _base(self, job: Job) -> _Base:
-        known_by = tuple(one.key if self._is_value(one) else one.text for one in job)
-        if known_by not in self._bases:
+        key = tuple(choice.key if self._is_value(choice) else choice.text for choice in job)
+        if key not in self._bases:
             values = self._of_sections(job) or self._raw([choice.text for choice in job])
             text = repr(values)
             paths = [f"{choice.key}." for choice in filter(self._is_value, job)]
             overlap = any(b.startswith(a) for a, b in itertools.permutations(paths, 2))
-            self._bases[known_by] = _Base(values, text if "${" in text else "", not overlap)
+            self._bases[key] = _Base(values, text if "${" in text else "", not overlap)
             self._first = self._first or job
-        return self._bases[known_by]
+        return self._bases[key]
 
     def _of_sections(self, job: Job) -> Values | None:
-        """What other choices than the first ones give, each known to set its own section only."""
+        """The values of a job from compositions that differ from the first job in one group each;
+        None if one of them changes more than its own section."""
         first = self._first
         if [choice.key for choice in first] != [choice.key for choice in job]:
             return None
-        places = [n for n, one in enumerate(job) if one != first[n] and not self._is_value(one)]
-        values = self._base(first).values if len(places) > 1 else {}
+        changed = [n for n, c in enumerate(job) if c != first[n] and not self._is_value(c)]
+        values = self._base(first).values if len(changed) > 1 else {}
         sections = {}
-        for place in places if values else ():
-            found = self._base([*first[:place], job[place], *first[place + 1 :]]).values
-            key = job[place].key
-            if any(found.get(k) != values.get(k) for k in {**found, **values} if k != key):
+        for n in changed if values else ():
+            other = self._base([*first[:n], job[n], *first[n + 1 :]]).values
+            key = job[n].key
+            if any(other.get(k) != values.get(k) for k in {**other, **values} if k != key):
                 return None
-            sections[key] = found[key]
+            sections[key] = other[key]
         return {**values, **sections} if sections else None
 
 
 def with_value(values: Any, path: list[str], value: Any) -> Values:
-    """A copy with the value in its place; what is not on the way to it is shared."""
+    """A copy with this value at the path; shares all other parts."""
     inner = values if isinstance(values, dict) else {}
     name, *rest = path
     return {**inner, name: with_value(inner.get(name), rest, value) if rest else value}
@@ -211,27 +213,27 @@ def with_value(values: Any, path: list[str], value: Any) -> Values:
 
 
 def built(values: Values, overrides: Sequence[str] = ()) -> Config:
-    """The config of plain values; a table of the user's is named like its file."""
+    """The config of plain values; a table of the user is named after its file."""
     table = values.get("dataset")
     if not isinstance(table, dict):
         raise UserError("dataset is missing: expected dataset=NAME")
     if table.get("name") is None:
         name = Path(table.get("path") or "csv").name.partition(".")[0] or "csv"
         values = {**values, "dataset": {**table, "name": name}}
-    kept = [_without_interpolation(one, values) for one in overrides if _is_kept(one)]
+    kept = [_without_interpolation(text, values) for text in overrides if _is_kept(text)]
     stored = [*config_folders.options(), *kept]
     config = by_dataset_and_method(build(Config, {**values, "overrides": stored}))
-    return _with_fold(config, config.fold)  # refuses the number of the fold that `fit` makes
+    return _with_fold(config, config.fold)  # refuses the fold `all`, which is for `fit`
 
 
 def _is_kept(override: str) -> bool:
-    """Whether `resume` composes a fold with it again; where the fold is says the rest."""
+    """Whether `resume` needs the override; the folder of the fold states the others."""
     key = key_of(override)
     return not key.startswith("hydra") and key not in ("fold", "study", "results_dir")
 
 
 def _without_interpolation(override: str, values: Values) -> str:
-    """The override with the value that an interpolation had."""
+    """The override with the value of its interpolation."""
     if not has_interpolation(override):
         return override
     key = key_of(override)

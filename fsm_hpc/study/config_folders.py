@@ -1,4 +1,4 @@
-"""Where configs are: conf/, the folders of the user, and what --config-dir adds."""
+"""The folders of config files: conf/, those of the user, and --config-dir."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fsm_hpc.system.files import conf_dir
 
 @dataclass(frozen=True, slots=True)
 class ConfigSource:
-    """The primary config of a command, and a folder with more configs."""
+    """The primary config of a command, and an additional config folder."""
 
     name: str = "config"
     folder: Path | None = None
@@ -24,14 +24,14 @@ _SOURCE: ContextVar[ConfigSource] = ContextVar("source", default=ConfigSource())
 
 
 def use(name: str | None, folder: str | None) -> None:
-    """Take configs from where --config-name and --config-dir of this command say."""
+    """Use --config-name and --config-dir of this command."""
     if folder is not None and not Path(folder).is_dir():
         raise UserError(f"--config-dir: expected a folder, found {folder!r}")
     added = Path(folder).absolute() if folder is not None else None
     _SOURCE.set(ConfigSource(name.removesuffix(".yaml") if name else "config", added))
     name = primary_config()
-    if not any((place / f"{name}.yaml").is_file() for place in folders()):
-        known = [path.stem for place in folders() for path in place.glob("*.yaml")]
+    if not any((parent / f"{name}.yaml").is_file() for parent in folders()):
+        known = [path.stem for parent in folders() for path in parent.glob("*.yaml")]
         raise UserError(
             f"--config-name: {name}.yaml is in none of {', '.join(map(str, folders()))}"
             f"{did_you_mean(name, known)}; --config-dir FOLDER adds a folder"
@@ -39,7 +39,7 @@ def use(name: str | None, folder: str | None) -> None:
 
 
 def options() -> list[str]:
-    """The options of this command that say where configs are."""
+    """--config-dir and --config-name of this command."""
     source = _SOURCE.get()
     folder = [f"--config-dir={source.folder}"] if source.folder else []
     return [*folder, *([f"--config-name={source.name}"] if source.name != "config" else [])]
@@ -50,11 +50,11 @@ def primary_config() -> str:
 
 
 def own_folders() -> list[Path]:
-    """Where a site or a user keeps configs: --config-dir, $FSM_CONF_DIR, ~/.config/fsm_hpc."""
+    """The config folders of a site or user: --config-dir, $FSM_CONF_DIR, ~/.config/fsm_hpc."""
     given = os.environ.get("FSM_CONF_DIR")
-    named = [_SOURCE.get().folder, Path(given).absolute() if given else None]
-    places = [*named, Path.home() / ".config" / "fsm_hpc"]
-    return [place for place in places if place is not None and place.is_dir()]
+    home = Path.home() / ".config" / "fsm_hpc"
+    candidates = (_SOURCE.get().folder, Path(given).absolute() if given else None, home)
+    return [path for path in candidates if path is not None and path.is_dir()]
 
 
 def folders() -> list[Path]:
@@ -63,21 +63,21 @@ def folders() -> list[Path]:
 
 def groups() -> tuple[str, ...]:
     """The config groups: dataset, method, experiment and the other folders of conf/."""
-    found = {path.name for place in folders() for path in place.iterdir() if path.is_dir()}
-    return tuple(sorted(name for name in found if not name.startswith((".", "_"))))
+    names = {path.name for parent in folders() for path in parent.iterdir() if path.is_dir()}
+    return tuple(sorted(name for name in names if not name.startswith((".", "_"))))
 
 
 def names_in(group: str) -> list[str]:
     """The choices of a config group."""
-    return sorted({path.stem for place in folders() for path in (place / group).glob("*.yaml")})
+    return sorted({path.stem for parent in folders() for path in (parent / group).glob("*.yaml")})
 
 
 def not_text() -> Iterator[str]:
-    """The user's config files that are something else; ours are text."""
-    for path in (path for place in own_folders() for path in sorted(place.rglob("*.yaml"))):
+    """The config files of the user that are not UTF-8."""
+    for path in (path for parent in own_folders() for path in sorted(parent.rglob("*.yaml"))):
         try:
             path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             yield str(path)
-        except OSError:  # not the one that was read
+        except OSError:  # not the file that was read
             continue

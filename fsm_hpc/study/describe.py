@@ -1,4 +1,4 @@
-"""The result of a fold that was searched: its formula, accuracies and lengths."""
+"""Build the result of a fold: formula, accuracies and lengths."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def formula_result(fold: Fold, state: ScanState, splits: Sequence[Split]) -> Fol
 
 
 def _scores(fold: Fold, formula: Formula, fitted: Problem, test: Problem) -> Scores:
-    """A row's probability is the share of positive rows among fitted rows with its prediction."""
+    """The probability of a row: the share of positive rows among fitted rows of its prediction."""
     labels = fold.dataset.labels
     shares = smoothed_shares(formula.evaluate(fitted.table), labels[fold.rows.fitted])
     probabilities = np.where(formula.evaluate(test.table), shares[1], shares[0])
@@ -108,7 +108,7 @@ def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, An
 
 
 def common(fold: Fold, predicted: Truth, seconds: Seconds) -> FoldResult:
-    """What every method's result says; the parts of its own are filled in by the caller."""
+    """The fields that results of all methods have; the caller adds the others."""
     config, dataset, settings = fold.config, fold.dataset, fold.settings
     labels = dataset.labels[fold.rows.test]
     return FoldResult(

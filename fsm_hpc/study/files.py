@@ -1,4 +1,4 @@
-"""The one place that knows a file's name."""
+"""The names of all files of studies, folds and models."""
 
 from __future__ import annotations
 
@@ -7,9 +7,25 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 from fsm_hpc.study.fold_id import ALL, FoldId
+
+
+class _HasFolder(Protocol):
+    @property
+    def folder(self) -> Path: ...
+
+
+class _File:
+    """A file or folder of that name, as an attribute of a class with a `folder`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: _HasFolder, kind: type) -> Path:
+        return owner.folder / self._name
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,86 +34,56 @@ class StudyPaths:
 
     root: Path
 
+    settings = _File("study.json")  # the settings that the study started with
+    index = _File(".index")  # cache of the results of finished folds; can be removed at any time
+    lock = _File(".lock")  # held by a command that submits or cancels, or verifies a fold
+    folds_csv = _File("folds.csv")
+    lengths_csv = _File("lengths.csv")
+    tables = _File("tables")
+    plots = _File("plots")
+    report = _File("report.html")
+    submissions = _File("submissions")  # files of submitit: job scripts, pickles, output
+    generation = _File(".generation.json")  # the number of the last submission to a scheduler
+
+    @property
+    def folder(self) -> Path:
+        return self.root
+
     def fold(self, fold: FoldId) -> FoldPaths:
         return FoldPaths(self.root.joinpath(*fold.place, f"fold-{fold.part}"))
 
     def folds_on_disk(self) -> Iterator[tuple[FoldId, FoldPaths]]:
         """Every fold folder, in order."""
-        found = (one for dataset in _folders(self.root) for one in _folds_of(dataset))
-        yield from sorted(found, key=lambda item: item[0].order)
-
-    @property
-    def settings(self) -> Path:
-        """What the study began with: whatever differs from it is a variant."""
-        return self.root / "study.json"
-
-    @property
-    def index(self) -> Path:
-        """Cache of the results of finished folds; can be removed at any time."""
-        return self.root / ".index"
-
-    @property
-    def lock(self) -> Path:
-        """Held by the command that submits or cancels; of a fold, by who verifies its formula."""
-        return self.root / ".lock"
+        folds = (fold for dataset in _folders(self.root) for fold in _folds_of(dataset))
+        yield from sorted(folds, key=lambda item: item[0].order)
 
     def model(self, dataset: str, method: str) -> ModelPaths:
-        """The model that `fit` makes when no other folder is named."""
+        """The default folder of a model of `fit`."""
         return ModelPaths(self.root / dataset / method / "model")
-
-    @property
-    def folds_csv(self) -> Path:
-        return self.root / "folds.csv"
-
-    @property
-    def lengths_csv(self) -> Path:
-        return self.root / "lengths.csv"
-
-    @property
-    def tables(self) -> Path:
-        return self.root / "tables"
-
-    @property
-    def plots(self) -> Path:
-        return self.root / "plots"
-
-    @property
-    def report(self) -> Path:
-        return self.root / "report.html"
-
-    @property
-    def submissions(self) -> Path:
-        """What submitit writes: job scripts, pickles, output."""
-        return self.root / "submissions"
-
-    @property
-    def generation(self) -> Path:
-        """The number of the last submission to a scheduler."""
-        return self.root / ".generation.json"
 
 
 def _folds_of(dataset: Path) -> Iterator[tuple[FoldId, FoldPaths]]:
     for method in _folders(dataset):
         for folder in _folders(method):
             is_variant = "=" in folder.name
-            for one in _folders(folder) if is_variant else (folder,):
-                if (number := _number(one.name)) is not None:
+            for path in _folders(folder) if is_variant else (folder,):
+                if (number := _number(path.name)) is not None:
                     variant = folder.name if is_variant else ""
-                    yield FoldId(dataset.name, method.name, number, variant), FoldPaths(one)
+                    yield FoldId(dataset.name, method.name, number, variant), FoldPaths(path)
 
 
 def _number(folder: str) -> int | None:
-    """The fold that a folder is called after; None where it is none of a fold."""
+    """The fold of a folder name; None for any other name."""
     number = re.fullmatch(r"fold-(all|0|[1-9][0-9]{0,8})", folder)
     if number is None:
         return None
     return ALL if number[1] == "all" else int(number[1])
 
 
-def _folders(above: Path) -> list[Path]:
-    """The folders in a folder; none where it is not there, or cannot be read."""
+def _folders(parent: Path) -> list[Path]:
+    """The folders in a folder; none if it does not exist or cannot be read."""
     try:
-        return [above / entry.name for entry in os.scandir(above) if _is_folder(entry)]
+        return [parent / entry.name for entry in os.scandir(parent) if _is_folder(entry)]
     except OSError:
         return []
 
@@ -115,11 +101,22 @@ class FoldPaths:
 
     folder: Path
 
+    scan = _File("scan.json")  # the state of the scan after its last step
+    result = _File("result.json")
+    alternatives = _File("alternatives.json")  # near-optimal formulas, with scan.alternatives
+    unfinished_alternatives = _File(".result.alternatives.json")  # checkpoint of their search
+    claim = _File("claim.json.gz")  # claim of optimality with the fitted rows, with scan.claim
+    verification = _File("verification.json")  # outcome of the independent checker
+    log = _File("log.txt")
+    submission = _File("submission.json")  # the last submission: config, code, job id
+    attempt = _File("attempt.json")  # the running attempt, or how the last one ended
+    trials = _File("trials.json")  # the finished trials of a baseline
+
     @property
     def _method(self) -> Path:
-        """A variant is one folder in between, with a sign that no method has in its name."""
-        above = self.folder.parent
-        return above.parent if "=" in above.name else above
+        """The folder of the method; a variant is one folder in between, with `=` in its name."""
+        parent = self.folder.parent
+        return parent.parent if "=" in parent.name else parent
 
     @property
     def study(self) -> StudyPaths:
@@ -127,7 +124,7 @@ class FoldPaths:
 
     @property
     def id(self) -> FoldId | None:
-        """The fold that the folder is called after; None where it is none of a fold."""
+        """The fold of the folder name; None for any other name."""
         number, method = _number(self.folder.name), self._method
         variant = "" if method == self.folder.parent else self.folder.parent.name
         if number is None:
@@ -135,84 +132,31 @@ class FoldPaths:
         return FoldId(method.parent.name, method.name, number, variant)
 
     @property
-    def scan(self) -> Path:
-        """The state of the scan after its last step."""
-        return self.folder / "scan.json"
-
-    @property
-    def result(self) -> Path:
-        return self.folder / "result.json"
-
-    @property
-    def alternatives(self) -> Path:
-        """All formulas that are about as good, where `scan.alternatives` asked for them."""
-        return self.folder / "alternatives.json"
-
-    @property
-    def claim(self) -> Path:
-        """The claim of optimality with the fitted rows, where `claim` asked for it."""
-        return self.folder / "claim.json.gz"
-
-    @property
-    def verification(self) -> Path:
-        """What the independent checker found out about the formula."""
-        return self.folder / "verification.json"
-
-    @property
-    def unfinished_alternatives(self) -> Path:
-        """How far the search for them has come."""
-        return self.folder / ".result.alternatives.json"
-
-    @property
-    def log(self) -> Path:
-        return self.folder / "log.txt"
-
-    @property
-    def submission(self) -> Path:
-        """The last submission: config and code of that time, job id."""
-        return self.folder / "submission.json"
-
-    @property
-    def attempt(self) -> Path:
-        """Who works on the fold, or how the last attempt ended."""
-        return self.folder / "attempt.json"
-
-    @property
-    def trials(self) -> Path:
-        """The finished trials of a baseline."""
-        return self.folder / "trials.json"
-
-    @property
     def cross_validation(self) -> StudyPaths:
-        """Of the fold `all`: the folds that tell what to expect of its model."""
+        """Of the fold `all`: the folds that estimate the accuracy of its model."""
         return StudyPaths(self.folder / "folds")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPaths:
-    """What `fit` writes for its user."""
+    """The files that `fit` writes."""
 
     folder: Path
 
-    @property
-    def model(self) -> Path:
-        return self.folder / "model.json"
-
-    @property
-    def card(self) -> Path:
-        return self.folder / "model.html"
+    model = _File("model.json")
+    card = _File("model.html")
 
     @property
     def study(self) -> StudyPaths:
-        """Where its fold `all` is, unless it is in a study that folds share with it."""
+        """The study of its fold `all`, unless that is in a study with other folds."""
         return StudyPaths(self.folder / "folds")
 
     def folds(self) -> Iterator[FoldPaths]:
-        """Where its fold `all` may be; version 0.2 had the files of one beside model.json."""
+        """Possible folders of its fold `all`; version 0.2 wrote its files next to model.json."""
         yield from map(FoldPaths, self.study.root.glob("*/*/fold-all"))
         yield FoldPaths(self.folder.parent / "fold-all")
         yield FoldPaths(self.folder)
 
     def claim(self, of_class: str) -> Path:
-        """The claim of optimality; `of_class`: the class where there are more than two, or ""."""
+        """The claim of optimality; `of_class`: the class if there are more than two, or ""."""
         return self.folder / f"claim{of_class and f'-{quote(of_class, safe=str())}'}.json.gz"

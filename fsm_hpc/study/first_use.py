@@ -1,4 +1,4 @@
-"""Compile ahead everything that a first use would compile."""
+"""Compile all kernels before their first use."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import fsm_hpc.search
 from fsm_hpc.search.solvers.native.compiling import Say, Stage, ensure, ensure_compiled
 
-STAGES_IN = "compiling"  # a package of the search with kernels of its own has a module of this name
+STAGES_IN = "compiling"  # the module of this name in a package of the search with kernels
 
 
 def stages() -> Iterator[Stage]:
-    """Of every package of the search, in the order of its folders; a new one is found by itself."""
+    """The stages of all packages of the search, in the order of their folders."""
     packages = pkgutil.walk_packages(fsm_hpc.search.__path__, f"{fsm_hpc.search.__name__}.")
     for module in packages:
         if module.name.rpartition(".")[2] == STAGES_IN:
@@ -21,5 +21,5 @@ def stages() -> Iterator[Stage]:
 
 
 def compile_all(say: Say | None = None) -> float:
-    """Make all kernels ready, the solver's first, since folds wait for it; the seconds it took."""
+    """Compile all kernels, those of the solver first, as folds wait for them; the seconds."""
     return ensure_compiled(say) + sum(ensure(stage, say) for stage in stages())

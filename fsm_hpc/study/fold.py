@@ -1,4 +1,4 @@
-"""A fold with its table and rows, where it stands on disk, and what it may use."""
+"""A fold with its table, its rows and its files, and the resources that it may use."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import files, machine
 
-MOST_CLASSES = 20  # more are numbers, or a mistake
+MOST_CLASSES = 20  # a target with more is numeric, or a mistake
 
 
 @dataclass(frozen=True)
 class Fold:
-    """A config with its table, its rows and its place on disk."""
+    """A config with its table, its rows and its files."""
 
     config: Config
     dataset: Dataset
@@ -49,14 +49,14 @@ class Fold:
 
 
 def problem_of(dataset: Dataset, config: Config, rows: Rows) -> Problem:
-    """Some rows of a table as a solver sees them under this config."""
+    """The search problem of some rows of a table with this config."""
     method = config.method.name
-    wanted = (config.cuts.of(method), config.language.name, config.objective, dataset.weights)
-    return Problem.build(dataset.columns, dataset.labels, method, rows, *wanted, config.rule)
+    settings = (config.cuts.of(method), config.language.name, config.objective, dataset.weights)
+    return Problem.build(dataset.columns, dataset.labels, method, rows, *settings, config.rule)
 
 
 def prepare(config: Config) -> Fold:
-    """Read the table and make the fold; every mistake in the input shows here."""
+    """Read the table and split its rows; reports every error in the input."""
     dataset = load_table(config)
     refuse_other_table(config, dataset.digest)
     rows = fold_rows(dataset.labels, dataset.groups, config.fold, config.folding)
@@ -64,9 +64,9 @@ def prepare(config: Config) -> Fold:
 
 
 def load_table(config: Config) -> Dataset:
-    """The table, if it has the columns that cuts and constraints name.
+    """The table, with the columns that thresholds and constraints name.
 
-    Of the fold `all` of several classes it is that of the first of them.
+    For the fold `all` of more than two classes: the table of the first class.
     """
     classes = several_classes(config) if config.fold == ALL else []
     spec = against_rest(config.dataset, classes[0]) if classes else config.dataset
@@ -79,7 +79,7 @@ def load_table(config: Config) -> Dataset:
 
 
 def several_classes(config: Config) -> list[str]:
-    """The classes of a target with more than two; none where the settings name two."""
+    """The classes of a target with more than two; empty if the settings name two."""
     spec = config.dataset
     if spec.positive is not None or spec.negative is not None or spec.labels is not None:
         return []
@@ -87,13 +87,13 @@ def several_classes(config: Config) -> list[str]:
     return values if 2 < len(values) <= MOST_CLASSES else []
 
 
-def against_rest(spec: DatasetSpec, one: str) -> DatasetSpec:
-    """The table with one class set against all others."""
-    return replace(spec, positive=one, negative="rest")
+def against_rest(spec: DatasetSpec, label: str) -> DatasetSpec:
+    """The table with one class against all others."""
+    return replace(spec, positive=label, negative="rest")
 
 
 def refuse_other_table(config: Config, digest: str) -> None:
-    """Two tables of one file name would overwrite each other's results."""
+    """Refuse another table of the same file name, which would overwrite results."""
     paths, table = fold_paths(config), config.dataset.own_path
     done = result.load(paths.result, config.id) if table else None
     before = done.provenance.get("table") if done else None
@@ -102,11 +102,11 @@ def refuse_other_table(config: Config, digest: str) -> None:
     if before != table:
         raise UserError(
             f"{paths.folder} has the result of another table, {before}; "
-            "name this one with dataset.name=NAME, or keep it apart with study=NAME"
+            "give this table another name with dataset.name=NAME, or use study=NAME"
         )
 
 
-@lru_cache(maxsize=8)  # a sweep asks for the same table for every fold
+@lru_cache(maxsize=8)  # all folds of a sweep use the same table
 def load_dataset(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool) -> Dataset:
     return load(spec, data_dir, allow_changed)
 
@@ -117,28 +117,28 @@ def fold_paths(config: Config) -> FoldPaths:
 
 
 def reason_to_continue(config: Config, done: FoldResult) -> str | None:
-    """What a run with this config would add to a result; None when it is final."""
+    """Why a run with this config would improve a result; None if it is final."""
     out_of_memory = StopReason.OUT_OF_MEMORY.value
     if out_of_memory in (done.stop_reason, done.final_end):
         has_more = memory_mb(config) > 1.01 * (done.provenance.get("memory_mb") or 0)
-        return "ran out of memory; more is given now" if has_more else None
+        return "ran out of memory; more memory is given now" if has_more else None
     timed_out = done.stop_reason == StopReason.TIMEOUT.value
-    can_be_proved = done.weight_error == 0.0 and done.formula  # weights that were rounded stay so
+    can_be_proved = done.weight_error == 0.0 and done.formula  # rounded weights stay rounded
     is_unproved = not done.proved and can_be_proved
-    if config.fold == ALL:  # which has a share of fit.budget_h, and gives up before that is spent
+    if config.fold == ALL:  # with a share of fit.budget_h, which it may not use completely
         then = done.provenance.get("budgets_h", {})
         larger = [key for key, hours in config.budgets_h.items() if hours > then.get(key, 0.0)]
-        is_cut = timed_out or is_unproved
-        return f"a larger {larger[0]} lets it go on" if is_cut and larger else None
+        is_incomplete = timed_out or is_unproved
+        return f"a larger {larger[0]} continues it" if is_incomplete and larger else None
     if timed_out and done.seconds.scan / 3600 < config.scan.budget_h:
-        return f"timed out in the scan; {config.scan.budget_h:g} h budget lets it go on"
+        return f"timed out in the scan; a budget of {config.scan.budget_h:g} h continues it"
     if is_unproved and done.seconds.final / 3600 < config.final.budget_h:
-        return f"not proved; {config.final.budget_h:g} h budget lets it go on"
+        return f"not proved; a budget of {config.final.budget_h:g} h continues it"
     return None
 
 
 def final_result(fold: Fold) -> FoldResult | None:
-    """The result on disk, if it is the answer to this very fold and nothing is left to do."""
+    """The result on disk, if it has the settings of this fold and is final."""
     done = result.load(fold.paths.result, fold.config.id)
     if done is None or done.fingerprint != fingerprint.fingerprint(fold.settings):
         return None
@@ -146,22 +146,24 @@ def final_result(fold: Fold) -> FoldResult | None:
 
 
 def quarantine_other_results(fold: Fold, say: Callable[[str], None]) -> None:
-    """Before a fold is computed: keep, under a name that is told, what is not its result."""
+    """Before a fold is computed: rename files that are not its result, and report their names."""
     paths = fold.paths
-    told = files.quarantine_if_invalid(paths.result, lambda path: result.read(path, fold.config.id))
-    if told:
-        say(told)
+    message = files.quarantine_if_invalid(
+        paths.result, lambda path: result.read(path, fold.config.id)
+    )
+    if message:
+        say(message)
     done = result.load(paths.result, fold.config.id)
     if done is None or done.fingerprint == fingerprint.fingerprint(fold.settings):
         return
     changed = ", ".join(fingerprint.differences(done.settings, fold.settings)) or "its fingerprint"
     for path in (paths.result, paths.alternatives, paths.verification):
         if path.exists() and (kept := files.rename_outdated(path)):
-            say(f"{path.name} is of other rows or settings ({changed}); kept as {kept}")
+            say(f"{path.name} belongs to other rows or settings ({changed}); kept as {kept}")
 
 
 def report_changes(fold: Fold, say: Callable[[str], None]) -> None:
-    """Say why a fold that has a result is computed again."""
+    """Report why a fold with a result is computed again."""
     done = result.load(fold.paths.result, fold.config.id)
     if done is None:
         return
@@ -170,20 +172,20 @@ def report_changes(fold: Fold, say: Callable[[str], None]) -> None:
     if changed:
         say(f"computing again: {', '.join(changed)}")
     elif more:
-        say(f"going on: {more}")
+        say(f"continuing: {more}")
 
 
 def threads(config: Config) -> int:
     """Threads of the solver: as configured, else the cores that this process may use.
 
-    Of several nodes each has the cores that were asked for: on one machine they share it.
+    With several nodes: cluster.cpus, as they may share one machine.
     """
     cores = machine.available_cores()
     return config.solver.threads or (min(config.cluster.cpus, cores) if config.nodes > 1 else cores)
 
 
 def memory_mb(config: Config) -> float:
-    """What the solver may hold: its share of what the job, or the machine, has."""
+    """The memory limit of the solver: its share of the memory of the job or of the machine."""
     return round(
         config.cluster.memory_share * min(config.cluster.mem_gb * 1024, machine.physical_mb())
     )

@@ -1,4 +1,4 @@
-"""Which fold of a study: the name that every package knows it by."""
+"""The identity of a fold in a study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fsm_hpc.data.fold_kind import ALL as ALL
 from fsm_hpc.system.numbers import number_ranges
 
-PLAIN = "plain"  # said of folds that have the settings that the study began with
+PLAIN = "plain"  # the name of folds with the settings that the study started with
 
 
 class FoldId(NamedTuple):
@@ -17,11 +17,11 @@ class FoldId(NamedTuple):
     dataset: str
     method: str
     fold: int
-    variant: str = ""  # what differs from the settings that the study began with: seed=2
+    variant: str = ""  # the settings that differ from those that the study started with: seed=2
 
     @property
     def part(self) -> str:
-        """What a table calls it beside its dataset and method."""
+        """Its number or `all`, as text."""
         return fold_ranges([self.fold])
 
     def __str__(self) -> str:
@@ -29,12 +29,12 @@ class FoldId(NamedTuple):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The folders between that of the study and its own: (bank, pivot, seed=2)."""
+        """The folders between those of the study and of the fold: (bank, pivot, seed=2)."""
         return tuple(filter(None, (self.dataset, self.method, self.variant)))
 
     @property
     def order(self) -> tuple[str, str, str, int]:
-        """Variants behind the plain folds of their method."""
+        """The sort key: variants after the plain folds of their method."""
         return self.dataset, self.method, self.variant, self.fold
 
 

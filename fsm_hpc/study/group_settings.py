@@ -10,84 +10,69 @@ from fsm_hpc.formulas.language import Language
 from fsm_hpc.search.cuts import OBSERVED, CutRule, Cuts
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import Encoding, SolverName
-from fsm_hpc.system.settings import Scope, setting
+from fsm_hpc.system.settings import (
+    baseline_setting,
+    formula_setting,
+    result_setting,
+    setting,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class MethodSettings:
-    """conf/method: what is learnt, and how long a baseline is tuned."""
+    """conf/method: the model to fit, and how to tune a baseline."""
 
-    name: Method = setting(help="what is learnt", changes=Scope.ALL)
-    trials: int | None = setting(
-        None, "of a baseline: how many settings Optuna tries", least=1, changes=Scope.BASELINES
-    )
-    time_limit_s: float | None = setting(
-        None,
-        "of one fit, for packages that take such a limit",
-        least=1,
-        changes=Scope.BASELINES,
-        legacy=None,
+    name: Method = result_setting(help="the model to fit")
+    trials: int | None = baseline_setting(None, "number of Optuna trials of a baseline", least=1)
+    time_limit_s: float | None = baseline_setting(
+        None, "seconds for one fit, for packages with a time limit", least=1, legacy=None
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SolverSettings:
-    """conf/solver: who searches for the formula."""
+    """conf/solver: the program that searches for formulas."""
 
-    name: SolverName = setting(help="who searches for the formula")
-    threads: int | None = setting(None, "null: all cores that the job has", least=1)
+    name: SolverName = setting(help="the solver")
+    threads: int | None = setting(None, "null: all cores of the job", least=1)
     head_start_s: float | None = setting(
-        None, "portfolio: seconds that native searches alone", least=0
+        None, "portfolio: seconds before clingo_dl joins native", least=0
     )
     encoding: Encoding | None = setting(
-        None, "clingo_dl: fast rules, or plain, the paper's as they stand"
+        None, "clingo_dl: fast, or plain, the encoding of the paper"
     )
 
     @property
     def options(self) -> dict[str, Any]:
-        """What only some solvers take, by name."""
-        of = {SolverName.PORTFOLIO: "head_start_s", SolverName.CLINGO_DL: "encoding"}
-        name = of.get(self.name)
+        """The options of this solver only, by name."""
+        names = {SolverName.PORTFOLIO: "head_start_s", SolverName.CLINGO_DL: "encoding"}
+        name = names.get(self.name)
         value = getattr(self, name) if name else None
         return {} if name is None or value is None else {name: value}
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageSettings:
-    """conf/language: which formulas are searched."""
+    """conf/language: the connectives of formulas."""
 
-    name: Language = setting(
-        help="which connectives formulas have", changes=Scope.FORMULAS, legacy="paper"
-    )
+    name: Language = formula_setting(help="the connectives of formulas", legacy="paper")
 
 
 @dataclass(frozen=True, slots=True)
 class CutSettings:
-    """conf/cuts: where pivots and intervals may be cut; what a rule does not need is None."""
+    """conf/cuts: the candidate thresholds of numeric columns; None where a rule has no use."""
 
-    name: CutRule = setting(
-        help="where columns may be cut", changes=Scope.FORMULAS, legacy="observed"
+    name: CutRule = formula_setting(help="the candidate thresholds", legacy="observed")
+    n: int | None = formula_setting(
+        None, "number of quantiles per column", least=1, result_name="cuts_n", legacy=None
     )
-    n: int | None = setting(
-        None,
-        "quantiles of each column",
-        least=1,
-        changes=Scope.FORMULAS,
-        result_name="cuts_n",
-        legacy=None,
+    given: dict[str, Any] | None = formula_setting(
+        None, "thresholds by column: {age: [18, 40]}", result_name="cuts_given", legacy=None
     )
-    given: dict[str, Any] | None = setting(
+    slack: int | None = formula_setting(
         None,
-        "the cuts of columns: {age: [18, 40]}",
-        changes=Scope.FORMULAS,
-        result_name="cuts_given",
-        legacy=None,
-    )
-    slack: int | None = setting(
-        None,
-        "errors on the fitted rows that rounder cuts may cost",
+        "additional errors on the fitted rows that rounded thresholds may cause",
         least=0,
-        changes=Scope.FORMULAS,
         result_name="cuts_slack",
         legacy=None,
     )
@@ -99,7 +84,7 @@ class CutSettings:
                 raise UserError("cuts=given: expected a list, such as cuts.given.age=[18,40,65]")
 
     def of(self, method: Method) -> Cuts:
-        """The rule for a method; only pivots and intervals have cuts to choose."""
+        """The thresholds for a method; median has none to choose."""
         if method not in (Method.PIVOT, Method.INTERVAL):
             return OBSERVED
         if self.name is CutRule.GIVEN:
@@ -107,7 +92,7 @@ class CutSettings:
         return Cuts(self.name, n=self.n or OBSERVED.n, slack=self.slack or 0)
 
     def that_matter(self, method: Method) -> dict[str, Any]:
-        """What changes the answer, by name, None where it does not."""
+        """The settings that change results, by name in a result; None where they have no effect."""
         cuts = self.of(method)
         given = {column: list(numbers) for column, numbers in cuts.given}
         return {

@@ -1,7 +1,7 @@
-"""The one module that knows Hydra: parse overrides, list a sweep, compose and show configs.
+"""The only module that calls Hydra: parse overrides, expand a sweep, compose and show configs.
 
-What is private to Hydra stands here, the texts of its errors in hydra_errors.py;
-tests/study/test_hydra.py fails when a new Hydra changes them.
+It contains what is private to Hydra, and hydra_errors.py the texts of its errors;
+tests/study/test_hydra.py fails when a new version of Hydra changes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fsm_hpc.system.files import conf_dir
 
 
 def parse(overrides: Sequence[str]) -> list[Any]:
-    """Hydra's reading of these overrides."""
+    """The overrides, parsed by Hydra."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
@@ -37,7 +37,7 @@ def parse(overrides: Sequence[str]) -> list[Any]:
     with loader() as config_loader:
         try:
             parser = OverridesParser.create(config_loader=config_loader)
-            parsed = parser.parse_overrides([_with_joined_list(one) for one in overrides])
+            parsed = parser.parse_overrides(list(map(_with_joined_list, overrides)))
         except (HydraException, ValueError, ArithmeticError, RecursionError) as error:
             raise UserError(why_unreadable(error, overrides)) from None
     for override in parsed:
@@ -47,7 +47,7 @@ def parse(overrides: Sequence[str]) -> list[Any]:
 
 
 def _check_listable(override: Any) -> None:
-    """Refuse sweeps that parse, and that Hydra cannot list."""
+    """Refuse sweeps that Hydra parses but cannot expand."""
     values = override.value()
     if override.is_interval_sweep():
         advice = "expected values, such as 1,2 or choice(a,b) or range(0,5)"
@@ -63,14 +63,14 @@ def _check_listable(override: Any) -> None:
 
 
 def _with_joined_list(override: str) -> str:
-    """The override with a list for the scheduler, `a,b` or `n[1,3-5]`, as one text."""
+    """The override with a list of the scheduler, `a,b` or `n[1,3-5]`, as one text."""
     names = building.joined_list(key_of(override), override.partition("=")[2])
     return override if names is None else f"{override.partition('=')[0]}={quoted(names)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value that an override names."""
+    """One value of an override."""
 
     text: str  # an override of its own: `seed=1`
     key: str
@@ -78,12 +78,12 @@ class Choice:
 
 
 def choices(overrides: Sequence[str]) -> list[list[Choice]]:
-    """The values of each override, in the order of Hydra's own sweeps; the last one of a key."""
+    """The values of each override, in the order of Hydra's sweeps; the last override of a key."""
     from hydra.core.override_parser.types import Override, Transformer
 
     parsed = {override.get_key_element(): override for override in parse(overrides)}
     check_sweep(parsed.values())
-    found = []
+    choices = []
     for name, override in parsed.items():
         key, convert = override.key_or_group, Override._convert_value
         if override.is_sweep_override():
@@ -91,11 +91,11 @@ def choices(overrides: Sequence[str]) -> list[list[Choice]]:
         else:
             elements = [(override.get_value_element_as_str(), override.value())]
         if not elements:
-            raise UserError(f"{override.input_line} names no value")
+            raise UserError(f"{override.input_line} has no value")
         is_delete = override.is_delete()
         texts = [override.input_line if is_delete else f"{name}={text}" for text, _ in elements]
-        found.append([Choice(t, key, v) for t, (_, v) in zip(texts, elements, strict=True)])
-    return found
+        choices.append([Choice(t, key, v) for t, (_, v) in zip(texts, elements, strict=True)])
+    return choices
 
 
 # ------------------------------------------------------------------------------------- composition
@@ -108,14 +108,14 @@ def composed(overrides: Sequence[str]) -> Any:
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    name, taken = config_folders.primary_config(), [_for_hydra(one) for one in overrides]
+    name, texts = config_folders.primary_config(), list(map(_for_hydra, overrides))
     try:
         with loader():
-            config = compose(name, overrides=taken, return_hydra_config=True)
+            config = compose(name, overrides=texts, return_hydra_config=True)
     except YAMLError as error:
         raise UserError(f"a config file is not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
-        raise UserError("a config file is nested too deeply: lists in lists, or itself") from None
+        raise UserError("a config file is nested too deeply or includes itself") from None
     except UnicodeDecodeError:
         raise UserError(
             f"a config file is not UTF-8: {', '.join(config_folders.not_text())}"
@@ -131,7 +131,7 @@ def composed(overrides: Sequence[str]) -> Any:
 
 @cache
 def _shipped() -> Any:
-    """What conf/ alone composes to."""
+    """The config of conf/ alone."""
     from hydra import compose
 
     with loader():
@@ -145,7 +145,7 @@ def _of_hydra(config: Any) -> Any:
 
 
 def _for_hydra(override: str) -> str:
-    """The override as Hydra takes it: what has names that the user gives is added."""
+    """The override for Hydra: keys that the user names, as in cluster.options, are added."""
     check_size(override)
     names = (key_of(override).startswith(f"{key}.") for key in keys.open_keys())
     is_open = key_of(override) in keys.open_keys() or any(names)
@@ -165,7 +165,7 @@ def unresolved(overrides: Sequence[str]) -> dict[str, Any]:
 
 
 def resolved_values(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """Plain values with their interpolations resolved; `overrides`: what ${hydra:...} tells of."""
+    """Plain values with their interpolations resolved; `overrides`: for ${hydra:...}."""
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
@@ -178,17 +178,17 @@ def resolved_values(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
             HydraConfig.instance().set_config(composed(overrides))
         config = OmegaConf.create(values)
         OmegaConf.copy_cache(from_config=_resolved_before(), to_config=config)
-        found: Any = OmegaConf.to_container(config, resolve=True)
+        resolved: Any = OmegaConf.to_container(config, resolve=True)
         OmegaConf.copy_cache(from_config=config, to_config=_resolved_before())
     except (OmegaConfBaseException, RecursionError) as error:
-        place = getattr(error, "full_key", None)
-        raise UserError(f"{place}: {first_line(error)}" if place else first_line(error)) from None
-    return {str(key): value for key, value in found.items()}
+        key = getattr(error, "full_key", None)
+        raise UserError(f"{key}: {first_line(error)}" if key else first_line(error)) from None
+    return {str(key): value for key, value in resolved.items()}
 
 
 @cache
 def _resolved_before() -> Any:
-    """Keeps what resolvers such as ${now:...} gave, so that all jobs of a command agree."""
+    """A cache of resolvers such as ${now:...}, so that all jobs of a command agree."""
     from omegaconf import OmegaConf
 
     return OmegaConf.create()
@@ -196,8 +196,8 @@ def _resolved_before() -> Any:
 
 @cache
 def _register() -> None:
-    """Let Hydra look for configs in the folders of the user, and for the settings of the program,
-    which the defaults list of conf/config.yaml begins with."""
+    """Register the config folders of the user, and the settings as a structured config, which is
+    the first entry of the defaults list in conf/config.yaml."""
     from hydra.core.config_search_path import ConfigSearchPath
     from hydra.core.config_store import ConfigStore
     from hydra.core.plugins import Plugins
@@ -215,7 +215,7 @@ def _register() -> None:
 
 @contextmanager
 def loader() -> Iterator[Any]:
-    """Hydra's loader over conf/ and the user's own folders."""
+    """Hydra's config loader for conf/ and the folders of the user."""
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
@@ -225,17 +225,17 @@ def loader() -> Iterator[Any]:
 
 
 def with_placeholders(overrides: Sequence[str]) -> list[str]:
-    """The overrides, with some dataset and method where they name none, to look at the rest."""
+    """The overrides, with a dataset and a method if they have none."""
     given = {key_of(override) for override in overrides}
-    stand_ins = {"dataset": "hepatitis", "method": "median"}
-    return [*overrides, *(f"{key}={name}" for key, name in stand_ins.items() if key not in given)]
+    missing = {"dataset": "hepatitis", "method": "median"}
+    return [*overrides, *(f"{key}={name}" for key, name in missing.items() if key not in given)]
 
 
 # ----------------------------------------------------------------------------------------- showing
 
 
 def shown(overrides: Sequence[str], part: str, package: str | None, resolve: bool) -> str:
-    """What `--cfg` of Hydra prints of a config that can be composed."""
+    """The output of `--cfg` of Hydra."""
     from omegaconf.errors import OmegaConfBaseException
 
     output = io.StringIO()
@@ -251,15 +251,15 @@ def shown(overrides: Sequence[str], part: str, package: str | None, resolve: boo
 
 
 def show_info(about: str, overrides: Sequence[str]) -> None:
-    """Print what `--info` of Hydra prints: defaults, search path, plugins."""
-    composed(overrides)  # what is wrong with them is said as everywhere
+    """Print the output of `--info` of Hydra: defaults, search path, plugins."""
+    composed(overrides)  # reports errors as every command does
     with _shower() as (hydra, name):
         hydra.show_info(about, name, list(map(_for_hydra, overrides)))
 
 
 @contextmanager
 def _shower() -> Iterator[tuple[Any, str]]:
-    """Hydra's application and the name of the primary config; logging stays as it is."""
+    """Hydra's application and the name of the primary config; restores logging."""
     from hydra.core.global_hydra import GlobalHydra
 
     handlers, level = logging.root.handlers[:], logging.root.level

@@ -1,4 +1,4 @@
-"""What Hydra complains of, as one line that says what to write instead."""
+"""Errors of Hydra as one line that says what to write instead."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ def first_line(error: Exception) -> str:
 
 
 def why_unreadable(error: Exception, overrides: Sequence[str]) -> str:
-    """Hydra says in its second line what is wrong with the arguments of a function."""
+    """Why Hydra cannot parse the overrides; of a function, its second line says so."""
     function = re.search(r"^\w+ while evaluating .*$", str(error), re.MULTILINE)
     if function is None:
         return f"{first_line(error)}; {_how_to_quote(overrides)}"
-    texts = [
-        override for override in overrides if f"'{override}'" in first_line(error)
-    ] or overrides
+    texts = [text for text in overrides if f"'{text}'" in first_line(error)] or overrides
     return f"cannot read {' '.join(texts)}: {function[0]}"
 
 
@@ -32,29 +30,27 @@ def _how_to_quote(overrides: Sequence[str]) -> str:
     override = max(overrides, key=lambda override: sum(not c.isalnum() for c in override))
     key, _, value = override.partition("=")
     advice = shlex.quote(f"{key}={quoted(value)}")
-    return f"cannot read {override}; a value with blanks or signs needs quotes: {advice}"
+    return (
+        f"cannot read {override}; a value with blanks or special characters needs quotes: {advice}"
+    )
 
 
 def explained(error: Exception, overrides: Sequence[str]) -> str:
-    """One line that names what is wrong, with the near matches."""
+    """One line that names the error, with similar names."""
     text = str(error)
     for override in overrides:
         if override.startswith("experiment="):
             return f"an experiment is added to the config: write +{override}"
-    for override in overrides:
-        if (
-            override.startswith("+")
-            and "Could not append" in text
-            and f"'{key_of(override)}'" in text
-        ):
-            return f"{key_of(override)} is a setting that is there: write {override.lstrip('+')}"
+    for override in overrides if "Could not append" in text else ():
+        if override.startswith("+") and f"'{key_of(override)}'" in text:
+            return f"{key_of(override)} exists already: write {override.lstrip('+')}"
     for override in overrides:
         key, value = key_of(override), override.partition("=")[2]
-        is_meant = f"{key}/{value}" in text or "Config group override must be" in text
-        if key in groups() and value not in names_in(key) and is_meant:
-            known = names_in(key)
+        is_cause = f"{key}/{value}" in text or "Config group override must be" in text
+        known = names_in(key) if key in groups() and is_cause else [value]
+        if value not in known:
             near = did_you_mean(value, known)
-            return f"{key}={value} is not known{near}; there are: {', '.join(known)}"
+            return f"{key}={value} is not known{near}; expected one of: {', '.join(known)}"
     unknown = re.search(r"In '([^']+)': ConfigKeyError.*full_key: ([^\n]+)", text, re.DOTALL)
     if unknown:
         refuse_option(unknown[2])
@@ -62,9 +58,9 @@ def explained(error: Exception, overrides: Sequence[str]) -> str:
     missing = re.search(r"You must specify '(\w+)'", text)
     if missing:
         group = missing[1]
-        return f"{group} is not given: expected {group}=NAME, one of: {', '.join(names_in(group))}"
+        return f"{group} is missing: expected {group}=NAME, one of: {', '.join(names_in(group))}"
     for override in overrides:
         key = key_of(override)
         if f"'{key}'" in text and "override" in text:
-            return f"{key} is not a setting{suggestion(key)}; --cfg job shows them all"
+            return f"{key} is not a setting{suggestion(key)}; --cfg job lists all settings"
     return first_line(error)

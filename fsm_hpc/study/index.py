@@ -24,8 +24,8 @@ from fsm_hpc.system.files import UnreadableError
 
 MAX_BYTES = 2**30
 CHUNK = 1000  # folds that are encoded together
-FEW = 100  # new entries that are not worth writing the file
-SETTLED_S = 2.0  # a file that is younger may change once more within one tick of its clock
+FEW = 100  # do not write the file for fewer new entries
+SETTLED_S = 2.0  # a younger file may change again within one tick of the clock
 Signature = tuple[int, ...]  # of the files of a fold: times, inode and size of each
 
 
@@ -40,10 +40,10 @@ class IndexEntry(msgspec.Struct, array_like=True):
 
 
 class ResultIndex:
-    """Results of finished folds, each with the state of the files that it was read from.
+    """Results of finished folds, each with the signature of the files that it was read from.
 
-    A fold is in it while its result.json is the answer to its last submission.json. Whoever has
-    found that out calls `add`; `get` gives the result back until one of the files has changed.
+    It contains folds whose result.json answers their last submission.json: the caller checks that
+    and calls `add`. `get` returns the result until one of the files has changed.
     """
 
     def __init__(self, study: StudyPaths) -> None:
@@ -53,16 +53,16 @@ class ResultIndex:
         self._new = 0
 
     def get(self, paths: FoldPaths) -> IndexEntry | None:
-        """What is known of a finished fold; None: to be read from disk."""
+        """The entry of a finished fold; None: read the fold from disk."""
         name = self._name(paths)
-        found = self._signatures[name] = _signature(str(paths.folder))
+        signature = self._signatures[name] = _signature(str(paths.folder))
         entry = self._known.get(name)
-        return entry if entry is not None and entry.signature == found else None
+        return entry if entry is not None and entry.signature == signature else None
 
     def add(
         self, paths: FoldPaths, done: FoldResult, outdated: int, checked: Verification | None
     ) -> None:
-        """Keep what was read after `get` had been asked for the same fold."""
+        """Store the result of a fold that was read after `get` for the same fold."""
         name = self._name(paths)
         signature = self._signatures.get(name)
         if signature is not None and _is_settled(signature):
@@ -70,7 +70,7 @@ class ResultIndex:
             self._new += 1
 
     def save(self) -> None:
-        """Write the file, where there is enough to add; a folder may be somebody else's."""
+        """Write the file if there are enough new entries and the folder is writable."""
         if self._new < max(FEW, len(self._known) // 100):
             return
         with suppress(OSError):
@@ -82,7 +82,7 @@ class ResultIndex:
 
 
 def _encoded(entries: list[IndexEntry]) -> bytes:
-    """Chunks behind their lengths, so that a reader holds one of them at a time."""
+    """Chunks, each after its length, so that a reader holds one at a time."""
     encoder, content = msgspec.msgpack.Encoder(enc_hook=list), io.BytesIO()
     with gzip.open(content, "wb", compresslevel=1) as stream:
         starts = range(0, len(entries), CHUNK)
@@ -93,7 +93,7 @@ def _encoded(entries: list[IndexEntry]) -> bytes:
 
 
 def _read(study: StudyPaths) -> dict[str, IndexEntry]:
-    """The entries; none where the file is not there, damaged, or of another version."""
+    """The entries; none if the file is missing, damaged, or of another version."""
     try:
         content = files.read_regular(study.index, MAX_BYTES)
         if content is None:
@@ -114,11 +114,11 @@ def _chunks(stream: gzip.GzipFile) -> Iterator[bytes]:
         yield stream.read(int.from_bytes(length, "big"))
 
 
-_shared: dict[bytes, Any] = {}  # parts that many results have in common, in memory once
+_shared: dict[bytes, Any] = {}  # common parts of many results, stored once
 
 
 def _packed(entry: IndexEntry) -> IndexEntry:
-    """In less memory."""
+    """The entry in less memory."""
     done = entry.result
     object.__setattr__(done, "lengths", PackedRows(done.lengths))
     for holder, name in ((done.provenance, "packages"), (done.settings, "data")):
@@ -136,8 +136,7 @@ def _writer() -> tuple[str, str, int]:
 
 
 def _signature(folder: str) -> Signature | None:
-    """Of the result, of the names of files beside it, and of the last submission; None where there
-    is no result."""
+    """The signature of the result, the folder and the last submission; None without a result."""
     done, names = _stat(f"{folder}/result.json"), _stat(folder)
     if done is None or names is None:
         return None
@@ -153,8 +152,8 @@ def _stat(path: str) -> os.stat_result | None:
         return None
 
 
-def _of_file(found: os.stat_result) -> Signature:
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
+def _of_file(stat: os.stat_result) -> Signature:
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size
 
 
 def _is_settled(signature: Signature) -> bool:

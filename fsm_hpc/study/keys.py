@@ -14,9 +14,9 @@ from fsm_hpc.study.hydra_keys import is_of_hydra
 from fsm_hpc.study.override_syntax import key_of
 from fsm_hpc.system.settings import Setting, settings_of
 
-OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # where it is, how to read it
+OF_TABLE = ("dataset", "dataset.", "data_dir", "allow_changed_data")  # how to find and read it
 EXPERIMENT = "experiment"  # a config group whose files set other keys
-SETTINGS: dict[str, Setting] = {one.key: one for one in settings_of(Config)}
+SETTINGS: dict[str, Setting] = {setting.key: setting for setting in settings_of(Config)}
 
 
 def known() -> tuple[str, ...]:
@@ -26,8 +26,8 @@ def known() -> tuple[str, ...]:
 
 @cache
 def open_keys() -> tuple[str, ...]:
-    """Keys whose value has whatever names the user gives: `cluster.options`."""
-    return tuple(key for key, one in SETTINGS.items() if one.is_open)
+    """Keys of mappings with any names: `cluster.options`."""
+    return tuple(key for key, setting in SETTINGS.items() if setting.is_open)
 
 
 def is_known(key: str) -> bool:
@@ -35,7 +35,7 @@ def is_known(key: str) -> bool:
 
 
 def check(overrides: Sequence[str], own: Collection[str] = ()) -> None:
-    """Refuse an override whose key is neither a setting nor one of the command's own."""
+    """Refuse an override whose key is neither a setting nor one of `own`."""
     for override in overrides:
         key = key_of(override)
         if "=" not in override and not override.startswith("~"):
@@ -47,21 +47,23 @@ def check(overrides: Sequence[str], own: Collection[str] = ()) -> None:
         elif key not in own and not is_known(key):
             refuse_option(key)
             near = suggestion(key, own)
-            raise UserError(f"{key or override} is not a setting{near}; --cfg job shows them all")
+            raise UserError(
+                f"{key or override} is not a setting{near}; --cfg job lists all settings"
+            )
 
 
 def _with_key(override: str) -> str:
-    """What an override without a key may have meant."""
+    """A suggestion for a value without a key."""
     groups = [group for group in ("dataset", "method") if override in names_in(group)]
     return f", did you mean {groups[0]}={override}?" if groups else ""
 
 
 def suggestion(key: str, own: Collection[str] = ()) -> str:
-    """`, did you mean scan.budget_h?`: the known keys that are nearest to an unknown one."""
+    """`, did you mean scan.budget_h?`: the known keys that are similar to an unknown one."""
     name = key.lower().replace("-", "_").replace("/", ".")
     candidates = [*known(), *(k for k in own if not k.endswith(".") and k not in known())]
-    last = [known_key for known_key in candidates if known_key.rpartition(".")[2] == name]
-    return f", did you mean {' or '.join(last)}?" if last else did_you_mean(name, candidates)
+    same = [candidate for candidate in candidates if candidate.rpartition(".")[2] == name]
+    return f", did you mean {' or '.join(same)}?" if same else did_you_mean(name, candidates)
 
 
 def check_used(overrides: Sequence[str], used: Sequence[str], command: str) -> None:

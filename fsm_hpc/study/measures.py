@@ -1,4 +1,4 @@
-"""What a confusion matrix says: accuracy, its companions with intervals, and the majority."""
+"""Metrics of held-out rows: accuracy and others, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Confusion:
 
     @property
     def majority(self) -> float | None:
-        """The share of the more frequent class: what always saying it would get right."""
+        """The share of the more frequent class, which is the accuracy of always predicting it."""
         return _share(max(self.positives, self.negatives), self.rows)
 
     @property
@@ -48,24 +48,24 @@ class Confusion:
 
     @property
     def recall(self) -> float | None:
-        """Of the rows of the positive class, those that are found."""
+        """The share of the positive rows that are predicted positive."""
         return _share(self.true_positive, self.positives)
 
     @property
     def specificity(self) -> float | None:
-        """Of the rows of the negative class, those that are left alone."""
+        """The share of the negative rows that are predicted negative."""
         return _share(self.true_negative, self.negatives)
 
     @property
     def balanced_accuracy(self) -> float | None:
-        """The mean of both classes' recalls; undefined where one class has no row."""
+        """The mean recall of both classes; undefined if a class has no rows."""
         if self.recall is None or self.specificity is None:
             return None
         return (self.recall + self.specificity) / 2
 
     @property
     def precision(self) -> float | None:
-        """Of the rows that are called positive, those that are."""
+        """The share of the rows predicted positive that are positive."""
         return _share(self.true_positive, self.true_positive + self.false_positive)
 
     @property
@@ -74,22 +74,22 @@ class Confusion:
         return _share(2 * self.true_positive, 2 * self.true_positive + wrong)
 
     def measures(self) -> dict[str, float | None]:
-        """Every measure by name; None where it is undefined."""
+        """Every metric by name; None if undefined."""
         return {name: getattr(self, name) for name, m in METRICS.items() if not m.needs_scores}
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of the held-out rows: how tables call it, and which values are better."""
+    """A metric of the held-out rows: its label in tables, and which values are better."""
 
     label: str
     caption: str
-    better: Callable[..., Any] | None = max  # None: no merit of a method
+    better: Callable[..., Any] | None = max  # None: does not depend on the method
     unit: str = "percent"  # of a hundred times the value
     needs_scores: bool = False  # computed from probabilities, not from the confusion matrix
 
     def gain(self, value: float, other: float) -> float:
-        """By how many hundredths a value is better than another."""
+        """The difference to another value in hundredths, positive if it is better."""
         return 100 * (other - value if self.better is min else value - other)
 
 
@@ -115,14 +115,14 @@ METRICS = {
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Metrics of predicted probabilities; None where the held-out rows have one class."""
+    """Metrics of predicted probabilities; None if the held-out rows have one class."""
 
     auc: Share | None
     log_loss: NonNegative
 
 
 def scores_of(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Scores:
-    """What the probabilities of the positive class are worth on held-out rows."""
+    """The metrics of predicted probabilities of the positive class."""
     import numpy as np
 
     least = np.finfo(np.float64).eps
@@ -131,7 +131,7 @@ def scores_of(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> 
 
 
 def _auc(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float | None:
-    """The share of pairs of rows, one of each class, in the right order; equal ones count half."""
+    """The share of pairs of a positive and a negative row in the right order; ties count half."""
     import numpy as np
 
     values, codes = np.unique(probabilities, return_inverse=True)
@@ -153,7 +153,7 @@ def smoothed_shares(predicted: NDArray[np.bool_], labels: NDArray[np.bool_]) -> 
 
 
 def intervals(matrix: Confusion) -> dict[str, tuple[float, float] | None]:
-    """95 % intervals of a matrix whose rows were held out, by measure."""
+    """95 % confidence intervals by metric."""
     right = matrix.true_positive + matrix.true_negative
     called = matrix.true_positive + matrix.false_positive
     return {
@@ -175,7 +175,7 @@ def wilson(right: int, rows: int) -> tuple[float, float] | None:
 
 
 def _balanced_interval(matrix: Confusion) -> tuple[float, float] | None:
-    """From the two classes' intervals, which are independent: their widths add as squares."""
+    """Combines the independent intervals of both classes: their squared widths add up."""
     parts = [
         (wilson(right, rows), right / rows if rows else 0.0)
         for right, rows in (

@@ -1,4 +1,4 @@
-"""What one override of a command, `key=value`, says, read as Hydra reads it."""
+"""The values of one override of a command, `key=value`, parsed as Hydra parses them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import hydra
 from fsm_hpc.study.override_syntax import has_interpolation, key_of, quoted, unescaped
 
-# Read here, as Hydra takes a while to load: names, paths and counts, but nothing that it takes for
-# another number or for a truth value.
+# Names, paths and counts are parsed here, as Hydra is slow to import; not truth values and other
+# numbers.
 _ITEM = r"(?!(?i:true|false|null|inf|nan)(?:,|$))(?:(?:\.{0,2}/|[A-Za-z_])[\w./+-]*|0|[1-9]\d*)"
 _PLAIN = re.compile(f"{_ITEM}(?:,{_ITEM})*")
-_NAMES = re.compile(r"[\w./+=~%,-]+")  # of variants
+_VARIANTS = re.compile(r"[\w./+=~%,-]+")
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Override:
 
     @property
     def value(self) -> str:
-        """Its value without quotes, where it has one only."""
+        """Its single value, without quotes."""
         return self.listed[0] if self._is_plain else self._text_of(self._parsed.value())
 
     @property
     def only_value(self) -> str:
-        """Its value, of a key that takes one only."""
+        """Its value; refuse several."""
         several = len(self.listed) > 1 if self._is_plain else self._parsed.is_sweep_override()
         if several:
             raise UserError(f"{self.key}: expected one value, found {self._right}")
@@ -43,7 +43,7 @@ class Override:
 
     @property
     def listed(self) -> list[str]:
-        """Its values where they are written one by one; none of a range or a pattern."""
+        """Its values if they are listed; empty for a range or a pattern."""
         if self._is_plain:
             return self._right.split(",")
         if self._parsed.is_choice_sweep():
@@ -51,7 +51,7 @@ class Override:
         return [] if self._parsed.is_sweep_override() else [self.value]
 
     def names(self, value: str) -> bool:
-        """Whether the value is among those that the override names."""
+        """Whether the value is one of the values of the override."""
         if self._is_plain or not self._parsed.is_sweep_override():
             return value in self.listed
         if hasattr(self._parsed.value(), "filter"):  # glob(...)
@@ -60,7 +60,7 @@ class Override:
 
     @cached_property
     def _is_plain(self) -> bool:
-        plain = _NAMES if self.key == "variant" else _PLAIN  # no setting: Hydra never sees it
+        plain = _VARIANTS if self.key == "variant" else _PLAIN  # which is no setting of Hydra
         return plain.fullmatch(self._right) is not None
 
     @property
@@ -72,12 +72,12 @@ class Override:
         if has_interpolation(self.text):
             text = quoted(self._right.strip("\"'"))
             raise UserError(
-                f"{self.text}: expected a value, found an interpolation, which only a command that "
-                f"composes a config resolves; text is written {self.key}={text}"
+                f"{self.text}: this command does not resolve interpolations; write plain text as "
+                f"{self.key}={text}"
             )
         return hydra.parse([self.text])[0]
 
     @staticmethod
     def _text_of(value: Any) -> str:
-        text = str(getattr(value, "text", value))  # a quoted string knows its text
+        text = str(getattr(value, "text", value))  # of a quoted string
         return text.lower() if isinstance(value, bool) else unescaped(text)

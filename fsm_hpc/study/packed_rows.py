@@ -1,4 +1,4 @@
-"""Rows that stay encoded while nobody looks at them: a large study holds a million of them."""
+"""Rows that stay encoded in memory: a large study has a million of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The config of a fold that has begun, composed anew from the overrides that it was begun with.
+"""Compose the config of an existing fold again, from the overrides that it was submitted with.
 
-What runs code (shell lines, the Python of jobs, options of the scheduler, modules to import) comes
-from the user's command and configuration; a file in a results folder has no say in it.
+Settings that run code (shell lines, the Python of jobs, options of the scheduler, modules to
+import) come from the command and configuration of the user, never from a results folder.
 """
 
 from __future__ import annotations
@@ -20,52 +20,52 @@ from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.override_syntax import has_interpolation, key_of, override_text
 from fsm_hpc.system import serialization
 
-OF_PLACE = ("study", "results_dir", "fold", "variant", "out")  # where a fold is says so
+LOCATION = ("study", "results_dir", "fold", "variant", "out")  # known from the folder of a fold
 PATHS = ("dataset.path", "dataset.labels", "data_dir")  # relative to the folder of a command
 
 
 def runs_code(override: str) -> bool:
-    """Whether an override decides what is run, or where configs are read."""
+    """Whether an override decides which code runs, or where configs are read."""
     key = key_of(override)
     if key.startswith("hydra") or has_interpolation(override):
         return True
-    names = [one.rpartition(".")[2] for one in CODE if one.startswith("cluster.")]
+    names = [code.rpartition(".")[2] for code in CODE if code.startswith("cluster.")]
     is_inside = re.search(rf"\b({'|'.join(names)})\b", override) is not None
     return key in CODE or (key.startswith("cluster.") and is_inside)
 
 
-CODE = tuple(key for key, one in keys.SETTINGS.items() if one.info.runs_code)
+CODE = tuple(key for key, setting in keys.SETTINGS.items() if setting.info.runs_code)
 
 
 @dataclass
 class Recomposer:
-    """Composes folds anew with what a command changes; equal overrides are composed once."""
+    """Composes folds again with the changes of a command; equal overrides once."""
 
     changes: Sequence[str]
     _configs: dict[tuple[str, ...], Config] = field(default_factory=dict)
     _composer: Composer = field(default_factory=Composer)
 
     def config(self, saved: Config) -> Config:
-        """The fold with the settings that its overrides have now; other results are refused."""
+        """The fold with the current values of its overrides; refuses other results."""
         overrides = tuple(self._overrides(saved))
         if overrides not in self._configs:
             job = [choice for (choice,) in hydra.choices(overrides)]
             self._configs[overrides] = self._composer.config(job)
-        found = self._in_place(saved, self._configs[overrides])
-        self._refuse_code(saved, found)
-        self._refuse_other_settings(saved, found)
-        return found
+        config = self._relocated(saved, self._configs[overrides])
+        self._refuse_code(saved, config)
+        self._refuse_other_settings(saved, config)
+        return config
 
     def _overrides(self, saved: Config) -> Iterator[str]:
-        """Those of its beginning that no change replaces, then the changes."""
+        """The stored overrides without those that the changes replace, then the changes."""
         self._refuse_other_configs(saved)
-        stored = [one for one in saved.overrides if not one.startswith("--")]
-        begun = stored or list(_as_overrides(saved))
-        yield from (one for one in begun if not runs_code(one) and not self._changes(key_of(one)))
+        given = [text for text in saved.overrides if not text.startswith("--")]
+        stored = given or list(_as_overrides(saved))
+        yield from (o for o in stored if not runs_code(o) and not self._changes(key_of(o)))
         yield from self.changes
 
     def _refuse_other_configs(self, saved: Config) -> None:
-        """Where configs are is the command's to say, as they decide what runs."""
+        """The command must name config folders itself, as they decide which code runs."""
         given = [option.partition("=")[0] for option in config_folders.options()]
         for option in saved.overrides:
             if option.startswith("--") and option.partition("=")[0] not in given:
@@ -74,39 +74,39 @@ class Recomposer:
     def _changes(self, key: str) -> bool:
         """Whether the command sets a key itself, or all of its section."""
         given = [key_of(change) for change in self.changes]
-        return any(key == one or key.startswith(f"{one}.") for one in given)
+        return any(key == other or key.startswith(f"{other}.") for other in given)
 
     def _gives(self, key: str, value: Any) -> bool:
         """Whether the command sets a key, or every name of a mapping such as cluster.options."""
         names = [f"{key}.{name}" for name in value] if isinstance(value, dict) else []
         return self._changes(key) or (bool(names) and all(map(self._changes, names)))
 
-    def _in_place(self, saved: Config, found: Config) -> Config:
-        """The fold where it is, with the files that it was begun with."""
+    def _relocated(self, saved: Config, config: Config) -> Config:
+        """The config with the location and the files of the stored fold."""
         names = [path.rpartition(".")[2] for path in PATHS[:2] if not self._changes(path)]
-        dataset = replace(found.dataset, **{name: getattr(saved.dataset, name) for name in names})
-        data_dir = found.data_dir if self._changes("data_dir") else saved.data_dir
-        place = {name: getattr(saved, name) for name in OF_PLACE}
-        return replace(found, dataset=dataset, data_dir=data_dir, **place)
+        dataset = replace(config.dataset, **{name: getattr(saved.dataset, name) for name in names})
+        data_dir = config.data_dir if self._changes("data_dir") else saved.data_dir
+        location = {name: getattr(saved, name) for name in LOCATION}
+        return replace(config, dataset=dataset, data_dir=data_dir, **location)
 
-    def _refuse_code(self, saved: Config, found: Config) -> None:
+    def _refuse_code(self, saved: Config, config: Config) -> None:
         for key in CODE:
-            then, now = _value(saved, key), _value(found, key)
+            then, now = _value(saved, key), _value(config, key)
             if then and then != now and key != "cluster.by" and not self._gives(key, then):
                 raise UserError(
-                    f"{key}={then!r} was set when it was submitted, and a file does not decide "
-                    f"what runs: give {key}=... again, or keep it in a config of your own"
+                    f"it was submitted with {key}={then!r}, and a file does not decide what runs: "
+                    f"give {key}=... again, or add it to a config file of your own"
                 )
 
-    def _refuse_other_settings(self, saved: Config, found: Config) -> None:
-        then, now = variants.of_config(saved), variants.of_config(found)
+    def _refuse_other_settings(self, saved: Config, config: Config) -> None:
+        then, now = variants.of_config(saved), variants.of_config(config)
         differing = [key for key in {**then, **now} if then.get(key) != now.get(key)]
         others = [key for key in differing if not self._changes(key)]
         if others:
-            told = ", ".join(f"{key}: {then.get(key)} -> {now.get(key)}" for key in others)
+            changes = ", ".join(f"{key}: {then.get(key)} -> {now.get(key)}" for key in others)
             raise UserError(
-                f"its settings would be others now, as the configuration has changed since it was "
-                f"submitted ({told}); give {others[0]}=... to say which it is"
+                f"the configuration has changed since it was submitted ({changes}); give "
+                f"{others[0]}=... to select a value"
             )
 
 
@@ -115,16 +115,16 @@ def _value(config: Config, key: str) -> Any:
 
 
 def _as_overrides(saved: Config) -> Iterator[str]:
-    """All settings of a fold that was begun by version 0.2, which kept no overrides."""
+    """All settings of a fold of version 0.2, which stored no overrides."""
     is_known = saved.dataset.name in names_in("dataset")
     yield f"dataset={saved.dataset.name if is_known else 'csv'}"
     for group in ("method", "solver", "language", "cuts", "objective"):
         yield f"{group}={_value(saved, group).name.value}"
     yield f"cluster={saved.cluster.scheduler}"
     values = serialization.plain(saved)
-    for key in (key for key, one in keys.SETTINGS.items() if not one.is_section):
+    for key in (key for key, setting in keys.SETTINGS.items() if not setting.is_section):
         value = reduce(lambda part, name: part[name], key.split("."), values)
-        if key in ("cluster.by", *OF_PLACE) or (key.endswith(".name") and key != "dataset.name"):
+        if key in ("cluster.by", *LOCATION) or (key.endswith(".name") and key != "dataset.name"):
             continue
         if isinstance(value, dict):
             yield from (f"{key}.{name}={override_text(v)}" for name, v in value.items())

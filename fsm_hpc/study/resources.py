@@ -1,4 +1,4 @@
-"""What each fold's job is given, and whether that is enough to get on."""
+"""The resources of each job, and whether its time limit is long enough."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fsm_hpc.study.building import build
 from fsm_hpc.study.config import ClusterSettings, Config
 from fsm_hpc.study.config_folders import names_in
 
-START_S = 30  # that a job takes until it searches
+START_S = 30  # from the start of a job to the start of its search
 METHODS = tuple(method.value for method in Method)
 KEYS = tuple(f.name for f in fields(ClusterSettings) if f.name not in ("by", "scheduler", "detect"))
 
 
 def by_dataset_and_method(config: Config) -> Config:
-    """The config with what `cluster.by` says of its method, its dataset, and of both together."""
+    """The config with the values of `cluster.by` for its method, its dataset, and both."""
     by = config.cluster.by
     if not by:
         return config
@@ -44,14 +44,14 @@ def by_dataset_and_method(config: Config) -> Config:
 
 
 def _mapping(by: Mapping[str, Any], name: str, prefix: str = "") -> Mapping[str, Any]:
-    found = by.get(name) or {}
-    if not isinstance(found, Mapping):
-        raise UserError(f"cluster.by.{prefix}{name}: expected settings, found {found!r}")
-    return found
+    values = by.get(name) or {}
+    if not isinstance(values, Mapping):
+        raise UserError(f"cluster.by.{prefix}{name}: expected settings, found {values!r}")
+    return values
 
 
 def _refuse_slip(by: Mapping[str, Any], dataset: str) -> None:
-    """A name that is nearly that of the dataset or of a method, and nobody's own."""
+    """Refuse a misspelt name of the dataset or of a method."""
     known = (dataset, *METHODS)
     for name in by:
         near = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.85)
@@ -60,13 +60,13 @@ def _refuse_slip(by: Mapping[str, Any], dataset: str) -> None:
 
 
 def time_limit_error(cluster: ClusterSettings) -> str:
-    """Why a job of this size could never get on; empty where it can."""
+    """Why the time limit is too short for any progress; empty if it is not."""
     limit_s = math.ceil(cluster.timeout_h * 60) * 60  # schedulers count minutes
     if limit_s > cluster.signal_delay_s + START_S:
         return ""
     return (
         f"a time limit of {limit_s} s (cluster.timeout_h={cluster.timeout_h:g}) leaves no time to "
-        f"work: the job is told to save {cluster.signal_delay_s} s before it "
-        f"(cluster.signal_delay_s) and takes some {START_S} s to start; a longer "
-        "cluster.timeout_h or a shorter cluster.signal_delay_s is needed"
+        f"work: the job saves {cluster.signal_delay_s} s before it (cluster.signal_delay_s) and "
+        f"needs about {START_S} s to start; increase cluster.timeout_h or decrease "
+        "cluster.signal_delay_s"
     )

@@ -1,4 +1,4 @@
-"""FoldResult: what one fold came to, in words that the collector and a reader share."""
+"""FoldResult: the content of result.json."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from fsm_hpc.system.value_types import (
 FORMAT = 3
 FoldNumber = Annotated[int, Meta(ge=ALL, le=100_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
-INTERRUPTED = "interrupted"  # the stop reason of a search that was stopped
+INTERRUPTED = "interrupted"  # the stop reason of a stopped search
 DERIVED = ("measures", "seconds.total")  # written for readers of the file
 
 
 class FoldSettings(TypedDict):
-    """What every result has been made with."""
+    """Settings of every result."""
 
     data: str
     folds: FoldNumber
@@ -48,13 +48,13 @@ class FoldSettings(TypedDict):
 
 
 class Settings(FoldSettings, total=False):
-    """What readers of `settings` rely on."""
+    """The known fields of `settings`."""
 
     fold_kind: FoldKind
 
 
 class Origin(TypedDict, total=False):
-    """What readers of `provenance` rely on."""
+    """The known fields of `provenance`."""
 
     table: str | None
     version: str | None
@@ -77,13 +77,13 @@ class _AlternativesRow(TypedDict):
 
 
 class AlternativesRow(_AlternativesRow, total=False):
-    """What readers of `alternatives` rely on; the set itself is in a file beside."""
+    """The field `alternatives`; alternatives.json has the formulas."""
 
-    digest: str  # of what that file says
+    digest: str  # of the content of that file
 
 
 class TreesRow(TypedDict, total=False):
-    """What readers of a baseline's `model` rely on."""
+    """The known fields of `model` of a baseline."""
 
     parameters: dict[str, Any]
     trees: Count
@@ -94,7 +94,7 @@ class TreesRow(TypedDict, total=False):
 
 
 class Rounded(TypedDict):
-    """A formula before its cuts were rounded."""
+    """A formula before its thresholds were rounded."""
 
     formula: Formula
     errors: Count
@@ -102,11 +102,11 @@ class Rounded(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Shares of rows classified rightly, 0 to 1."""
+    """Shares of correctly classified rows, 0 to 1."""
 
     train: Share  # of the final model on all rows that it was fitted on
-    validation: Share  # the best of the scan, or of the trials: what the length was chosen by
-    test: Share  # on the held-out rows; of the fold `all` on those of its cross-validation
+    validation: Share  # the best of the scan or of the trials
+    test: Share  # on the held-out rows; for the fold `all`: of its cross-validation
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class FoldResult:
     dataset: str
     method: str
     fold: FoldNumber
-    solver: str  # the one configured; `lengths` tell whose each proof is
+    solver: str  # as configured; `lengths` has the solver of each proof
     seed: Seed
     accuracy: Accuracy  # validation: in the measure
     confusion: Confusion
@@ -137,7 +137,7 @@ class FoldResult:
     proved: bool
     seconds: Seconds
     fingerprint: str
-    settings: Annotated[dict[str, Any], OpenSchema(Settings)]  # all that the fingerprint covers
+    settings: Annotated[dict[str, Any], OpenSchema(Settings)]  # the content of the fingerprint
     provenance: Annotated[dict[str, Any], OpenSchema(Origin)]
     formula: Annotated[str | None, Valid(parse)] = None  # None for a baseline
     latex: str | None = None
@@ -145,15 +145,15 @@ class FoldResult:
     size: Length | None = None
     length_bound: Length | None = None
     errors: Count | None = None  # of the final formula on the fitted rows, each with its weight
-    measure: str = "accuracy"  # what the objective makes of errors; `lengths` are in it
+    measure: str = "accuracy"  # of the objective; `lengths` use it
     weight: Count | None = None  # of all fitted rows together; None: their number
-    weight_error: Share = 0.0  # the share of it that rounding to whole weights may have moved
-    measured: Accuracy | None = None  # in that measure, where it is not the share of rows
-    final_end: str | None = None  # proved, timeout, out_of_memory: why the final solve ended
-    lower_bound: Count | None = None  # what no formula of that bound goes below
+    weight_error: Share = 0.0  # the share of it that rounding to whole weights may have changed
+    measured: Accuracy | None = None  # in that measure, if it is not accuracy
+    final_end: str | None = None  # why the final search ended: proved, timeout, out_of_memory
+    lower_bound: Count | None = None  # of the errors of all formulas within the bound
     proved_length: Count | None = None  # the largest bound up to which optimality is proved
     lengths: Lengths = field(default_factory=list)
-    # of a formula whose rounder cuts cost errors: the proved one, and its errors
+    # the proved formula and its errors, if rounded thresholds cause further errors
     before_rounding: Annotated[dict[str, Any] | None, OpenSchema(Rounded)] = None
     # of a baseline: parameters, trees, nodes, trials
     model: Annotated[dict[str, Any] | None, OpenSchema(TreesRow)] = None
@@ -162,9 +162,9 @@ class FoldResult:
     negative: str = "0"
     phrases: dict[str, list[str]] = field(default_factory=dict)  # columns of the formula in words
     peak_rss_mb: NonNegative = 0.0
-    # how many formulas are about as good, where scan.alternatives asked
+    # the number of near-optimal formulas, with scan.alternatives
     alternatives: AlternativesRow | None = None
-    variant: str = ""  # the settings in which it differs from those that the study began with
+    variant: str = ""  # the settings that differ from those that the study started with
     scores: Scores | None = None  # of predicted probabilities; version 0.2 had none
     processor_s: SpentSeconds | None = None  # of the attempt that wrote it, all threads
     helpers_lost: Count = 0  # of several nodes, by the job that wrote this
@@ -175,19 +175,20 @@ class FoldResult:
 
     @property
     def is_final(self) -> bool:
-        """Whether more time or memory would add nothing."""
-        is_cut = self.stop_reason in (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)
-        return not is_cut and (self.proved or self.formula is None or self.weight_error > 0)
+        """Whether more time or memory would not improve it."""
+        limits = (StopReason.TIMEOUT.value, StopReason.OUT_OF_MEMORY.value)
+        is_complete = self.proved or self.formula is None or self.weight_error > 0
+        return self.stop_reason not in limits and is_complete
 
     @property
     def measures(self) -> dict[str, float | None]:
-        """What the held-out rows say, by name; None where it is undefined."""
+        """The metrics of the held-out rows, by name; None if undefined."""
         of_scores = {"auc": None, "log_loss": None} if self.scores is None else asdict(self.scores)
         return self.confusion.measures() | of_scores
 
     @property
     def bounds(self) -> str:
-        """What is known of an unproved formula; empty where nothing is."""
+        """The known bounds of an unproved formula as text, or an empty text."""
         if self.formula is None or self.proved or self.proved_length is None:
             return ""
         errors, bound = self.errors or 0, self.length_bound or 0
@@ -195,24 +196,24 @@ class FoldResult:
 
     @property
     def beats_majority(self) -> bool | None:
-        """Whether always saying the more frequent class would have been right less often."""
+        """Whether it is more accurate than the majority class."""
         majority = self.confusion.majority
         return None if majority is None else exceeds(self.accuracy.test, majority)
 
 
 def exceeds(accuracy: float, majority: float) -> bool:
-    """Whether a share is truly above another, not by the last digits of a float."""
+    """Whether a share is larger than another by more than a rounding error."""
     return accuracy > majority + 1e-9
 
 
 def save(path: Path, result: FoldResult) -> None:
-    """Write it down, with what follows from its confusion matrix for whoever reads the file."""
+    """Write result.json, with the metrics of its confusion matrix."""
     seconds = serialization.plain(result.seconds) | {"total": result.seconds.total}
     serialization.write(path, FORMAT, result, seconds=seconds, measures=result.measures)
 
 
 def load(path: Path, fold: FoldId) -> FoldResult | None:
-    """The result of this fold, if it can be used; one of a newer format is refused."""
+    """The result of this fold; None if it cannot be used. Refuses a newer format."""
     try:
         return read(path, fold)
     except UnreadableError as error:
@@ -222,7 +223,7 @@ def load(path: Path, fold: FoldId) -> FoldResult | None:
 
 
 def read(path: Path, fold: FoldId | None = None) -> FoldResult | None:
-    """The result on disk, of this fold where one is named; None where there is no file."""
+    """The result on disk, which must be of this fold if one is given; None without a file."""
     done = serialization.load(FoldResult, path, FORMAT, DERIVED)
     if done is None:
         return None

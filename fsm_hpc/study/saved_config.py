@@ -1,4 +1,4 @@
-"""Configs that were written to a file, also by an older version."""
+"""Read configs from files of this and of older versions."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from fsm_hpc.system.settings import ALWAYS_STATED
 
 GONE = ("guess",)
 RENAMED = {"kind": "scheduler", "sbatch": "options"}  # settings of the cluster in version 0.2
-_known: dict[str, Config] = {}  # the thousands of folds of a study differ in little but the fold
+_cache: dict[str, Config] = {}  # most folds of a study differ in their number only
 
 
 def of_any_version(saved: Mapping[str, Any]) -> Config:
-    """The config that this version or an older one wrote down."""
+    """The config in a file of this or of an older version."""
     fold = saved.get("fold")
     if type(fold) is not int:
         return _of_values(saved)
     text = repr({**saved, "fold": 0})
-    if text not in _known:
-        _known[text] = _of_values({**saved, "fold": 0})
-    return replace(_known[text], fold=fold)
+    if text not in _cache:
+        _cache[text] = _of_values({**saved, "fold": 0})
+    return replace(_cache[text], fold=fold)
 
 
 def _of_values(saved: Mapping[str, Any]) -> Config:
     values = {key: value for key, value in saved.items() if key not in OPTIONS}
-    for one in RESULT_SETTINGS:
-        legacy = one.info.legacy
-        if legacy is not ALWAYS_STATED and legacy != stated(one.default):
-            *section, name = one.path
+    for setting in RESULT_SETTINGS:
+        legacy = setting.info.legacy
+        if legacy is not ALWAYS_STATED and legacy != stated(setting.default):
+            *section, name = setting.path
             holder = values
             if section:
                 holder = values[section[0]] = dict(values.get(section[0]) or {})

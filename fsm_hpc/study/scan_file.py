@@ -1,4 +1,4 @@
-"""Read scan.json: whole to go on from, or only how far it has come."""
+"""Read scan.json: the whole state, or a summary of its progress."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ScannedRow(TypedDict):
 
 
 class LengthRow(TypedDict):
-    """One finished length, as result.json has it."""
+    """One finished length in result.json."""
 
     length: Length
     size: Length
@@ -95,21 +95,21 @@ class ScanRow(_Scan, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ScanFacts:
-    """How far the scan on disk has come."""
+    """The progress of the scan on disk."""
 
     exists: bool = False
     length: int | None = None  # under way
     best_validation: float | None = None
     seconds: float = 0.0
     scan_s: float = 0.0  # without those of the final formula
-    progress: float | None = None  # of the length under way, where its solver can tell
+    progress: float | None = None  # of the length under way, if known
     left_s: float | None = None
     in_final: bool = False
     lengths: tuple[dict[str, Any], ...] = ()  # those that are finished
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """The state as it was written, every value of its type; None where there is none."""
+    """The state as it was written, with checked types; None without a file."""
     saved = serialization.read(path)
     if saved is None:
         return None
@@ -122,8 +122,7 @@ _TIMES = frozenset(["seconds", "scan_s", "left_s", "seal", "checksum"])
 
 
 def progress(saved: dict[str, Any] | None) -> str:
-    """A digest of all that a state says but its times: another one means that it came further;
-    empty where there is no state."""
+    """A digest of a state without its times, which changes with progress; empty without a state."""
     if saved is None:
         return ""
     return hashlib.sha256(json.dumps(_timeless(saved), sort_keys=True).encode()).hexdigest()[:16]
@@ -136,7 +135,7 @@ def _timeless(value: Any) -> Any:
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """The state as it was written; None also where it is not understood."""
+    """The state as it was written; None also for an invalid file."""
     try:
         return read(path)
     except UnreadableError:
@@ -164,7 +163,7 @@ def facts(saved: dict[str, Any] | None) -> ScanFacts:
 
 
 def _pace(attempt: dict[str, Any] | None) -> tuple[float | None, float | None]:
-    """The share of a length that is searched, and the seconds left, where its solver can tell."""
+    """The searched share of a length and the remaining seconds, if known."""
     frontier = Frontier.verified(attempt["best"].get("frontier")) if attempt else None
     if attempt is None or frontier is None:
         return None, None

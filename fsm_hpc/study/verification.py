@@ -1,4 +1,4 @@
-"""verification.json: what the independent checker found out about the formula of a fold."""
+"""verification.json: the outcome of the independent checker for the formula of a fold."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ FORMAT = 1
 
 
 def read(paths: FoldPaths, done: FoldResult) -> Verification | None:
-    """What is known about this result; None where nothing is, or only about an earlier one."""
+    """The outcome for this result; None without one, or if it is for an earlier result."""
     try:
-        known = _load(paths)
+        outcome = _load(paths)
     except UnreadableError:  # the formula can be checked again
         return None
-    about = (done.formula, done.length_bound, done.fingerprint)
-    return known if known is not None and known.is_about(*about) else None
+    claim = (done.formula, done.length_bound, done.fingerprint)
+    return outcome if outcome is not None and outcome.is_about(*claim) else None
 
 
 def write(paths: FoldPaths, outcome: Verification) -> None:
-    """Keep an outcome; one that a newer version wrote is not replaced."""
+    """Write an outcome; does not replace a file of a newer version."""
     files.quarantine_if_invalid(paths.verification, lambda _: _load(paths))
     serialization.write(paths.verification, FORMAT, outcome)
 

@@ -1,1 +1,1 @@
-"""What lies beneath: files, this machine, the terminal."""
+"""Files, processes, the machine and the terminal."""

@@ -1,4 +1,4 @@
-"""Do something in a thread of its own for as long as a block of code runs."""
+"""Run a function in a thread while a block of code runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def run_in_background(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Run `work` beside the block; the event that it is given is set when the block is over."""
-    over = threading.Event()
-    thread = threading.Thread(target=work, args=(over,), daemon=True)
+    """Run `work` in a thread; its event is set when the block ends."""
+    ended = threading.Event()
+    thread = threading.Thread(target=work, args=(ended,), daemon=True)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        ended.set()
         thread.join()

@@ -1,4 +1,4 @@
-"""Seconds in which this process was let run: what a scheduler suspends is not charged for it."""
+"""A monotonic clock that excludes the time in which a scheduler suspends this process."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import threading
 import time
 
 TICK_S = 0.5
-STOPPED_S = 2.0  # a tick that takes longer, without any work done, was a stop
+STOPPED_S = 2.0  # a longer tick without processor time means that the process was suspended
 
 
 class _Ticks:
-    """Counts the seconds between ticks in which nothing of this process ran."""
+    """Counts the seconds in which this process was suspended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -20,7 +20,7 @@ class _Ticks:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def now(self) -> float:
-        if time.monotonic() - self._last[0] > STOPPED_S:  # before the thread has come to it
+        if time.monotonic() - self._last[0] > STOPPED_S:  # before the thread ticks
             self._tick()
         return time.monotonic() - self._stopped_s
 
@@ -31,10 +31,10 @@ class _Ticks:
 
     def _tick(self) -> None:
         with self._lock:
-            at, worked = time.monotonic(), time.process_time()
-            gap_s, work_s = at - self._last[0], worked - self._last[1]
-            self._last = at, worked
-            if gap_s > STOPPED_S and work_s < 0.1 * gap_s:  # busy threads delay ticks, too
+            now, processor = time.monotonic(), time.process_time()
+            gap_s, work_s = now - self._last[0], processor - self._last[1]
+            self._last = now, processor
+            if gap_s > STOPPED_S and work_s < 0.1 * gap_s:  # busy threads also delay ticks
                 self._stopped_s += gap_s - TICK_S
 
 
@@ -42,7 +42,7 @@ _ticks: _Ticks | None = None
 
 
 def _forget() -> None:
-    """A forked process has no thread that ticks: the next call starts one."""
+    """Reset the clock in a forked process, which has no ticking thread."""
     global _ticks
     _ticks = None
 
@@ -51,7 +51,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def monotonic() -> float:
-    """Like time.monotonic(), but it stands still while this process is stopped."""
+    """Like time.monotonic(), but stops while this process is suspended."""
     global _ticks
     if _ticks is None:
         _ticks = _Ticks()

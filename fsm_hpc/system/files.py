@@ -1,4 +1,4 @@
-"""Files: where the package keeps its own, writes that lose nothing, reads that cannot hang."""
+"""Files: folders of the package, atomic writes, reads that cannot block."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from fsm_hpc.system import ownership
 from fsm_hpc.system.tempfiles import tempfile_for
 
 PACKAGE = Path(__file__).parent.parent
-OUTDATED = "outdated"  # in the name of a file that is of other rows or settings
-WRITERS = 16  # threads that write files side by side
-SOURCE = PACKAGE.parent  # the checkout, or the folder that packages are installed in
+OUTDATED = "outdated"  # in the name of a file that belongs to other rows or settings
+WRITERS = 16  # threads that write files in parallel
+SOURCE = PACKAGE.parent  # the checkout, or the folder of installed packages
 
 
 def conf_dir() -> Path:
-    """The Hydra configs: inside the package in a wheel, beside it in a checkout."""
-    return _travelling("conf")
+    """The Hydra configs: in the package of a wheel, next to it in a checkout."""
+    return _resource_folder("conf")
 
 
 def encodings_dir() -> Path:
-    """The answer set programs: inside the package in a wheel, beside it in a checkout."""
-    return _travelling("encodings")
+    """The answer set programs: in the package of a wheel, next to it in a checkout."""
+    return _resource_folder("encodings")
 
 
 def shipped_data_dir() -> Path:
-    """The tables that come with the package."""
+    """The datasets in the package."""
     return PACKAGE / "data" / "shipped"
 
 
-def _travelling(folder: str) -> Path:
+def _resource_folder(folder: str) -> Path:
     inside = PACKAGE / folder
     return inside if inside.is_dir() else SOURCE / folder
 
 
 class UnreadableError(UserError):
-    """A file that is there but is not what it should be."""
+    """A file that exists but cannot be used."""
 
-    is_newer = False  # a newer version wrote it: not this one's to replace
+    is_newer = False  # written by a newer version, and not to be replaced
 
 
 # --------------------------------------------------------------------------------------- writing
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """The file has the old content or the new one, whenever the process or the machine dies.
+    """Write a file so that it has the old or the new content, even after a crash.
 
-    A link in its place is replaced, never followed; so is nobody else's temporary file.
+    Replaces a symbolic link and does not follow it.
     """
     with errors_with_path(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,13 +66,13 @@ def write_atomically(path: Path, content: str | bytes) -> None:
                 stream.write(_bytes(content))
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(tempfile, path)  # noqa: PTH105 - the word of the promise
+            os.replace(tempfile, path)  # noqa: PTH105 - atomic
         finally:
             tempfile.unlink(missing_ok=True)
 
 
 def _bytes(content: str | bytes) -> bytes:
-    """As UTF-8; bytes of a name that were no text are escaped, which JSON reads back."""
+    """The content as UTF-8; bytes that are no text are escaped as in JSON."""
     return content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
 
 
@@ -81,27 +81,27 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_each(tasks: Iterable[Callable[[], None]]) -> None:
-    """Write many files side by side: each waits for the disk, and a disk takes several at once."""
+    """Write many files in parallel, as each waits for the disk."""
     with ThreadPoolExecutor(WRITERS) as pool:
-        for done in [pool.submit(task) for task in tasks]:
-            done.result()
+        for future in [pool.submit(task) for task in tasks]:
+            future.result()
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """The file, to write at its end; what is there and is no file of ours is kept aside."""
+    """Open a file to append to it; quarantines anything that is not a regular file."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with errors_with_path(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
             quarantine(path)
         number = os.open(path, flags, 0o666)
-        if not stat.S_ISREG(os.fstat(number).st_mode):  # exchanged since the check above
+        if not stat.S_ISREG(os.fstat(number).st_mode):  # replaced since the check above
             os.close(number)
             raise OSError(errno.EINVAL, "expected a regular file")
         return os.fdopen(number, "ab")
 
 
 def quarantine(path: Path) -> Path:
-    """Move what is not understood out of the way; where it is now."""
+    """Rename an invalid file; its new path."""
     kept = path.with_name(f".damaged-{path.name}-{_stamp()}")
     with errors_with_path(path):
         os.rename(path, kept)  # noqa: PTH104 - a link itself, not what it leads to
@@ -109,9 +109,9 @@ def quarantine(path: Path) -> Path:
 
 
 def rename_outdated(path: Path) -> str:
-    """Rename a file that is whole but of other rows or settings, so that another can be written.
+    """Rename a valid file of other rows or settings; its new, unique name.
 
-    Its new name, which no other file has; nothing where another process has moved it before.
+    Empty if another process has renamed it before.
     """
     kept = path.with_name(f"{path.stem}.{OUTDATED}-{_stamp()}{path.suffix}")
     with errors_with_path(path):
@@ -125,7 +125,7 @@ def rename_outdated(path: Path) -> str:
 def outdated_names(folder: Path) -> list[str]:
     """The names of such files in a folder."""
     try:
-        return sorted(one.name for one in os.scandir(folder) if f".{OUTDATED}-" in one.name)
+        return sorted(e.name for e in os.scandir(folder) if f".{OUTDATED}-" in e.name)
     except OSError:
         return []
 
@@ -135,9 +135,9 @@ def _stamp() -> str:
 
 
 def quarantine_if_invalid(path: Path, read: Callable[[Path], object]) -> str:
-    """Before something is written: keep aside what `read` does not understand, and say so.
+    """Before a file is written: quarantine one that `read` refuses; a message about it, or "".
 
-    What is unreadable because it is newer stays, as an error.
+    Raises the error for a file of a newer version.
     """
     try:
         read(path)
@@ -150,7 +150,7 @@ def quarantine_if_invalid(path: Path, read: Callable[[Path], object]) -> str:
 
 @contextmanager
 def errors_with_path(path: Path) -> Iterator[None]:
-    """Errors of the system name this file, as a full disk does not."""
+    """Add this path to errors of the system, which a full disk does not name."""
     try:
         yield
     except OSError as error:
@@ -164,7 +164,7 @@ def _create(tempfile: Path) -> int:
 
 # --------------------------------------------------------------------------------------- reading
 
-_ODD = {
+_KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -174,9 +174,9 @@ _ODD = {
 
 
 def read_regular(path: Path, most_bytes: int, is_own: bool = False) -> bytes | None:
-    """The content; None where there is no file. Nothing that could block or never end is read.
+    """The content of a regular file; None without a file. Refuses pipes and devices.
 
-    `is_own`: a file that another user owns or may write is refused.
+    `is_own`: refuses a file that another user owns or may write.
     """
     with _opened(path) as number:
         if number is None:
@@ -191,13 +191,13 @@ def read_regular(path: Path, most_bytes: int, is_own: bool = False) -> bytes | N
 
 
 def read_part(path: Path, start: int, count: int) -> bytes:
-    """So many bytes from there on; fewer where the file ends before, none without a file."""
+    """`count` bytes from `start` on; fewer at the end of the file, none without a file."""
     with _opened(path) as number:
         return b"" if number is None else os.pread(number, count, start)
 
 
 def read_end(path: Path, most_bytes: int) -> bytes:
-    """The last bytes of a file; none where there is no file that can be read."""
+    """The last bytes of a file; empty if it cannot be read."""
     try:
         with _opened(path) as number:
             if number is None:
@@ -215,18 +215,20 @@ def _opened(path: Path) -> Iterator[int | None]:
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            raise UnreadableError(f"{path.name} cannot be read: a link to nothing") from None
+            raise UnreadableError(f"{path.name} cannot be read: it is a broken link") from None
         yield None
         return
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):
-            what = "a link to itself" if error.errno == errno.ELOOP else "a socket"
-            raise UnreadableError(f"{path.name} cannot be read: it is {what}") from None
+            kind = "a link to itself" if error.errno == errno.ELOOP else "a socket"
+            raise UnreadableError(f"{path.name} cannot be read: it is {kind}") from None
         raise
     try:
-        kind = stat.S_IFMT(os.fstat(number).st_mode)
-        if kind != stat.S_IFREG:
-            raise UnreadableError(f"{path.name} cannot be read: it is {_ODD.get(kind, 'no file')}")
+        mode = stat.S_IFMT(os.fstat(number).st_mode)
+        if mode != stat.S_IFREG:
+            raise UnreadableError(
+                f"{path.name} cannot be read: it is {_KINDS.get(mode, 'no file')}"
+            )
         yield number
     finally:
         os.close(number)

@@ -1,4 +1,4 @@
-"""Signs of life: a file that a living process touches, read by the clock of its file system."""
+"""Heartbeats: files that a running process touches, measured by the clock of the file system."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 
 def touch(path: Path) -> None:
-    """Show that this process lives; the time is the file server's, not this machine's."""
+    """Touch a file, with the time of the file server."""
     with suppress(OSError):
         os.utime(path, follow_symlinks=False)
 
 
 def written_at(path: Path) -> int | None:
-    """When the file was touched last, in ns of its file system; None where there is none.
+    """When the file was touched, in ns of its file system; None without a file.
 
-    It is opened, because NFS answers `stat` from a cache and asks the server when a file is opened.
+    Opens the file first: NFS answers `stat` from a cache and asks the server only on open.
     """
     with suppress(OSError):  # a link, a pipe, another user's file
         os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))
@@ -30,7 +30,7 @@ def written_at(path: Path) -> int | None:
 
 
 def now_at(folder: Path) -> int | None:
-    """What the file system of a folder takes for now, in ns: the time of a file written there."""
+    """The current time of the file system of a folder, in ns."""
     try:
         with tempfile.TemporaryFile(dir=folder) as stream:
             stream.write(b"\0")
@@ -42,16 +42,16 @@ def now_at(folder: Path) -> int | None:
 
 
 def age_s(path: Path) -> float | None:
-    """Seconds since the file was touched; None where that cannot be told."""
+    """Seconds since the file was touched; None if unknown."""
     written, now = written_at(path), now_at(path.parent)
     return None if written is None or now is None else (now - written) / 1e9
 
 
 class Watched:
-    """A heartbeat that somebody waits on; it is silent once it did not change for long enough.
+    """A heartbeat to watch; it is silent after `silent_s` seconds without a beat.
 
-    An age alone does not count: the file server's clock may have been set, so that what is old, or
-    of the future, is believed only when no beat comes for `confirm_s` either.
+    The age of the file is not enough, as the clock of the file server may have been set: an old
+    beat, or one in the future, counts only after `confirm_s` seconds without another one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,11 +68,11 @@ class Watched:
         return watched_s > silent_s or (watched_s > confirm_s and self._seen[2] > silent_s)
 
 
-_confirmed: dict[Path, int] = {}  # beats after which none came while this process watched
+_confirmed: dict[Path, int] = {}  # last beats, without another while this process watched
 
 
 def silent(paths: Iterable[Path], silent_s: float, confirm_s: float) -> dict[Path, bool | None]:
-    """Which heartbeats have stopped; None: that cannot be told. Watches all suspects at once."""
+    """Whether each heartbeat has stopped; None: unknown. Watches all suspects together."""
     beats = {path: written_at(path) for path in paths}
     old = {path: _is_old(path, beat, silent_s) for path, beat in beats.items()}
     suspects = [path for path, is_old in old.items() if is_old]
@@ -87,7 +87,7 @@ def silent(paths: Iterable[Path], silent_s: float, confirm_s: float) -> dict[Pat
 
 
 def _is_old(path: Path, beat: int | None, silent_s: float) -> bool | None:
-    if beat is None:  # removed by whoever has ended
+    if beat is None:  # removed by a process that ended
         return None if os.path.exists(path) else True  # noqa: PTH110 - False for impossible names
     now = now_at(path.parent)
     return None if now is None else abs(now - beat) > silent_s * 1e9

@@ -1,4 +1,4 @@
-"""Signal handlers for the time of a block, and Ctrl-C that takes effect at a good moment."""
+"""Signal handlers for a block of code, and Ctrl-C without loss of work."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 def signal_handlers(
     numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
 ) -> Iterator[None]:
-    """Have the handler called for these signals while the block runs; then all is as before."""
+    """Install a handler for these signals while the block runs."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, former in before.items():
-            signal.signal(number, former)
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
 @contextmanager
 def graceful_interrupt() -> Iterator[threading.Event]:
-    """What is set by Ctrl-C or SIGTERM while the block runs; the second one does not wait."""
-    wish = threading.Event()
+    """An event that the first Ctrl-C or SIGTERM sets; the second one raises KeyboardInterrupt."""
+    stop = threading.Event()
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        if wish.is_set():
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
             raise KeyboardInterrupt
-        wish.set()
+        stop.set()
 
     if threading.current_thread() is not threading.main_thread():
-        yield wish  # signals are not for other threads to hear
+        yield stop  # only the main thread handles signals
         return
-    with signal_handlers(STOPPING, hear):
-        yield wish
+    with signal_handlers(STOPPING, handle):
+        yield stop

@@ -1,4 +1,4 @@
-"""What this machine has and what a process of it uses: cores, memory, model, command."""
+"""Cores, memory and processor of this machine, and the resources of processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pathlib import Path
 
 
 def available_cores() -> int:
-    """The cores that this process may use; a batch system may give fewer than there are."""
+    """The number of cores that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, math.ceil(min(cores or 1, cgroup_cores())))
 
 
 def cgroup_cores(root: Path = Path("/")) -> float:
-    """The processor time that control groups allow, in cores; infinite without a limit."""
+    """The limit of control groups, in cores; infinite without a limit."""
     limits = [math.inf]
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, _, rest = line.partition(":")
@@ -36,7 +36,7 @@ def cgroup_cores(root: Path = Path("/")) -> float:
 
 
 def _upwards(top: Path, group: str) -> Iterator[Path]:
-    """The folder of a group, and those of all groups that it is in."""
+    """The folder of a control group and those of its parents."""
     folder = top / group.lstrip("/")
     yield folder
     while folder != top and top in folder.parents:
@@ -70,7 +70,7 @@ def physical_mb() -> float:
 
 
 def resident_mb(pid: int | str = "self") -> float:
-    """Memory that a process really holds, in MiB; 0 where the system does not tell."""
+    """Resident memory of a process in MiB; 0 if unknown."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -79,42 +79,42 @@ def resident_mb(pid: int | str = "self") -> float:
 
 
 def data_mb() -> float:
-    """What RLIMIT_DATA counts of this process; 0 where the system does not tell."""
+    """The memory of this process that RLIMIT_DATA counts, in MiB; 0 if unknown."""
     try:
         text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return 0.0
-    found = re.search(r"^VmData:\s*(\d+) kB", text, re.MULTILINE)
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(r"^VmData:\s*(\d+) kB", text, re.MULTILINE)
+    return int(match[1]) / 1024 if match else 0.0
 
 
 def peak_rss_mb() -> float:
-    """The most memory that this process or a finished child of it held, in MiB."""
+    """The peak memory of this process and of its finished children, in MiB."""
     unit = 2**20 if sys.platform == "darwin" else 2**10
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return round(max(resource.getrusage(kind).ru_maxrss for kind in kinds) / unit, 1)
 
 
 def processor_s() -> float:
-    """Processor seconds of this process and of its finished children, all threads together."""
+    """Processor seconds of all threads of this process and of its finished children."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
 
 
 def command_line(pid: int) -> list[str]:
-    """The words that a process was started with; none where the system does not tell."""
+    """The command line of a process; empty if unknown."""
     try:
         content = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return [os.fsdecode(word) for word in content.split(b"\0")[:-1]]
+        return [os.fsdecode(argument) for argument in content.split(b"\0")[:-1]]
     except FileNotFoundError:
-        asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]  # without /proc
+        ps = ["ps", "-ww", "-o", "command=", "-p", str(pid)]  # without /proc
     except OSError:
         return []
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=10)
+        process = subprocess.run(ps, capture_output=True, text=True, timeout=10)
     except (OSError, ValueError, subprocess.SubprocessError):
         return []
-    return done.stdout.split()
+    return process.stdout.split()
 
 
 def cpu_model() -> str:
@@ -122,13 +122,13 @@ def cpu_model() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor())
+    models = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor())
 
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Thousands of folds make the garbage collector look for cycles that are not there."""
+    """Pause the garbage collector, which slows down work on thousands of folds."""
     was_on = gc.isenabled()
     gc.disable()
     try:

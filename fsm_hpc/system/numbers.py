@@ -1,10 +1,10 @@
-"""How numbers are said to a person."""
+"""Format numbers and durations as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-SPREAD = 3.0  # the time left is rarely wrong by more than this factor
+SPREAD = 3.0  # the remaining time is rarely wrong by a larger factor
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -13,7 +13,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """`a, b and 6998 others`: nobody reads thousands of names."""
+    """The first names and the number of the others: `a, b and 6998 others`."""
     left = len(names) - most
     shown = ", ".join(names[: max(1, most)])
     return f"{shown} and {counted(left, 'other')}" if left > 0 else shown
@@ -30,7 +30,7 @@ def clock(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`40 s`, `3 min`, `2.5 h`, `4 days`: as exact as an estimate is."""
+    """A rounded duration: `40 s`, `3 min`, `2.5 h`, `4 days`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:
@@ -41,15 +41,15 @@ def duration(seconds: float) -> str:
 
 
 def how_far(share: float, left_s: float | None) -> str:
-    """`43 % searched, 1 min to 9 min left`: parts of a search differ, so the end is a guess."""
-    told = f"{100 * share:.0f} % searched"
+    """Progress with an estimate: `43 % searched, 1 min to 9 min left`."""
+    progress = f"{100 * share:.0f} % searched"
     if left_s is None:
-        return told
-    return f"{told}, {duration(left_s / SPREAD)} to {duration(left_s * SPREAD)} left"
+        return progress
+    return f"{progress}, {duration(left_s / SPREAD)} to {duration(left_s * SPREAD)} left"
 
 
 def number_ranges(numbers: Iterable[int]) -> str:
-    """`0-3, 7, 8`: in order, runs of three or more drawn together."""
+    """Sorted numbers with ranges: `0-3, 7, 8`."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][-1] + 1:

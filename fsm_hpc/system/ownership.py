@@ -1,4 +1,4 @@
-"""Who else may write a file or a folder: what is in it may then be theirs."""
+"""Which other users may write a file or a folder."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from pathlib import Path
 
 
 def other_writers(paths: Iterable[Path]) -> str:
-    """The first of these places that somebody else may write, and who; nothing where nobody may."""
+    """A message about the first path that other users may write; empty without any."""
     for path in paths:
         try:
-            who = writers(path.stat())
+            users = writers(path.stat())
         except OSError:
             continue
-        if who:
-            return f"{path} may be written by {who}"
+        if users:
+            return f"{path} may be written by {users}"
     return ""
 
 
-def writers(found: os.stat_result) -> str:
-    """Who else may write what has these rights; nothing where nobody may."""
-    if found.st_uid not in (os.getuid(), 0):
-        return f"its owner, {_user(found.st_uid)}"
-    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+def writers(rights: os.stat_result) -> str:
+    """The other users with write permission; empty without any."""
+    if rights.st_uid not in (os.getuid(), 0):
+        return f"its owner, {_user(rights.st_uid)}"
+    if rights.st_mode & stat.S_IWOTH and not rights.st_mode & stat.S_ISVTX:
         return "everybody"
-    if found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid):
-        return f"the group {_group(found.st_gid)}"
+    if rights.st_mode & stat.S_IWGRP and not _is_own_group(rights.st_gid):
+        return f"the group {_group(rights.st_gid)}"
     return ""
 
 
 def _is_own_group(number: int) -> bool:
-    """Whether nobody else is in the group, as in the one that many systems give each user."""
+    """Whether it is the private group of this user, without other members."""
     me = _user(os.getuid())
     try:
         group = grp.getgrgid(number)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def templates(folder: Path) -> Environment:
-    """The templates of a folder: what is put in is escaped, and nothing may be missing."""
+    """The templates of a folder; values are escaped, and missing values are errors."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
@@ -25,7 +25,7 @@ def templates(folder: Path) -> Environment:
 
 
 def content_security_policy(script: str = "") -> str:
-    """What a browser may do on a page: no network, no script but this one, in the page itself."""
+    """The content security policy of a page: no network, and only this inline script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     scripts = f"'sha256-{digest}'" if script else "'none'"
     return (

@@ -3,8 +3,8 @@
 import sys
 
 if __name__ == "__main__":
-    # Python 3.10 has no -P, and `-m` and `-c` put the working directory first on the path; a
-    # script puts its own folder there, which is taken away again before anything is imported.
+    # Python 3.10 has no -P, and `-m` and `-c` put the working directory first on the path. A
+    # script puts its own folder there, which is removed before any import.
     if not getattr(sys.flags, "safe_path", sys.flags.isolated):
         del sys.path[0]
     import runpy

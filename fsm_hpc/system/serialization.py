@@ -1,4 +1,4 @@
-"""The program's own JSON files: read within limits, of a known format, typed by msgspec."""
+"""Write and read JSON files of the program: limited in size, versioned, typed by msgspec."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from fsm_hpc.system.files import UnreadableError
 T = TypeVar("T")
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 24
-FIRST_FORMAT = 1  # of files that state none
+FIRST_FORMAT = 1  # of files without a format
 HEADER = ("format", "version")
 _parsers: dict[type, Callable[[str], Any]] = {}  # of types that a file holds as text
 
 
 class NewerFormatError(UnreadableError):
-    """A file that a newer version wrote."""
+    """A file of a newer version."""
 
     is_newer = True
 
 
 @dataclass(frozen=True)
 class Valid:
-    """Annotation of a dataclass field: a value that this function accepts; it is kept as it is."""
+    """Annotation of a dataclass field: a value that this function accepts, without conversion."""
 
     check: Callable[[Any], object]
 
 
 @dataclass(frozen=True)
 class OpenSchema:
-    """Annotation of a dataclass field: an object with the fields of a TypedDict, maybe others."""
+    """Annotation of a dataclass field: an object with the fields of a TypedDict, and any others."""
 
     kind: Any
 
@@ -52,7 +52,7 @@ class OpenSchema:
 
 
 def register(kind: type, parse: Callable[[str], Any]) -> None:
-    """Files hold values of this type as text: written with `str`, read with `parse`."""
+    """Store values of this type as text: written with `str`, read with `parse`."""
     _parsers[kind] = parse
 
 
@@ -60,18 +60,18 @@ def register(kind: type, parse: Callable[[str], Any]) -> None:
 
 
 def write(path: Path, number: int, value: Any, **derived: Any) -> None:
-    """Write a file of that format; `derived` values are for its readers, and not read back."""
+    """Write a file of this format; `derived` values are for other readers, and not read back."""
     files.write_json(path, header(number) | plain(value) | derived)
 
 
 def header(number: int) -> dict[str, Any]:
-    """What every file begins with. The number increases when a field is added, so that an older
-    version does not take the file for damaged; tests/study/test_formats.py watches over it."""
+    """The first fields of every file. A new field increases the number, so that an older version
+    does not report the file as damaged; tests/study/test_formats.py checks this."""
     return {"format": number, "version": fsm_hpc.__version__}
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses and all that is in them as dicts, lists, texts and numbers; Structs as lists."""
+    """Dataclasses and their values as dicts, lists, texts and numbers; Structs as lists."""
     if isinstance(value, (PathLike, *_parsers)):
         return str(value)
     if is_dataclass(value):
@@ -86,7 +86,7 @@ def plain(value: Any) -> Any:
 
 
 def checksum(content: Any) -> str:
-    """A digest to be written beside the content: what was changed on disk does not have it."""
+    """A digest to store with the content, to detect changes."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -94,7 +94,7 @@ def checksum(content: Any) -> str:
 
 
 def load(kind: type[T], path: Path, number: int, derived: Collection[str] = ()) -> T | None:
-    """The dataclass in the file, which has that format or an older one; None without a file."""
+    """The dataclass in a file of this or an older format; None without a file."""
     saved = read(path)
     if saved is None:
         return None
@@ -102,16 +102,16 @@ def load(kind: type[T], path: Path, number: int, derived: Collection[str] = ()) 
 
 
 def read(path: Path, max_bytes: int = MAX_BYTES, is_own: bool = False) -> dict[str, Any] | None:
-    """The object in the file; None where there is none. What is no whole object is unreadable.
+    """The object in a file; None without a file.
 
-    `is_own`: so is a file that another user owns or may write.
+    `is_own`: refuses a file that another user owns or may write.
     """
     content = files.read_regular(path, max_bytes, is_own)
     return None if content is None else parse(content, path.name)
 
 
 def parse(content: bytes, name: str) -> dict[str, Any]:
-    """The object in the content of a file called `name`."""
+    """The object in the content of a file with this name."""
     try:
         value = _parsed(content)
         _check_limits(value, MAX_DEPTH)
@@ -126,8 +126,7 @@ def parse(content: bytes, name: str) -> dict[str, Any]:
 
 
 def read_some(kind: type[T], path: Path) -> T | None:
-    """Some values of a file, much faster than all of them; what a TypedDict does not have is
-    passed over. None without a file."""
+    """The fields of a TypedDict in a file, much faster than the whole file; None without a file."""
     content = files.read_regular(path, MAX_BYTES)
     try:
         return None if content is None else msgspec.json.decode(content, type=kind)
@@ -136,24 +135,24 @@ def read_some(kind: type[T], path: Path) -> T | None:
 
 
 def without_header(saved: dict[str, Any], name: str, known: int) -> dict[str, Any]:
-    """The content; its format is one that this version knows, or an older one."""
-    found = saved.get("format", FIRST_FORMAT)
-    if type(found) is int and found > known:
+    """The content without its header; refuses a newer format."""
+    number = saved.get("format", FIRST_FORMAT)
+    if type(number) is int and number > known:
         raise NewerFormatError(
             f"{name} was written by a newer version of fsm_hpc ({_writer(saved)}): its format is "
-            f"{found}, and this version, {fsm_hpc.__version__}, reads formats up to {known}; "
+            f"{number}, and this version, {fsm_hpc.__version__}, reads formats up to {known}; "
             "update fsm_hpc to use it"
         )
-    if type(found) is not int or found < FIRST_FORMAT:
-        raise UnreadableError(f"{name} is of another format: {_short(found)}")
+    if type(number) is not int or number < FIRST_FORMAT:
+        raise UnreadableError(f"{name} has an unknown format: {_short(number)}")
     return {key: value for key, value in saved.items() if key not in HEADER}
 
 
 def convert(kind: type[T], saved: Any, name: str, derived: Collection[str] | None = ()) -> T:
-    """The dataclass or TypedDict of the values in a file called `name`.
+    """The dataclass or TypedDict of the values in a file with this name.
 
-    A field that a dataclass does not have is refused, unless it is one of `derived`, as
-    `seconds.total`; None: others are ignored.
+    Refuses unknown fields of a dataclass, except those in `derived`, such as `seconds.total`;
+    None: ignores unknown fields.
     """
     try:
         value = msgspec.convert(saved, kind, dec_hook=_decoded)
@@ -172,10 +171,10 @@ def convert(kind: type[T], saved: Any, name: str, derived: Collection[str] | Non
 
 
 def _refuse_unknown(name: str, saved: Any, value: Any, derived: Collection[str]) -> None:
-    for place in _unknown(saved, msgspec.to_builtins(value, enc_hook=float)):
-        if place not in derived:
+    for path in _unknown(saved, msgspec.to_builtins(value, enc_hook=float)):
+        if path not in derived:
             raise UnreadableError(
-                f"{name} is invalid at $.{place}: expected only fields that this version knows"
+                f"{name} is invalid at $.{path}: expected only fields that this version knows"
             )
 
 
@@ -183,7 +182,7 @@ def _parsed(content: bytes) -> Any:
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # also refuses escaped halves of surrogate pairs: bytes of a path that are not UTF-8
+        # msgspec refuses halves of surrogate pairs, which encode paths that are not UTF-8
         text = content.decode()
         return json.loads(text, parse_constant=_not_finite, parse_float=_finite)
 
@@ -197,7 +196,7 @@ def _finite(text: str) -> float:
 
 
 def _check_limits(value: Any, depth: int) -> None:
-    """No deeper than that, and no whole number that 64 bits do not hold."""
+    """Refuse deeper nesting, and whole numbers of more than 64 bits."""
     if depth == 0:
         raise RecursionError
     for item in value.values() if type(value) is dict else value if type(value) is list else ():
@@ -214,7 +213,7 @@ def _decoded(kind: type, value: Any) -> Any:
 
 
 def _writer(saved: dict[str, Any]) -> str:
-    """The version that wrote a file, wherever its kind of file says so."""
+    """The version that wrote a file."""
     for part in (saved, saved.get("provenance"), saved.get("code")):
         if isinstance(part, dict) and isinstance(part.get("version"), str):
             return str(part["version"])[:40]
@@ -223,7 +222,7 @@ def _writer(saved: dict[str, Any]) -> str:
 
 @cache
 def _annotations(kind: Any) -> list[tuple[str, Valid | OpenSchema]]:
-    """The fields of a dataclass with a check that msgspec does not know."""
+    """The fields of a dataclass with a `Valid` or `OpenSchema` annotation."""
     hints = typing.get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {}
     return [
         (name, annotation)
@@ -234,40 +233,40 @@ def _annotations(kind: Any) -> list[tuple[str, Valid | OpenSchema]]:
     ]
 
 
-def _unknown(saved: Any, known: Any, place: str = "") -> Iterator[str]:
-    """The places in a file of fields that its type does not have."""
+def _unknown(saved: Any, known: Any, path: str = "") -> Iterator[str]:
+    """The paths of unknown fields."""
     if saved == known:
         return  # compared in C
     if type(saved) is dict and type(known) is dict:
         for name, item in saved.items():
             if name not in known:
-                yield f"{place}{name}"
+                yield f"{path}{name}"
             elif type(item) in (dict, list):
-                yield from _unknown(item, known[name], f"{place}{name}.")
+                yield from _unknown(item, known[name], f"{path}{name}.")
     elif type(saved) is list and type(known) in (list, tuple):
         for item, known_item in zip(saved, known, strict=False):
             if type(item) in (dict, list):
-                yield from _unknown(item, known_item, place)
+                yield from _unknown(item, known_item, path)
 
 
 # ---------------------------------------------------------------------------------------- errors
 
 
 def _invalid(name: str, kind: Any, saved: Any, message: str, top: str = "$") -> UnreadableError:
-    """Where a file does not fit its type, what was expected there, and what is there."""
+    """An error with the path in the file, the expected and the actual value."""
     text, _, path = message.rpartition(" - at `$")
     text, path = (text, path.rstrip("`")) if text else (message, "")
     steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", path)
-    found = _short(_item_at(saved, steps))
+    actual = _short(_item_at(saved, steps))
     if missing := re.fullmatch(r"Object missing required field `(.*)`", text):
-        path, expected, found = f"{path}.{missing[1]}", "a value", "nothing"
+        path, expected, actual = f"{path}.{missing[1]}", "a value", "nothing"
     elif text.startswith("Invalid enum value"):
         expected = f"one of {', '.join(_choices(kind, [step[0] for step in steps if step[0]]))}"
     elif text.startswith("Expected "):
         expected = text.removeprefix("Expected ").partition(", got ")[0].replace("`", "")
     else:
         expected = f"another value ({text})"
-    return UnreadableError(f"{name} is invalid at {top}{path}: expected {expected}, found {found}")
+    return UnreadableError(f"{name} is invalid at {top}{path}: expected {expected}, found {actual}")
 
 
 def _item_at(saved: Any, steps: list[tuple[str, str]]) -> Any:
@@ -280,7 +279,7 @@ def _item_at(saved: Any, steps: list[tuple[str, str]]) -> Any:
 
 
 def _choices(kind: Any, names: list[str]) -> list[str]:
-    """The values of the enumeration at a place of a dataclass or TypedDict."""
+    """The values of the enumeration at these names of a dataclass or TypedDict."""
     for name in names:
         kind = _without_containers(typing.get_type_hints(_without_containers(kind))[name])
     is_choice = isinstance(kind, type) and issubclass(kind, Enum)

@@ -1,4 +1,4 @@
-"""A setting as one typed field: default, help, range, and whether its value changes results."""
+"""Settings as typed fields: default, help, range, and whether they change results."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import typing
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from fsm_hpc.errors import UserError
 
 _INFO = "setting"
-ALWAYS_STATED = object()  # the legacy value of what every result states
+ALWAYS_STATED = object()  # the legacy value of settings that every result states
 
 
 class Scope(Enum):
@@ -27,7 +27,7 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """A pattern that a text has to match, and how a message names it."""
+    """A pattern of a text, and its name in messages."""
 
     pattern: str
     expected: str
@@ -37,7 +37,7 @@ class TextFormat:
             raise UserError(f"{key}: expected {self.expected}, found {text!r}")
 
 
-# Each becomes a line of a job's script, which must not continue with another.
+# Values in job scripts, which must not add lines.
 ONE_WORD = TextFormat(r"[^\s\x00-\x1f\x7f]*", "one word")
 ONE_LINE = TextFormat(r"[^\x00-\x1f\x7f]*", "one line")
 FOLDER = TextFormat(r"[^./][^/]*", "the name of one folder")
@@ -47,15 +47,15 @@ NUMBER_OR_AUTO = TextFormat(r"auto|[1-9][0-9]{0,5}", "a whole number from 1 on, 
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """What is known of a setting beside its name, type and default."""
+    """Properties of a setting besides its name, type and default."""
 
     help: str = ""
     least: float | None = None
     text: TextFormat | None = None
     changes: Scope = Scope.NONE
-    result_name: str = ""  # in the settings of a result, where that is not its key
+    result_name: str = ""  # its name in a result, if that is not its key
     legacy: Any = ALWAYS_STATED  # the value of results that do not state it
-    runs_code: bool = False  # never taken from a results folder
+    runs_code: bool = False  # never read from a results folder
 
     def concerns(self, finds_formula: bool) -> bool:
         """Whether it changes results of formula methods, or of baselines."""
@@ -70,11 +70,16 @@ class SettingInfo:
 
 
 def setting(default: Any = MISSING, help: str = "", **info: Any) -> Any:
-    """A field of a settings class; a function as default makes the value; `info`: SettingInfo."""
+    """A field of a settings class; `default`: a value or a factory; `info`: SettingInfo."""
     metadata = {_INFO: SettingInfo(help, **info)}
     if isinstance(default, Callable):  # type: ignore[arg-type]
         return field(default_factory=default, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+result_setting = partial(setting, changes=Scope.ALL)
+formula_setting = partial(setting, changes=Scope.FORMULAS)
+baseline_setting = partial(setting, changes=Scope.BASELINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +92,8 @@ class Setting:
 
     @property
     def info(self) -> SettingInfo:
-        found: SettingInfo = self.field.metadata.get(_INFO, SettingInfo())
-        return found
+        info: SettingInfo = self.field.metadata.get(_INFO, SettingInfo())
+        return info
 
     @property
     def key(self) -> str:
@@ -96,18 +101,18 @@ class Setting:
 
     @property
     def short_key(self) -> str:
-        """What sets it: `language=xor` chooses a group, and sets language.name."""
+        """The key in overrides: `language` for language.name, as in `language=xor`."""
         return self.key.removesuffix(".name")
 
     @property
     def default(self) -> Any:
-        """MISSING where the file of a group states the value."""
-        made = self.field.default_factory
-        return self.field.default if made is MISSING else made()
+        """MISSING if a config file must state the value."""
+        factory = self.field.default_factory
+        return self.field.default if factory is MISSING else factory()
 
     @property
     def is_setting(self) -> bool:
-        """What is not compared is kept with the settings, and is none."""
+        """Whether it is a setting; other fields are not compared."""
         return self.field.compare
 
     @property
@@ -116,12 +121,12 @@ class Setting:
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """Its type, and those of which it is made: int | None."""
+        """Its type and the parts of its type, as in int | None."""
         return (self.hint, *typing.get_args(self.hint))
 
     @property
     def is_open(self) -> bool:
-        """Whether its value has whatever names the user gives: `cluster.options`."""
+        """Whether it is a mapping with any names: `cluster.options`."""
         return any(typing.get_origin(kind) is dict for kind in self.kinds)
 
 
@@ -129,18 +134,18 @@ class Setting:
 def fields_of(kind: Any) -> tuple[Setting, ...]:
     """The fields of a settings class."""
     hints = typing.get_type_hints(kind)
-    return tuple(Setting((one.name,), hints[one.name], one) for one in fields(kind))
+    return tuple(Setting((f.name,), hints[f.name], f) for f in fields(kind))
 
 
 @cache
 def settings_of(kind: Any) -> tuple[Setting, ...]:
-    """Its settings and sections, each section followed by what is in it."""
+    """All settings and sections of a settings class, each section before its settings."""
     return tuple(_walk(kind, ()))
 
 
 def _walk(kind: Any, path: tuple[str, ...]) -> Iterator[Setting]:
-    for one in filter(lambda one: one.is_setting, fields_of(kind)):
-        place = (*path, *one.path)
-        yield Setting(place, one.hint, one.field)
-        if one.is_section:
-            yield from _walk(one.hint, place)
+    for setting in (setting for setting in fields_of(kind) if setting.is_setting):
+        full_path = (*path, *setting.path)
+        yield Setting(full_path, setting.hint, setting.field)
+        if setting.is_section:
+            yield from _walk(setting.hint, full_path)

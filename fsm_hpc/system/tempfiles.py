@@ -1,4 +1,4 @@
-"""Temporary files that become a file by a rename, and what a kill leaves of them."""
+"""Temporary files for atomic writes, and the removal of those that a killed process left."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from fsm_hpc.system import heartbeat, process_identity
 
-SETTLED_S = 60.0  # such a file is written and renamed within moments, whoever writes it
-OLD_S = 24 * 3600.0  # of another PID namespace, whose processes cannot be seen from here
+SETTLED_S = 60.0  # every writer renames its file sooner
+OLD_S = 24 * 3600.0  # for files of another PID namespace, whose processes are not visible
 _TEMPFILE = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})\.[0-9a-f]{8}", re.DOTALL)
 
 
 def tempfile_for(path: Path) -> Path:
-    """A name beside the file that no other writer has, and that says whose it is."""
+    """A unique name in the same folder, with the process of the writer."""
     token = f"{namespace_digest()}.{os.getpid()}.{secrets.token_hex(4)}"
     return path.with_name(f".{path.name}.{token}")
 
@@ -29,9 +29,9 @@ def namespace_digest() -> str:
 
 
 def clear(folder: Path) -> int:
-    """Remove temporary files that nobody will rename any more; how many they were.
+    """Remove abandoned temporary files; their number.
 
-    Nobody: their process is seen to be gone, or cannot be seen from here and they are a day old.
+    Abandoned: their process has ended, or is not visible and they are a day old.
     """
     with suppress(OSError):
         paths = [Path(entry.path) for entry in os.scandir(folder) if _is_tempfile(entry)]
@@ -45,10 +45,10 @@ def _is_tempfile(entry: os.DirEntry[str]) -> bool:
 
 
 def _removed(path: Path, now: float) -> bool:
-    """Another command may clear the same folder, and a folder may be another user's."""
+    """Remove an abandoned file; ignores errors, as another command may clear the same folder."""
     try:
-        found = path.lstat()
-        if stat.S_ISREG(found.st_mode) and _is_left(path.name, abs(now - found.st_mtime)):
+        info = path.lstat()
+        if stat.S_ISREG(info.st_mode) and _is_abandoned(path.name, abs(now - info.st_mtime)):
             path.unlink()
             return True
     except OSError:
@@ -56,10 +56,10 @@ def _removed(path: Path, now: float) -> bool:
     return False
 
 
-def _is_left(name: str, age_s: float) -> bool:
+def _is_abandoned(name: str, age_s: float) -> bool:
     match = _TEMPFILE.fullmatch(name)
     if match is None or age_s < SETTLED_S:
         return False
-    is_here = name[: match.start("pid")].endswith(f".{namespace_digest()}.")
-    is_seen = is_here and process_identity.namespace() != ""
-    return age_s > OLD_S or (is_seen and not process_identity.exists(int(match["pid"])))
+    is_local = name[: match.start("pid")].endswith(f".{namespace_digest()}.")
+    is_visible = is_local and process_identity.namespace() != ""
+    return age_s > OLD_S or (is_visible and not process_identity.exists(int(match["pid"])))

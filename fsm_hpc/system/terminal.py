@@ -1,4 +1,4 @@
-"""Where words for a person go."""
+"""Print text and tables to the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-NO_EDGE = 10_000  # columns, more than any line has
+UNLIMITED = 10_000  # columns
 
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
@@ -25,12 +25,12 @@ _VISIBLE = {code: text for code, text in _CONTROLS.items() if chr(code) != "\n"}
 
 
 def visible(text: str) -> str:
-    """The text with what would steer a terminal written out: a name cannot colour or clear it."""
+    """The text with control characters escaped, so that names cannot control the terminal."""
     return text.translate(_VISIBLE)
 
 
 class PlainConsole(Console):
-    """Prints every text as it is: brackets are brackets, `:x:` is no picture."""
+    """A console without markup, emoji and highlighting."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)
@@ -40,51 +40,51 @@ class PlainConsole(Console):
 
 
 def console() -> Console:
-    """Nothing is broken or cut where there is no terminal, however long a path is."""
-    here = PlainConsole()
-    return here if here.is_terminal else PlainConsole(width=NO_EDGE)
+    """The console; does not wrap lines if the output is not a terminal."""
+    console = PlainConsole()
+    return console if console.is_terminal else PlainConsole(width=UNLIMITED)
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
-    """One line of texts, each as it is or with a style."""
-    made = Text()
+    """One line of texts, each plain or with a style."""
+    line = Text()
     for part in parts:
         text, style = (part, "") if isinstance(part, str) else part
-        made.append(visible(text), style)
-    return made
+        line.append(visible(text), style)
+    return line
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
-    """A table without lines, of the columns in which there is anything; a heading that begins with
-    > is over numbers, and what is too wide for the last column goes on in the next line."""
+    """A table without borders and without empty columns. A heading that starts with > marks a
+    column of numbers; the last column wraps."""
     used = [n for n in range(len(headings)) if any(row[n] for row in rows)]
-    made = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headings))
+    grid = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headings))
     for n in used:
         is_number = headings[n].startswith(">")
-        made.add_column(
+        grid.add_column(
             headings[n].removeprefix(">"),
             justify="right" if is_number else "left",
             no_wrap=is_number,
             overflow="fold" if n == len(headings) - 1 else "ellipsis",
         )
     for row in rows:
-        made.add_row(*(row[n] for n in used))
-    return made
+        grid.add_row(*(row[n] for n in used))
+    return grid
 
 
 def configure_stdio() -> None:
-    """Let standard output take every name of a file, whatever its bytes or the encoding here."""
-    codecs.register_error("as_it_is", _as_it_is)
+    """Let standard output print every file name, in any encoding."""
+    codecs.register_error(_ANY_NAME, _encoded)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by who started this command
+        if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="as_it_is")
+            stream.reconfigure(errors=_ANY_NAME)
 
 
-def _as_it_is(error: UnicodeError) -> tuple[bytes, int]:
-    """Bytes that were no text come out as those bytes, all else that cannot be said as \\uXXXX."""
+def _encoded(error: UnicodeError) -> tuple[bytes, int]:
+    """Bytes that are no text unchanged, other characters as \\uXXXX."""
     assert isinstance(error, UnicodeEncodeError)
     wrong = error.object[error.start : error.end]
     return b"".join(
@@ -94,10 +94,11 @@ def _as_it_is(error: UnicodeError) -> tuple[bytes, int]:
 
 
 _ESCAPED = "backslashreplace"
+_ANY_NAME = "fsm_hpc.any_name"  # error handler of standard output
 
 
 class LiveDisplay:
-    """Something that is drawn again and again on a terminal, and not at all elsewhere."""
+    """A display that is updated on a terminal, and not shown elsewhere."""
 
     def __init__(self, console: Console, **options: Any) -> None:
         from rich.live import Live

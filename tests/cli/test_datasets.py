@@ -97,7 +97,7 @@ def test_show_prints_the_kinds_that_were_inferred_and_the_doubts(
 
 
 def test_fetching_what_is_here_says_where_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "hepatitis needs no fetching: " in _said(capsys, "fetch", "hepatitis")
+    assert "hepatitis is installed: " in _said(capsys, "fetch", "hepatitis")
 
 
 @pytest.mark.parametrize("words", [["shw"], ["show"], ["show", "bank", "hepatitis"], ["list", "x"]])

@@ -96,7 +96,7 @@ def test_package_shows_one_part(printed: Any, refused: Any) -> None:
     assert yaml.safe_load(shown)["patience"] == 2
     assert printed(*BANK, "-c", "job", "-p", "seed") == "42\n"
     assert "--package: scn is not in the config" in refused(*BANK, "--cfg", "job", "-p", "scn")
-    assert "belong to --cfg" in refused(*BANK, "--resolve")
+    assert "need --cfg" in refused(*BANK, "--resolve")
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_an_option_that_only_hydra_has_is_refused_with_an_alternative(
 
 def test_the_value_of_an_option_is_not_taken_for_a_command(refused: Any) -> None:
     told = refused(*BANK, "fold=0", "--after", "collect")
-    assert "--after belongs to a sweep: add -m" in told
+    assert "--after needs a sweep: add -m" in told
 
 
 # ----------------------------------------------------------------------- 20: completion in a shell

@@ -60,7 +60,7 @@ def test_one_fold_is_run_told_and_kept_and_the_second_time_only_told(tmp_path: P
         (["statu"], "did you mean status?"),
         (
             ["dataset=bank", "method=interval", "solver.threads"],
-            "expected key=value or a command first, found 'solver.threads'",
+            "expected a command or key=value, found 'solver.threads'",
         ),
         (["dataset=csv", "method=pivot", "dataset.path=no.csv", "dataset.target=y"], "no.csv"),
     ],
@@ -138,7 +138,7 @@ def test_a_signal_keeps_the_finished_lengths_and_the_same_command_goes_on(tmp_pa
             break
     rest = process.stdout.read()
     assert process.wait(timeout=60) == 130
-    assert "stopped; the same command goes on" in rest
+    assert "stopped; run the same command again to continue" in rest
     folder = tmp_path / "results/default/heart_disease/interval/fold-0"
     saved = json.loads((folder / "scan.json").read_text())
     assert saved["lengths"]

@@ -100,7 +100,7 @@ def test_options_of_a_sweep_are_refused_where_there_is_none(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main([*WORDS[:2], "fold=0", "--wait"]) == 2
-    assert "--wait belongs to a sweep: add -m" in capsys.readouterr().err
+    assert "--wait needs a sweep: add -m" in capsys.readouterr().err
 
 
 def status(fold: int, is_done: bool) -> FoldStatus:

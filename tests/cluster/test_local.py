@@ -100,7 +100,10 @@ def test_a_fold_in_the_foreground_is_seen_and_resumed_with_its_own_settings(
     wait(tmp_path, lambda found: any(s["state"] == "running" and s["length"] for s in found))
     process.send_signal(signal.SIGINT)
     told, _ = process.communicate(timeout=60)
-    assert (process.returncode, "stopped; the same command goes on" in told) == (130, True), told
+    assert (process.returncode, "stopped; run the same command again to continue" in told) == (
+        130,
+        True,
+    ), told
     assert [s["state"] for s in states(tmp_path)] == ["partial"]
     assert "1 done" in run(tmp_path, "resume", "cluster=local", "scan.max_length=1")
     (done,) = tmp_path.glob("results/*/*/*/*/result.json")

@@ -207,7 +207,7 @@ def test_a_rule_that_timed_out_is_resumed_with_a_larger_budget_only(
     assert run_command("resume", "--dry-run", out) == 0
     assert "nothing to submit" in capsys.readouterr().out
     assert run_command("resume", "--dry-run", out, "fit.budget_h=0.1") == 0
-    assert "a larger fit.budget_h lets it go on" in " ".join(capsys.readouterr().out.split())
+    assert "a larger fit.budget_h continues it" in " ".join(capsys.readouterr().out.split())
 
 
 def test_fit_as_a_job_writes_a_model_that_was_removed(

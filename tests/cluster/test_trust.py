@@ -205,7 +205,8 @@ def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
     submit(replace(config, overrides=overrides), **code)
     assert main(["resume", *words(config)]) == 2
     told = capsys.readouterr().err
-    assert f"left alone: hepatitis/median/fold-1: cluster.{name}={value!r} was set" in told
+    expected = f"it was submitted with cluster.{name}={value!r}"
+    assert f"not resumed: hepatitis/median/fold-1: {expected}" in told
     assert f"give cluster.{name}=... again" in told
     assert not fold_paths(config).attempt.exists()
 
@@ -261,7 +262,7 @@ def test_a_module_on_disk_is_never_looked_for(config: Config) -> None:
     submit(replace(config, dataset=dataset))
     found = resume.configs(words(config))
     assert found.configs == []
-    assert "dataset.package='evil.module/table.csv' was set" in found.broken[0]
+    assert "it was submitted with dataset.package='evil.module/table.csv'" in found.broken[0]
 
 
 @pytest.mark.parametrize("name", ["partition", "account", "qos", "constraint", "mail_user"])

@@ -115,7 +115,7 @@ def test_the_digest_does_not_depend_on_where_the_file_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_table_is_what_version_0_1_read(name: str) -> None:
+def test_a_table_is_read_as_in_version_0_1(name: str) -> None:
     assert _table(name).digest == DIGESTS[name]
 
 

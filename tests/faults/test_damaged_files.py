@@ -24,7 +24,7 @@ from tests.support.damage import NAMES, Damage, damages
 
 CASES = ledger.pick(24, 700)
 KIND = "damaged files x commands"
-WRITTEN = Path(__file__).parents[1] / "version_0_1" / "old"
+WRITTEN = Path(__file__).parents[1] / "golden" / "format_1"
 FRESH = FoldId("hepatitis", "median", 3)
 SPOILT = (
     FRESH,
@@ -39,7 +39,7 @@ DECIDING = ("collect", "resume", "plan", "report")
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> StudyPaths:
-    """What version 0.1 wrote, and a fold of this one."""
+    """Folds of format 1, and a fold of this version."""
     root = tmp_path_factory.mktemp("results")
     shutil.copytree(WRITTEN, root / "old")
     fold = [f"dataset={FRESH.dataset}", f"method={FRESH.method}", f"fold={FRESH.fold}"]

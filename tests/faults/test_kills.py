@@ -78,7 +78,7 @@ class Undisturbed:
         """What has to be there before the command."""
         folder.mkdir(exist_ok=True)
         if name == "collect":
-            written = Path(__file__).parents[1] / "version_0_1" / "old"
+            written = Path(__file__).parents[1] / "golden" / "format_1"
             shutil.copytree(written, folder / "results" / "default")
         if name == "verify":
             place = Path("heart_disease", "median")

@@ -255,7 +255,7 @@ def test_a_signal_keeps_the_place_and_the_same_command_goes_on(
         patched.setattr("fsm_hpc.search.near_optimal.checkpoint.near_optimal", struck)
         patched.setattr("fsm_hpc.search.solvers.native.search.LOOK_S", 0.0)
         assert run_command(*words) == 130
-    assert "the same command goes on" in capsys.readouterr().err
+    assert "run the same command again to continue" in capsys.readouterr().err
     assert find.state_path(rule.read_rule(tmp_path, [])).exists()
     assert json.loads(said_by(*words)[1]) == expected
 
@@ -263,7 +263,9 @@ def test_a_signal_keeps_the_place_and_the_same_command_goes_on(
 def test_nodes_that_are_processes_find_the_set_of_one(model: Path, tmp_path: Path) -> None:
     shutil.copy(model, tmp_path)
     words = ("alternatives", str(tmp_path), "slack=3", "bound=4", "--threads", "1", "--json")
-    with pytest.raises(UserError, match=r"cluster\.nodes: expected a number from 1 on, found 0"):
+    with pytest.raises(
+        UserError, match=r"cluster\.nodes: expected a whole number from 1 to 10000, found 0"
+    ):
         run_command(*words, "cluster.nodes=0")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("fsm_hpc.search.solvers.nodes.team.HEAD_START_S", 0.0)

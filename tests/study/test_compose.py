@@ -81,7 +81,7 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     [
         (["dataset=banc", "method=pivot"], "dataset=banc is not known, did you mean bank?"),
         (["dataset=bank", "method=pivots"], "method=pivots is not known, did you mean pivot?"),
-        (["method=pivot"], "dataset is not given: expected dataset=NAME, one of: bank"),
+        (["method=pivot"], "dataset is missing: expected dataset=NAME, one of: bank"),
         ([*BANK, "scan.patienc=3"], "scan.patienc is not a setting, did you mean scan.patience"),
         ([*BANK, "sover=native"], "sover is not a setting, did you mean solver"),
         ([*BANK, "scan.patience=two"], "scan.patience: expected a whole number, found 'two'"),
@@ -100,7 +100,7 @@ def test_a_site_keeps_configs_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         ([*BANK, "+colour=red"], "colour is not a setting"),
         (
             [*BANK, "scan.budget_h=[1"],
-            "cannot read scan.budget_h=[1; a value with blanks or signs needs quotes",
+            "cannot read scan.budget_h=[1; a value with blanks or special characters needs quotes",
         ),
         (["dataset=bank,hepatitis", "method=pivot"], "names several folds; add -m"),
         (["+experiment=papr"], "experiment=papr is not known, did you mean paper"),

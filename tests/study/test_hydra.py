@@ -82,12 +82,12 @@ def complaint(words: list[str]) -> str:
         (
             ["dataset=banc", "method=pivot"],
             ["dataset/banc"],
-            "dataset=banc is not known, did you mean bank?; there are: bank, breast_cancer,",
+            "dataset=banc is not known, did you mean bank?; expected one of: bank, breast_cancer,",
         ),
         (
             [*BANK, "solver=nativ"],
             ["solver/nativ"],
-            "solver=nativ is not known, did you mean native?; there are: clingo_dl, native,",
+            "solver=nativ is not known, did you mean native?; expected one of: clingo_dl, native,",
         ),
         (
             [*BANK, "+experiment=papr"],
@@ -97,12 +97,12 @@ def complaint(words: list[str]) -> str:
         (
             ["method=pivot"],
             ["You must specify 'dataset'"],
-            "dataset is not given: expected dataset=NAME, one of: bank, ",
+            "dataset is missing: expected dataset=NAME, one of: bank, ",
         ),
         (
             ["dataset=bank"],
             ["You must specify 'method'"],
-            "method is not given: expected method=NAME, one of: ",
+            "method is missing: expected method=NAME, one of: ",
         ),
         (
             [*BANK, "scan.patienc=1"],
@@ -128,7 +128,9 @@ def test_hydras_complaint_still_has_the_words_that_the_explanation_reads(
 
 @pytest.mark.parametrize("word", ["study=a)b", "scan.budget_h=[1", "study=über"])
 def test_a_word_that_hydra_cannot_read_is_told_how_to_quote(word: str) -> None:
-    with pytest.raises(UserError, match="a value with blanks or signs needs quotes") as refused:
+    with pytest.raises(
+        UserError, match="a value with blanks or special characters needs quotes"
+    ) as refused:
         hydra.parse([word])
     assert "\n" not in str(refused.value)
     assert f"cannot read {word}; " in str(refused.value)

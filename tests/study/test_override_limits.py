@@ -67,9 +67,9 @@ def test_a_filter_does_not_go_through_a_huge_range() -> None:
 @pytest.mark.parametrize("signs", ["[]", "{}", "()"])
 def test_an_argument_nested_too_deeply_is_refused(signs: str) -> None:
     opening, closing = (sign * 10_000 for sign in signs)
-    with pytest.raises(UserError, match="at most 24 brackets inside each other"):
+    with pytest.raises(UserError, match="at most 24 nested brackets"):
         hydra.parse([f"dataset.drop={opening}a{closing}"])
-    with pytest.raises(UserError, match="at most 24 brackets inside each other"):
+    with pytest.raises(UserError, match="at most 24 nested brackets"):
         hydra.composed([f"dataset.drop={opening}a{closing}"])
 
 

@@ -241,7 +241,7 @@ def test_a_final_solve_out_of_memory_is_final_until_more_is_given(
     assert done is not None
     assert done.final_end == "out_of_memory"
     assert fold.reason_to_continue(small, done) is None
-    assert fold.reason_to_continue(config, done) == "ran out of memory; more is given now"
+    assert fold.reason_to_continue(config, done) == "ran out of memory; more memory is given now"
 
 
 def test_without_a_finished_length_the_validation_accuracy_is_that_of_the_formula(

@@ -26,7 +26,7 @@ from fsm_hpc.system import serialization
 from tests.support.made_studies import fold_result, put
 
 SECTIONS = ("scan", "final", "solver", "cluster", "dataset", "method", "language")
-WRITTEN = Path(__file__).parents[1] / "version_0_1" / "old"
+WRITTEN = Path(__file__).parents[1] / "golden" / "format_1"
 
 
 @cache
@@ -161,7 +161,7 @@ def test_each_baseline_table_and_solver_has_settings_of_its_own(tmp_path: Path) 
     "changes", [{"scan_budget_h": 1.0}, {"cluster_cpus": 3}, {"data_dir": Path("elsewhere")}]
 )
 def test_two_jobs_for_one_folder_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=r"two jobs for the one folder .*s/hepatitis/pivot/fold-0"):
+    with pytest.raises(UserError, match=r"two jobs for the folder .*s/hepatitis/pivot/fold-0"):
         variants.assign_variants([config(tmp_path), config(tmp_path, **changes)])
 
 
@@ -233,7 +233,7 @@ def test_a_fold_of_an_old_study_with_settings_of_its_own_keeps_its_folder(tmp_pa
     assert names([config(tmp_path, "pivot", "bank", seed=8)]) == ["seed=8"]
 
 
-def test_what_version_0_1_has_is_found_with_its_settings(tmp_path: Path) -> None:
+def test_a_study_without_a_study_file_is_known_by_its_results(tmp_path: Path) -> None:
     shutil.copytree(WRITTEN, tmp_path / "s")
     fold = FoldId("hepatitis", "median", 0)
     saved = result.load(StudyPaths(WRITTEN).fold(fold).result, fold)

@@ -55,7 +55,7 @@ def test_a_pipe_a_folder_and_a_link_to_nothing_are_told_and_block_nobody(tmp_pat
     for name, told in (
         ("pipe", "a pipe"),
         ("folder", "a folder"),
-        ("link", "a link to nothing"),
+        ("link", "a broken link"),
         ("loop", "a link to itself"),
         ("zero", "a device"),
     ):

@@ -1,15 +1,16 @@
-"""The command alternatives: all formulas that are about as good as a rule."""
+"""The command alternatives: list all formulas that are almost as good as a rule."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import CTRL_C, Command, Group, option
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,50 +21,37 @@ if TYPE_CHECKING:
 
 SLACK = "0.01"
 OWN = ("slack", "bound", "class", "cluster.nodes")
-CTRL_C = 130  # the exit code that shells know it by
 MOST_FAMILIES = 100_000
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    options.json_flag(parser)
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="one family a line")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="a page to explore them on")
-    parser.add_argument("--threads", type=int, help="all cores when not given")
-    parser.add_argument("--seconds", type=float, help="end after so long; it goes on later")
-    parser.add_argument(
-        "--most", type=int, default=MOST_FAMILIES, help=f"families ({MOST_FAMILIES:,})"
-    )
+MOST_LENGTH = 15
+MOST_NODES = 10_000
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
-    """Print the set, or write it; 0 when it is complete, 1 when it was cut short."""
+    """Print or write the set; 0 if it is complete, 1 if the time limit ended the search."""
     from fsm_hpc.cluster.node import nodes
     from fsm_hpc.report.alternatives import rule
     from fsm_hpc.search.near_optimal.compiling import ensure_compiled
     from fsm_hpc.system import machine
 
     expected = "one model.json or result.json"
-    (named,), overrides = options.files_and_overrides(arguments, expected)
-    asked = _asked(overrides)
-    count = max(asked.nodes, nodes.tasks_here())
-    here = 1 if nodes.tasks_here() > 1 else asked.nodes
-    threads = flags.threads or max(1, machine.available_cores() // here)
+    (path,), overrides = options.files_and_overrides(arguments, expected)
+    query = _query(overrides)
+    folder = (Path(path) if Path(path).is_dir() else Path(path).parent).absolute()
+    tasks = nodes.tasks_here()
+    count = max(query.nodes, tasks)
+    local = 1 if tasks > 1 else query.nodes
+    threads = flags.threads or max(1, machine.available_cores() // local)
     if count > 1 and nodes.is_helper():
-        nodes.help_command(_folder(Path(named)), threads)
+        nodes.help_command(folder, threads)
         return 0
-    known = rule.read_rule(Path(named), asked.others, asked.label)
-    ensure_compiled()  # before any clock runs
-    with nodes.team_of_command(count, threads, _folder(Path(named))) as team:
-        return _tell(flags, known, asked, threads, team)
+    fitted = rule.read_rule(Path(path), query.others, query.label)
+    ensure_compiled()  # before the time limit starts
+    with nodes.team_of_command(count, threads, folder) as team:
+        return _search(flags, fitted, query, threads, team)
 
 
-def _folder(named: Path) -> Path:
-    """The folder of the rule, which all nodes see."""
-    return (named if named.is_dir() else named.parent).absolute()
-
-
-def _tell(
-    flags: argparse.Namespace, known: FittedRule, asked: _Asked, threads: int, team: Team | None
+def _search(
+    flags: argparse.Namespace, fitted: FittedRule, query: _Query, threads: int, team: Team | None
 ) -> int:
     from fsm_hpc.report.alternatives import find, summary
     from fsm_hpc.search.near_optimal.rashomon import NotProvedError, ResourceLimits
@@ -71,20 +59,21 @@ def _tell(
     from fsm_hpc.system import clock, interrupts
 
     deadline = None if flags.seconds is None else clock.monotonic() + flags.seconds
-    with interrupts.graceful_interrupt() as wish:
-        means = ResourceLimits(threads, Control(deadline=deadline, stop=wish), team)
+    with interrupts.graceful_interrupt() as stop:
+        limits = ResourceLimits(threads, Control(deadline=deadline, stop=stop), team)
         try:
-            good = find.find(known, asked.slack, asked.bound, means, flags.most, _note, _Stream())
+            given = (query.slack, query.bound, limits, flags.most)
+            good = find.find(fitted, *given, _note, _Stream())
         except NotProvedError:
-            if not wish.is_set():
+            if not stop.is_set():
                 raise
             _note("stopped before the optimum was proved")
             return CTRL_C
-        if wish.is_set() and not good.is_complete:
-            _note(f"stopped at {good.count:,} formulas; the same command goes on")
+        if stop.is_set() and not good.is_complete:
+            _note(f"stopped at {good.count:,} formulas; run the same command again to continue")
             return CTRL_C
-    _give(flags, summary.summarize(known, good, ResourceLimits(threads, helpers=team)))
-    find.checkpoint_of(known).remove(good)
+    _write(flags, summary.summarize(fitted, good, ResourceLimits(threads, helpers=team)))
+    find.checkpoint_of(fitted).remove(good)
     return 0 if good.is_complete else 1
 
 
@@ -93,7 +82,7 @@ def _note(text: str) -> None:
 
 
 class _Stream:
-    """Prints the best families while the search goes on, each once it has its final rank."""
+    """Prints the best families during the search, each once its rank is final."""
 
     def __init__(self) -> None:
         self._printed = 0
@@ -107,36 +96,35 @@ class _Stream:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The overrides of this command, and those that say where the table is."""
+class _Query:
+    """The settings of this command, and those that locate the table."""
 
     slack: str
     bound: int | None
-    label: str | None  # the class whose rule is meant, of more than two
+    label: str | None  # the class, if there are more than two
     nodes: int
     others: list[str]
 
 
-def _asked(overrides: list[str]) -> _Asked:
-    """slack=, bound=, class= and cluster.nodes=, and the overrides that say where the table is."""
+def _query(overrides: list[str]) -> _Query:
     from fsm_hpc.study import keys
     from fsm_hpc.study.override_syntax import key_of
 
     keys.check_used(overrides, [*OWN, *keys.OF_TABLE], "alternatives")
-    own = {key_of(one): one.partition("=")[2] for one in overrides if key_of(one) in OWN}
-    others = [one for one in overrides if key_of(one) not in OWN]
-    bound, count = own.get("bound"), own.get("cluster.nodes", "1")
-    if bound is not None and not (bound.isdigit() and 0 < int(bound) <= 15):
-        raise UserError(f"bound: expected a size from 1 to 15, found {bound}")
-    if not (count.isdigit() and int(count) > 0):
-        raise UserError(f"cluster.nodes: expected a number from 1 on, found {count}")
-    size = None if bound is None else int(bound)
-    return _Asked(own.get("slack", SLACK), size, own.get("class"), int(count), others)
+    own = {key_of(text): text.partition("=")[2] for text in overrides if key_of(text) in OWN}
+    others = [text for text in overrides if key_of(text) not in OWN]
+    bound = _number("bound", own["bound"], MOST_LENGTH) if "bound" in own else None
+    nodes = _number("cluster.nodes", own.get("cluster.nodes", "1"), MOST_NODES)
+    return _Query(own.get("slack", SLACK), bound, own.get("class"), nodes, others)
 
 
-def _give(flags: argparse.Namespace, alternatives: AlternativesSummary) -> None:
-    import json
+def _number(key: str, text: str, most: int) -> int:
+    if not (text.isdigit() and 0 < int(text) <= most):
+        raise UserError(f"{key}: expected a whole number from 1 to {most}, found {text}")
+    return int(text)
 
+
+def _write(flags: argparse.Namespace, alternatives: AlternativesSummary) -> None:
     from fsm_hpc.report.alternatives import page, summary
     from fsm_hpc.system.files import write_atomically
 
@@ -152,14 +140,33 @@ def _give(flags: argparse.Namespace, alternatives: AlternativesSummary) -> None:
 
 COMMAND = Command(
     Group.MODELS,
-    "All formulas that are about as good as a rule, complete and counted.",
-    "MODEL|RESULT [slack=0.01] [bound=N] [class=NAME] [--json] [--csv FILE] [--page FILE] "
-    "[dataset.path=FILE] [cluster.nodes=N]",
+    "List all near-optimal rules (Rashomon set) of a rule.",
+    "MODEL|RESULT [key=value ...] [--json] [--csv FILE] [--page FILE] [options]",
     (
         "alternatives my_rule/model.json slack=0.01",
         "alternatives my_rule/model.json class=setosa --page setosa.html",
         "alternatives results/demo/bank/pivot/fold-0 slack=5 --page alternatives.html",
     ),
     main,
-    add_arguments,
+    (
+        options.JSON,
+        option("--csv FILE", "write one family per line", type=Path),
+        option("--page FILE", "write an interactive HTML page", type=Path),
+        option("--threads N", "(default: all cores)", type=int),
+        option("--seconds S", "time limit; the same command continues", type=float),
+        option(
+            "--most N",
+            f"largest number of families (default: {MOST_FAMILIES:,})",
+            type=int,
+            default=MOST_FAMILIES,
+        ),
+    ),
+    {
+        "slack=NUMBER": "additional errors: below 1 a share of the rows, else a number of errors "
+        f"(default: {SLACK})",
+        "bound=LENGTH": "largest formula length (default: that of the rule)",
+        "class=NAME": "the class, if the target has more than two",
+        "cluster.nodes=N": "processes that share the search (default: 1)",
+        "dataset.path=FILE": "the table, if it has moved",
+    },
 )

@@ -1,14 +1,10 @@
-"""The command cancel: end queued and running folds."""
+"""The command cancel: cancel queued and running folds."""
 
 from __future__ import annotations
 
 import argparse
 
-from fsm_hpc.cli.usage import Command, Group
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-y", "--yes", action="store_true", help="do it")
+from fsm_hpc.cli.usage import SELECTION, Command, Group, option
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
@@ -19,10 +15,11 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
 
 
 COMMAND = Command(
-    Group.STEER,
-    "End queued and running folds; shows them only, unless -y.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-y]",
+    Group.MONITOR,
+    "Cancel queued and running folds; without -y only list them.",
+    "[key=value ...] [-y]",
     ("cancel dataset=bank", "cancel study=paper -y"),
     main,
-    add_arguments,
+    (option("-y --yes", "cancel without a preview"),),
+    SELECTION | {"out=FOLDER": "the rule of `fit` in this folder"},
 )

@@ -1,11 +1,11 @@
-"""The command collect: findings first, then folds.csv, lengths.csv, tables and figures."""
+"""The command collect: print findings and tables; write CSV files, tables and figures."""
 
 from __future__ import annotations
 
 import argparse
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import SELECTION, Command, Group, option
 from fsm_hpc.report import mixture, rows_csv
 from fsm_hpc.report.collect import Study
 from fsm_hpc.report.findings import findings, summary
@@ -17,33 +17,22 @@ from fsm_hpc.study.files import StudyPaths
 SHOWN = 30  # findings on the screen; folds.csv has them all
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    options.table_flags(parser)
-    parser.add_argument(
-        "--format", choices=["tex", "csv", "md"], action="append", help="of the tables; all three"
-    )
-    parser.add_argument("--plots", action="store_true", help="draw the figures too")
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 when there is any finding"
-    )
-
-
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Collect the current results; exit code 0 also when folds are missing, unless --strict."""
     paths, study = options.read_study(overrides)
     mixtures = mixture.find(study)
-    found = findings(study, mixtures)
+    problems = findings(study, mixtures)
     tables = TableBuilder(study, mixtures, options.report_options(flags))
     written = _write(paths, study, tables, flags)  # first: a reader may leave before the end
     print(summary(study))
-    for finding in found[:SHOWN]:
+    for finding in problems[:SHOWN]:
         print(f"  {finding}")
-    if len(found) > SHOWN:
-        print(f"  and {len(found) - SHOWN} more in {paths.folds_csv}")
+    if len(problems) > SHOWN:
+        print(f"  and {len(problems) - SHOWN} more in {paths.folds_csv}")
     for table in tables.all()[1:]:  # the first one repeats the findings
         print(f"\n{to_terminal(table).rstrip()}")
     print(f"\nwrote {', '.join(written)}")
-    return 1 if flags.strict and found else 0
+    return 1 if flags.strict and problems else 0
 
 
 def _write(
@@ -62,10 +51,18 @@ def _write(
 
 
 COMMAND = Command(
-    Group.READ,
-    "Accuracy, formula and runtime tables of what is there, in LaTeX, CSV and Markdown.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [--metric NAME] [--paper] [--plots] [--strict] ...",
+    Group.RESULTS,
+    "Write tables of accuracy, formulas and runtime: LaTeX, CSV, Markdown.",
+    "[key=value ...] [--metric NAME] [--paper] [--plots] [--strict] [options]",
     ("collect study=paper --paper", "collect --metric balanced_accuracy --names"),
     main,
-    add_arguments,
+    (
+        *options.TABLES,
+        option(
+            "--format", "file format of the tables (default: all)", choices=FORMATS, action="append"
+        ),
+        option("--plots", "also draw figures"),
+        option("--strict", "exit with code 1 if folds are missing or inconsistent"),
+    ),
+    SELECTION,
 )

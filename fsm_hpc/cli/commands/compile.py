@@ -1,4 +1,4 @@
-"""The command compile: make the solver ready ahead of its first use."""
+"""The command compile: compile the solver before its first use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
         raise UserError(f"compile takes no arguments, found {arguments[0]!r}")
     seconds = first_use.compile_all(print)
     folder = compiling.STAGE.folder
-    where = f"kept in {folder}" if folder else "kept nowhere: every process compiles for itself"
-    print(f"the solver is ready ({seconds:.1f} s), {where}")
+    where = f"cached in {folder}" if folder else "not cached: every process compiles it again"
+    print(f"the solver is compiled ({seconds:.1f} s), {where}")
     return 0
 
 
 COMMAND = Command(
-    Group.STEER,
-    "Compile the solver ahead of its first use, for this installation and processor.",
+    Group.SETUP,
+    "Compile the solver for this machine before its first use.",
     "",
     ("compile",),
     main,

@@ -1,4 +1,4 @@
-"""The command `datasets`: what tables there are, what is in them, and how to get the rest."""
+"""The command datasets: list, describe and download datasets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fsm_hpc.system.numbers import counted
 
 _EXPECTED = "datasets, datasets show NAME or datasets fetch NAME"
 _SHOWN_CATEGORIES = 12
-_COUNTS = {  # headings of the overview, and what stands under them
+_COUNTS = {  # headings of the overview, and their values
     "dataset": "name",
     ">rows": "rows",
     ">numeric": "numeric",
@@ -34,7 +34,7 @@ _COUNTS = {  # headings of the overview, and what stands under them
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
-    """List the tables, show one, or fetch those that are not here."""
+    """List the datasets, describe one, or download those that are not installed."""
     overrides = [argument for argument in arguments if "=" in argument]
     keys.check_used(overrides, keys.OF_TABLE, "datasets")
     what, *names = [argument for argument in arguments if argument not in overrides] or ["list"]
@@ -56,7 +56,7 @@ def _list(overrides: Sequence[str], as_json: bool) -> None:
         return
     console = terminal.console()
     counts = [[str(entry.get(key, "-")) for key in _COUNTS.values()] for entry in entries]
-    balances = [_balance(entry) if entry["is_here"] else "not here" for entry in entries]
+    balances = [_balance(entry) if entry["is_here"] else "not installed" for entry in entries]
     rows = [[*count, balance] for count, balance in zip(counts, balances, strict=True)]
     console.print(terminal.table((*_COUNTS, "true"), rows))
     console.print()
@@ -65,7 +65,9 @@ def _list(overrides: Sequence[str], as_json: bool) -> None:
     console.print()
     for problem in filter(None, (entry.get("problem") for entry in entries)):
         console.print(problem, style="yellow", soft_wrap=True)
-    console.print("Your own: dataset=csv dataset.path=my.csv dataset.target=label", style="dim")
+    console.print(
+        "Your own table: dataset=csv dataset.path=my.csv dataset.target=label", style="dim"
+    )
 
 
 def _show(name: str, overrides: Sequence[str], as_json: bool) -> None:
@@ -93,17 +95,17 @@ def _fetch(names: Sequence[str], overrides: Sequence[str]) -> None:
         config = _config(name, overrides)
         entry = _entry(config)
         if entry.dataset is not None:
-            print(f"{name} needs no fetching: {entry.dataset.path} ({entry.dataset.place})")
+            print(f"{name} is installed: {entry.dataset.path} ({entry.dataset.place})")
             continue
         if config.dataset.url is None:
             raise UserError(str(entry.problem))
         path = fetch.fetch(config.dataset)
         rows = load(config.dataset, path.parent).rows
-        print(f"{name}: {counted(rows, 'row')}, SHA-256 as expected, kept at {path}")
+        print(f"{name}: {counted(rows, 'row')}, SHA-256 verified, stored in {path}")
 
 
 def _named() -> list[str]:
-    """Datasets with a table of their own; csv stands for any."""
+    """All datasets but csv, which is any table."""
     return [name for name in names_in("dataset") if name != "csv"]
 
 
@@ -156,10 +158,11 @@ def _values(facts: dict[str, Any], rows: int) -> str:
 
 
 COMMAND = Command(
-    Group.TABLES,
-    "The tables: what there is, what is in one, and how to get the rest.",
+    Group.SETUP,
+    "List the datasets, describe one, or download the rest.",
     "[show NAME | fetch [NAME]] [key=value ...] [--json]",
     ("datasets", "datasets show bank", "datasets fetch student_dropout"),
     main,
-    options.json_flag,
+    (options.JSON,),
+    {"data_dir=FOLDER": "the folder of your own copies of the datasets"},
 )

@@ -1,4 +1,4 @@
-"""The command doctor: check a site before jobs are spent on it."""
+"""The command doctor: check installation, disks and scheduler before jobs are submitted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
 
 
 COMMAND = Command(
-    Group.STEER,
-    "Check a site before jobs are spent on it.",
+    Group.SETUP,
+    "Check the installation, the disks and the scheduler.",
     "[key=value ...] [--json]",
     ("doctor", "doctor cluster.partition=long cluster.cpus=16"),
     main,
-    options.json_flag,
+    (options.JSON,),
+    {"cluster.KEY=VALUE": "check these job settings, for instance cluster.partition=long"},
 )

@@ -1,4 +1,4 @@
-"""The command explain: a formula as a sentence, and why a row gets its answer."""
+"""The command explain: a formula as a sentence, and the prediction of a row."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import argparse
 from pathlib import Path
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--row", type=int, help="row of the table, from 0, without dropped rows")
+from fsm_hpc.cli.usage import Command, Group, option
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
-    """Print the formula as a sentence and, with --row, why a row gets its answer."""
+    """Print the formula as a sentence and, with --row, the reason for a prediction."""
     from fsm_hpc.models import model
     from fsm_hpc.report import explain
     from fsm_hpc.study import keys
 
-    expected = "one result.json, or the folder of a fold"
+    expected = "one model.json, result.json or folder of a fold"
     (named,), overrides = options.files_and_overrides(arguments, expected)
     path = explain.result_path(Path(named))
     keys.check_used(overrides, keys.OF_TABLE, "explain")
@@ -48,13 +44,14 @@ def _explain_model(path: Path, row: int | None, overrides: list[str]) -> int:
 
 
 COMMAND = Command(
-    Group.READ,
-    "A formula in words and, with --row, why a row gets its answer.",
-    "RESULT|MODEL [--row N] [data_dir=FOLDER | dataset.path=FILE ...]",
-    (
-        "explain results/demo/bank/pivot/fold-0 --row 17",
-        "explain my_rule/model.json --row 17",
-    ),
+    Group.MODELS,
+    "Print a rule as a sentence; with --row, explain one prediction.",
+    "MODEL|RESULT [--row N] [key=value ...]",
+    ("explain my_rule/model.json --row 17", "explain results/demo/bank/pivot/fold-0 --row 17"),
     main,
-    add_arguments,
+    (option("--row N", "row number, from 0, without dropped rows", type=int),),
+    {
+        "dataset.path=FILE": "the table, if it has moved",
+        "data_dir=FOLDER": "the folder of your own copies of the datasets",
+    },
 )

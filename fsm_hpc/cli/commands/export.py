@@ -1,4 +1,4 @@
-"""The command export: a rule as code that stands alone."""
+"""The command export: write a rule as standalone code."""
 
 from __future__ import annotations
 
@@ -6,29 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import Command, Group, option
 from fsm_hpc.errors import UserError
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from fsm_hpc.models.exporters import FORMATS
-    from fsm_hpc.models.exporters.dialects import DIALECTS
-
-    parser.add_argument("--to", choices=FORMATS, required=True, help="what the rule is written in")
-    parser.add_argument(
-        "--dialect",
-        choices=DIALECTS,
-        help="of --to sql; ansi, the default, is for SQLite, DuckDB and PostgreSQL",
-    )
-    parser.add_argument(
-        "--table",
-        metavar="FILE",
-        help="of --to excel; refer to the cells of this table, whose header is in row 1",
-    )
+from fsm_hpc.models.exporters import FORMATS
+from fsm_hpc.models.exporters.dialects import DIALECTS
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
-    """Print the rule in a language."""
+    """Print the rule in the output format."""
     from fsm_hpc.models import model
     from fsm_hpc.models.exporters import export
 
@@ -46,12 +31,12 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
 
 def _write_binary(content: bytes) -> None:
     if sys.stdout.isatty():
-        raise UserError("this format is binary; redirect it into a file with > FILE")
+        raise UserError("this format is binary: redirect the output to a file with > FILE")
     sys.stdout.buffer.write(content)
 
 
 def _header(table: str) -> list[str]:
-    """The columns of a table, in their order."""
+    """The column names of a table, in their order."""
     from fsm_hpc.models.predict import read
     from fsm_hpc.study.compose import compose_any
 
@@ -60,13 +45,24 @@ def _header(table: str) -> list[str]:
 
 COMMAND = Command(
     Group.MODELS,
-    "A rule as code that stands alone: SQL, Python, Excel, JavaScript, R, PMML, ONNX, JSON, LaTeX.",
-    "MODEL --to LANGUAGE [--dialect NAME] [--table FILE]",
+    "Write a rule as SQL, Python, Excel, JavaScript, R, PMML, ONNX, ...",
+    "MODEL --to FORMAT [--dialect NAME] [--table FILE]",
     (
         "export my_rule/model.json --to sql --dialect mysql",
         "export my_rule/model.json --to excel --table my.csv",
         "export my_rule/model.json --to pmml",
     ),
     main,
-    add_arguments,
+    (
+        option("--to", "the output format", choices=FORMATS, required=True),
+        option(
+            "--dialect",
+            "with --to sql (default: ansi, for SQLite, DuckDB and PostgreSQL)",
+            choices=DIALECTS,
+        ),
+        option(
+            "--table FILE",
+            "with --to excel: refer to the cells of this table, with its header in row 1",
+        ),
+    ),
 )

@@ -1,4 +1,4 @@
-"""The command fit: one rule from all rows of a table, and what to expect of it."""
+"""The command fit: fit one rule to all rows of a table, and estimate its accuracy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import CTRL_C, Command, Group, option
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,16 +18,10 @@ if TYPE_CHECKING:
     from fsm_hpc.study.files import ModelPaths
 
 
-# One rule is worth more care than one of many folds: a mean over splits does not fall for one lucky
-# part, and with the paper's patience of two a scan misses every rule that begins with "not".
+# One rule deserves more care than one of many folds: the mean over several splits is more reliable,
+# and with a patience of two a scan misses every rule that starts with "not".
 DEFAULTS = {"method": "pivot", "scan.splits": 5, "scan.patience": 4}
 LARGE = 20_000  # rows from which on one split has validation rows enough
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", metavar="COLUMN", help="the column of TABLE to predict")
-    parser.add_argument("-m", "--multirun", action="store_true", help="submit it as a job")
-    options.config_flags(parser)
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
@@ -63,13 +57,13 @@ def _composed(overrides: list[str], chooses_splits: bool) -> Config:
 
 
 def as_settings(arguments: list[str], target: str | None) -> list[str]:
-    """`my.csv --target label` and the defaults of this command as settings."""
+    """`my.csv --target label` and the defaults of this command as overrides."""
     from fsm_hpc.study.override_syntax import key_of, quoted
 
     tables = [argument for argument in arguments if "=" not in argument]
     if len(tables) > 1:
         raise UserError(f"fit: expected one table, found {' '.join(tables)}")
-    overrides = [_labels(argument) for argument in arguments if argument not in tables]
+    overrides = [_full_key(argument) for argument in arguments if argument not in tables]
     given = {key_of(override) for override in overrides}
     if tables:
         path = Path(tables[0])
@@ -82,11 +76,10 @@ def as_settings(arguments: list[str], target: str | None) -> list[str]:
     return overrides + [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
 
 
-def _labels(override: str) -> str:
-    """`labels=FILE` is a setting of the table."""
-    if override.startswith("choose="):
-        return f"fit.{override}"
-    return f"dataset.{override}" if override.startswith("labels=") else override
+def _full_key(override: str) -> str:
+    """The override with its section: fit.choose=, dataset.labels=."""
+    section = {"choose": "fit.", "labels": "dataset."}.get(override.partition("=")[0], "")
+    return f"{section}{override}"
 
 
 def _fit_here(config: Config, console: Console, started: float) -> int:
@@ -108,7 +101,7 @@ def _fit_here(config: Config, console: Console, started: float) -> int:
     rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1)
     console.print(
         f"takes at most {duration(budget_s)}, the rule itself at most {duration(rule_s)} "
-        "(fit.budget_h); Ctrl-C keeps the best so far",
+        "(fit.budget_h); Ctrl-C keeps the best rule so far",
         soft_wrap=True,
     )
     with FoldProgress(console, str(config.id.dataset)) as shown:
@@ -116,14 +109,16 @@ def _fit_here(config: Config, console: Console, started: float) -> int:
         attempt.result()
     paths = tasks.model_paths(config)
     if attempt.model is None:
-        console.print(f"stopped; the same command continues from {paths.folder}", soft_wrap=True)
-        return 130
+        console.print(
+            f"stopped; run the same command again to continue from {paths.folder}", soft_wrap=True
+        )
+        return CTRL_C
     _show(console, attempt.model, paths)
     return 0
 
 
 def _show(console: Console, model: Model, paths: ModelPaths) -> None:
-    """The rules, what to expect of them, and where they are."""
+    """Print the rules, their estimated accuracy and the files."""
     from fsm_hpc.models.notes import NoteKind
     from fsm_hpc.models.presenter import summarize
 
@@ -137,22 +132,18 @@ def _show(console: Console, model: Model, paths: ModelPaths) -> None:
             f"  {figure.name:<18} {figure.value:>8}  {figure.interval:<18} {figure.meaning}"
         )
     console.print(f"  {'majority class':<18} {facts.majority:>8}")
-    for text in filter(None, [facts.comparison, *(one.stability for one in facts.rules)]):
+    for text in filter(None, [facts.comparison, *(rule.stability for rule in facts.rules)]):
         console.print(text, soft_wrap=True)
     for note in model.notes:
-        if note.kind is not NoteKind.TABLE:  # which was shown before the search
+        if note.kind is not NoteKind.TABLE:  # printed before the search
             console.print(str(note), style="yellow" if note.is_warning else None, soft_wrap=True)
     console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
 
 
 COMMAND = Command(
     Group.MODELS,
-    "One rule from all rows, with what to expect of it: model.json and its card.",
-    "TABLE --target COLUMN | dataset=NAME, with [method=pivot|interval|median] [out=FOLDER] "
-    "[fit.folds=10] [fit.budget_h=0.05] [fit.compare=simple|all|none] "
-    "[objective=accuracy|balanced|costs] [language=paper|xor|dnf|...] "
-    "[cuts=observed|midpoints|quantiles|rounded] [rule.require=[COLUMN,...]] "
-    "[choose=optimum|consensus|simplest|given] [labels=FILE] [-m]",
+    "Fit one rule to a table and estimate its accuracy.",
+    "TABLE --target COLUMN | dataset=NAME [key=value ...] [-m]",
     (
         "fit my.csv --target label",
         "fit my.csv --target label out=my_rule fit.budget_h=0.5",
@@ -167,5 +158,26 @@ COMMAND = Command(
         "fit dataset=heart_disease method=pivot labels=answers.csv out=explained",
     ),
     main,
-    add_arguments,
+    (
+        option("--target COLUMN", "the column of TABLE to predict"),
+        options.multirun("submit a job instead of fitting here"),
+        *options.CONFIG,
+    ),
+    {
+        "out=FOLDER": "output folder of model.json and model.html (default: TABLE_rule)",
+        "method=NAME": "conditions on numeric columns: pivot (x >= a), interval (a <= x <= b) or "
+        "median (default: pivot)",
+        "fit.budget_h=HOURS": "time limit in hours, cross-validation included (default: 0.05)",
+        "fit.folds=N": "folds of the cross-validation; 0: none (default: 10)",
+        "fit.compare=NAME": "models to compare with: simple (tree, logistic regression), all "
+        "(also XGBoost) or none",
+        "objective=NAME": "accuracy, balanced (balanced accuracy) or costs (misclassification "
+        "costs)",
+        "language=NAME": "connectives of formulas: paper (and, or, not), xor, dnf, ...",
+        "cuts=NAME": "candidate thresholds: observed, midpoints, quantiles, rounded or given",
+        "rule.KEY=VALUE": "constraints: require, forbid, increasing, decreasing, min_support, "
+        "max_columns",
+        "choose=NAME": "rule among the near-optimal ones: optimum, consensus, simplest or given",
+        "labels=FILE": "predictions of another model, to be explained by a rule",
+    },
 )

@@ -1,14 +1,10 @@
-"""The command logs: what the folds have written."""
+"""The command logs: print the logs of folds."""
 
 from __future__ import annotations
 
 import argparse
 
-from fsm_hpc.cli.usage import Command, Group
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-f", "--follow", action="store_true", help="stay and print what comes")
+from fsm_hpc.cli.usage import SELECTION, Command, Group, option
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
@@ -19,10 +15,11 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
 
 
 COMMAND = Command(
-    Group.STEER,
-    "What the folds have written, and what their jobs printed where a fold could not.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-f]",
+    Group.MONITOR,
+    "Print the logs of folds, and the output of jobs that failed early.",
+    "[key=value ...] [-f]",
     ("logs dataset=bank method=pivot fold=3", "logs study=paper -f"),
     main,
-    add_arguments,
+    (option("-f --follow", "print new lines as they are written"),),
+    SELECTION | {"out=FOLDER": "the rule of `fit` in this folder"},
 )

@@ -1,4 +1,4 @@
-"""The command plan: what -m would do, without doing it."""
+"""The command plan: show what -m would submit, and submit nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
-    """Show what would be submitted and skipped, and the arrays."""
+    """Show folds to submit and to skip, job arrays and core-hours."""
     from fsm_hpc.study import variants
     from fsm_hpc.study.compose import expand
 
@@ -24,7 +24,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
 
 
 def show_plan(configs: Sequence[Config], as_json: bool) -> int:
-    """Show what a submission of these folds would do."""
+    """Show what submitting these folds would do."""
     from fsm_hpc.cluster import schedulers
     from fsm_hpc.cluster.submit.packing import saving
     from fsm_hpc.cluster.submit.plan import decide, expected, lay_out, site_limits, to_dict
@@ -54,9 +54,9 @@ def show_plan(configs: Sequence[Config], as_json: bool) -> int:
 
 COMMAND = Command(
     Group.RUN,
-    "What -m would submit and skip, the arrays and the core-hours; submits nothing.",
+    "Show jobs and core-hours of a sweep; submit nothing.",
     "dataset=NAME method=NAME [key=value ...] [--json]",
     ("plan dataset=bank,hepatitis method=pivot cluster.cpus=4", "plan +experiment=paper --json"),
     main,
-    options.json_flag,
+    (options.JSON,),
 )

@@ -1,4 +1,4 @@
-"""The command predict: a rule's answer for every row of a table."""
+"""The command predict: predict the class of every row of a table."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ import sys
 from pathlib import Path
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import Command, Group, option
 from fsm_hpc.system.numbers import counted
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", default="-", metavar="FILE", help="CSV or Parquet; standard output when not given"
-    )
-
-
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
-    """Write the table's columns, and `prediction` and `training_precision` after them."""
+    """Write the columns of the table, then `prediction` and `training_precision`."""
     from fsm_hpc.models import model, predict
     from fsm_hpc.study import keys
     from fsm_hpc.study.compose import compose_any
@@ -37,9 +31,13 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
 
 COMMAND = Command(
     Group.MODELS,
-    "A rule's answer for every row of a table, and how often such answers were right.",
-    "MODEL TABLE [--out FILE] [dataset.separator=... dataset.decimal=...]",
+    "Predict the class of every row of a table.",
+    "MODEL TABLE [--out FILE] [key=value ...]",
     ("predict my_rule/model.json new.csv --out answers.csv",),
     main,
-    add_arguments,
+    (option("--out FILE", "CSV or Parquet (default: CSV to standard output)", default="-"),),
+    {
+        "dataset.separator=TEXT": "column separator of the table (default: detected)",
+        "dataset.decimal=TEXT": "decimal separator of the table (default: detected)",
+    },
 )

@@ -1,4 +1,4 @@
-"""The command report: one page of a study."""
+"""The command report: write a study as one HTML page."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import argparse
 from pathlib import Path
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    options.table_flags(parser)
-    parser.add_argument("--output", type=Path, help="the page; report.html of the study")
+from fsm_hpc.cli.usage import SELECTION, Command, Group, option
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
-    """Write the page, and say where it is."""
+    """Write the page and print its path."""
     from fsm_hpc.report.findings import summary
     from fsm_hpc.report.page.page import render
     from fsm_hpc.system import files
@@ -30,10 +25,14 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
 
 
 COMMAND = Command(
-    Group.READ,
-    "One self-contained page of a study.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [--metric NAME] [--paper] [--names] [--output FILE]",
+    Group.RESULTS,
+    "Write a study as one self-contained HTML page.",
+    "[key=value ...] [--metric NAME] [--paper] [--names] [--output FILE]",
     ("report study=paper --paper",),
     main,
-    add_arguments,
+    (
+        *options.TABLES,
+        option("--output FILE", "(default: report.html in the study)", type=Path),
+    ),
+    SELECTION,
 )

@@ -1,4 +1,4 @@
-"""The default command: one fold here, or with -m all folds of a sweep."""
+"""The default command: run one fold here, or with -m all folds of a sweep."""
 
 from __future__ import annotations
 
@@ -6,57 +6,20 @@ import argparse
 
 import fsm_hpc
 from fsm_hpc.cli import completion, options, usage
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import CTRL_C, Command, Group, option
 from fsm_hpc.errors import UserError, did_you_mean
 from fsm_hpc.study.config import Config
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-m", "--multirun", action="store_true", help="submit every fold of a sweep"
-    )
-    options.submission_flags(parser)
-    options.config_flags(parser)
-    parser.add_argument(
-        "--info",
-        "-i",
-        nargs="?",
-        const="all",
-        choices=["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"],
-        help="show how the config is composed",
-    )
-    parser.add_argument(
-        "--shell-completion", "-sc", metavar="install=SHELL", help="of bash, zsh or fish"
-    )
-    parser.add_argument("--run", "-r", action="store_true", help="run one fold (default)")
-    hydras_own = parser.add_argument_group("options of Hydra that have a replacement here")
-    hydras_own.add_argument("--config-path", "-cp", metavar="X", help="--config-dir FOLDER")
-    hydras_own.add_argument("--hydra-help", action="store_true", help="--help, --info")
-    hydras_own.add_argument("--experimental-rerun", metavar="X", help="resume")
-    parser.add_argument("--version", action="version", version=fsm_hpc.__version__)
-
-
-# options of Hydra's own commands that this one does not have, and what to write instead
-INSTEAD = {
-    "config_path": "--config-dir FOLDER adds a folder, --config-name NAME takes its primary config",
-    "hydra_help": "--help shows the options of a command, --info how its config is composed",
-    "experimental_rerun": "`resume` goes on with folds that have begun",
-}
+INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 
 
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     """Show the config, submit a sweep, or run one fold in this process."""
     from fsm_hpc.study import compose, hydra, hydra_keys
 
-    for name, instead in INSTEAD.items():
-        if getattr(flags, name):
-            raise UserError(f"--{name.replace('_', '-')} is not an option: {instead}")
     if flags.shell_completion:
         return completion.run(flags.shell_completion)
-    stray = [one for one in overrides if "=" not in one and not one.startswith("~")]
-    if stray:
-        near = did_you_mean(stray[0], usage.names())
-        raise UserError(f"expected key=value or a command first, found {stray[0]!r}{near}")
+    check_overrides(overrides)
     if flags.info:
         hydra.show_info(flags.info, overrides)
         return 0
@@ -68,15 +31,23 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
         return launch(compose.expand(overrides), options.of_submission(flags))
     for name in ("wait", "after", "notify"):
         if getattr(flags, name):
-            raise UserError(f"--{name} belongs to a sweep: add -m")
+            raise UserError(f"--{name} needs a sweep: add -m")
     if not overrides:
         print(usage.overview(), end="")
         return 2
     return _run_here(compose.compose(overrides))
 
 
+def check_overrides(arguments: list[str]) -> None:
+    """Refuse an argument that is neither an override nor the name of a command."""
+    for text in arguments:
+        if "=" not in text and not text.startswith(("-", "~")):
+            near = did_you_mean(text, usage.names())
+            raise UserError(f"expected a command or key=value, found {text!r}{near}")
+
+
 def _run_here(config: Config) -> int:
-    """One fold in this process, with live progress; Ctrl-C keeps what is done."""
+    """Run one fold in this process, with live progress; Ctrl-C keeps the finished lengths."""
     from fsm_hpc.cluster import study_lock
     from fsm_hpc.cluster.node import foreground
     from fsm_hpc.cluster.submit import plan
@@ -91,36 +62,33 @@ def _run_here(config: Config) -> int:
     prepared = fold.prepare(config)
     for note in prepared.dataset.notes:
         console.print(note, soft_wrap=True)
-    done = fold.final_result(prepared)
-    if done is not None:
-        told = f"{config.id} is finished; {prepared.paths.result} stays as it is"
-        console.print(told, soft_wrap=True)
+    result = fold.final_result(prepared)
+    if result is not None:
+        console.print(f"{config.id} is finished: {prepared.paths.result}", soft_wrap=True)
     else:
         fold.report_changes(prepared, console.print)
-        shown = progress.FoldProgress(console, str(config.id))
         with study_lock.held([study]):
-            (config,) = variants.assign_variants(
-                [config]
-            )  # another command may have begun the study
+            # again, as another command may have started the study
+            (config,) = variants.assign_variants([config])
             plan.ensure_free(config)
             study_lock.ensure_held(StudyPaths(study))
             variants.save_defaults([config])
+            shown = progress.FoldProgress(console, str(config.id))
             attempt = foreground.Foreground(config, shown)
         with shown:
-            done = attempt.result()
-    if done is None:
-        told = f"stopped; the same command goes on from {prepared.paths.folder}"
-        console.print(told, soft_wrap=True)
-        return 130
-    progress.print_result(console, done)
+            result = attempt.result()
+    if result is None:
+        message = f"stopped; run the same command again to continue from {prepared.paths.folder}"
+        console.print(message, soft_wrap=True)
+        return CTRL_C
+    progress.print_result(console, result)
     return 0
 
 
 COMMAND = Command(
     Group.RUN,
-    "One fold here; with -m all folds of a sweep, as jobs of a cluster where there is one.",
-    "dataset=NAME method=NAME [fold=K] [key=value ...] [-m] [--wait] [--after LIST] "
-    "[--notify TEXT] [--cfg job|hydra|all] ...",
+    "Run one fold; with -m, run or submit all folds of a sweep.",
+    "dataset=NAME method=NAME [key=value ...] [-m] [options]",
     (
         "dataset=bank method=interval -m",
         "dataset=bank method=interval fold=0",
@@ -128,5 +96,27 @@ COMMAND = Command(
         "+experiment=paper -m",
     ),
     main,
-    add_arguments,
+    (
+        options.multirun("run all folds of a sweep, as jobs if there is a scheduler"),
+        option("--run -r", "run one fold (default)"),
+        *options.SUBMISSION,
+        *options.CONFIG,
+        option(
+            "--info -i", "show how the config is composed", nargs="?", const="all", choices=INFO
+        ),
+        option(
+            "--shell-completion -sc install=SHELL",
+            "print the completion script for bash, zsh or fish",
+        ),
+        option("--version", "print the version", action="version", version=fsm_hpc.__version__),
+    ),
+    {
+        "dataset=NAME": "`datasets` lists them; csv: your own table in dataset.path",
+        "method=NAME": "median, pivot, interval, or a baseline such as tree or xgboost",
+        "fold=K": "the fold to hold out (default: 0; with -m: all folds)",
+        "study=NAME": "results go to results/NAME (default: default)",
+        "cluster=NAME": "where to run: a config in conf/cluster, local or auto (default: auto)",
+        "+experiment=NAME": "settings of a whole study, for instance paper",
+        "KEY=A,B": "with -m: run all combinations; --cfg job lists all settings",
+    },
 )

@@ -1,4 +1,4 @@
-"""The command status: where every fold and every rule stands."""
+"""The command status: the state of every fold and every rule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import SELECTION, Command, Group, option
 from fsm_hpc.cluster import arrays
 from fsm_hpc.cluster.watch import columns, cost, show
 from fsm_hpc.cluster.watch.fold_files import FoldRef
@@ -19,38 +19,23 @@ from fsm_hpc.system import terminal
 WATCH_S = 2.0
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-w", "--watch", action="store_true", help="refresh until nothing runs")
-    parser.add_argument(
-        "--failed",
-        action="store_true",
-        help="only what will not come to an end by themselves",
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="exit with 0 when all are done, 1 while some are not, 2 when some failed",
-    )
-    options.json_flag(parser)
-
-
 def main(flags: argparse.Namespace, overrides: list[str]) -> int:
-    """Print the state of every fold, once or until nothing runs."""
+    """Print the state of every fold, once or until no job runs."""
     folds = select_without_changes(overrides)
     statuses = _watch(folds, flags) if flags.watch and not flags.json else _once(folds, flags)
     return check_code(statuses) if flags.check else 0
 
 
 def _chosen(statuses: list[FoldStatus], flags: argparse.Namespace) -> list[FoldStatus]:
-    """All of them, or what will not come to an end by itself."""
-    return [one for one in statuses if one.is_failed] if flags.failed else statuses
+    """All folds, or those that need action."""
+    return [status for status in statuses if status.is_failed] if flags.failed else statuses
 
 
 def _once(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStatus]:
     statuses, reports = fold_states(folds)
     shown = _chosen(statuses, flags)
     if flags.json:
-        print(json.dumps([columns.to_dict(one) for one in shown], indent=1))
+        print(json.dumps([columns.to_dict(status) for status in shown], indent=1))
         return statuses
     console = terminal.console()
     show.silence(console, reports)
@@ -63,7 +48,7 @@ def _once(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStatu
 
 
 def _watch(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStatus]:
-    """Refresh until nobody works on the folds, or Ctrl-C."""
+    """Refresh until no job works on the folds, or Ctrl-C."""
     from rich.live import Live
 
     console = terminal.console()
@@ -74,7 +59,7 @@ def _watch(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStat
                 statuses, _ = fold_states(folds)
                 shown = show.overview(_chosen(statuses, flags), console.height)
                 live.update(shown, refresh=True)
-                if not any(one.is_live for one in statuses):
+                if not any(status.is_live for status in statuses):
                     break
                 time.sleep(WATCH_S)
     except KeyboardInterrupt:
@@ -83,15 +68,20 @@ def _watch(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStat
 
 
 COMMAND = Command(
-    Group.STEER,
-    "Where every fold stands, and every rule that is fitted.",
-    "[study=NAME] [dataset=NAME] [method=NAME] [fold=K] [out=FOLDER] [-w] [--check] [--failed] "
-    "[--json]",
+    Group.MONITOR,
+    "Show the state of every fold and every rule.",
+    "[key=value ...] [-w] [--check] [--failed] [--json]",
     (
         "status -w",
         "status study=paper dataset=bank,hepatitis --check",
         "status out=my_rule",
     ),
     main,
-    add_arguments,
+    (
+        option("-w --watch", "refresh until no job runs"),
+        option("--failed", "only folds that need action"),
+        option("--check", "exit code: 0 all finished, 1 some unfinished, 2 some failed"),
+        options.JSON,
+    ),
+    SELECTION | {"out=FOLDER": "the rule of `fit` in this folder"},
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsm_hpc.cli import options
-from fsm_hpc.cli.usage import Command, Group
+from fsm_hpc.cli.usage import SELECTION, Command, Group, option
 from fsm_hpc.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def _seconds(text: str) -> float:
-    """90s, 10m or 4h."""
+    """The seconds of 90s, 10m or 4h."""
     number, unit = text[:-1], text[-1:]
     try:
         return float(number) * _UNITS[unit]
@@ -27,57 +27,46 @@ def _seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(message) from None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--budget",
-        type=_seconds,
-        default="1h",
-        help="time for all claims, with -m of each job (1h)",
-    )
-    parser.add_argument("--each", type=_seconds, default="10m", help="time for one claim (10m)")
-    parser.add_argument("--claim", type=Path, metavar="FILE", help="write the claim; do not check")
-    parser.add_argument("-m", "--multirun", action="store_true", help="verify a study as jobs")
-
-
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
-    """0 when everything is verified, 1 when a claim is refuted, 3 when some are not checked."""
+    """0 if all claims are verified, 1 if one is refuted, 3 if some are not checked."""
     expected = "one model.json, result.json or fold"
-    named, settings = options.files_and_overrides(arguments, expected, is_required=False)
-    if named:
-        return _one(flags, Path(named[0]), settings)
-    return _study(flags, settings)
+    paths, overrides = options.files_and_overrides(arguments, expected, is_required=False)
+    if paths:
+        return _file(flags, Path(paths[0]), overrides)
+    return _study(flags, overrides)
 
 
-def _one(flags: argparse.Namespace, path: Path, settings: list[str]) -> int:
+def _file(flags: argparse.Namespace, path: Path, overrides: list[str]) -> int:
     from fsm_hpc.report import verification
     from fsm_hpc.report.alternatives.rule import read_rule
     from fsm_hpc.search.claim import claim_of, write_claim
     from fsm_hpc.search.proof import VERIFIED
     from fsm_hpc.study import keys
 
-    keys.check_used(settings, keys.OF_TABLE, "verify")
+    keys.check_used(overrides, keys.OF_TABLE, "verify")
     if flags.multirun:
-        raise UserError(f"-m verifies a study as jobs: leave it out to verify {path} here")
+        raise UserError(f"-m verifies a study in jobs: omit it to verify {path}")
     if flags.claim is not None:
-        rule = read_rule(path, settings, limit=verification.LIMIT)
+        rule = read_rule(path, overrides, limit=verification.LIMIT)
         write_claim(flags.claim, claim_of(rule.problem, rule.formula, rule.bound))
         print(f"wrote {flags.claim}, which contains the table")
         return 0
-    outcomes = verification.verify_file(path, settings, min(flags.budget, flags.each))
-    for label, done in outcomes.items():
-        reason = done.reason if done.outcome == VERIFIED else f"{done.outcome}: {done.reason}"
-        print(f"{label}: {reason}" if len(outcomes) > 1 else reason)
-    return max(verification.OUTCOMES.index(done.outcome) for done in outcomes.values())
+    outcomes = verification.verify_file(path, overrides, min(flags.budget, flags.each))
+    for label, checked in outcomes.items():
+        prefix = "" if checked.outcome == VERIFIED else f"{checked.outcome}: "
+        text = f"{prefix}{checked.reason}"
+        print(f"{label}: {text}" if len(outcomes) > 1 else text)
+    return max(verification.OUTCOMES.index(checked.outcome) for checked in outcomes.values())
 
 
-def _study(flags: argparse.Namespace, settings: list[str]) -> int:
+def _study(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.report import verification
 
     if flags.claim is not None:
-        raise UserError("--claim: expected one model.json or fold to write the claim of")
-    tables = [argument for argument in settings if argument.startswith("data_dir=")]
-    of_jobs = [one for one in settings if flags.multirun and one.startswith("cluster")]
-    folds = _folds([one for one in settings if one not in (*tables, *of_jobs)])
+        raise UserError("--claim: expected one model.json, result.json or fold")
+    tables = [text for text in overrides if text.startswith("data_dir=")]
+    of_jobs = [text for text in overrides if flags.multirun and text.startswith("cluster")]
+    folds = _folds([text for text in overrides if text not in (*tables, *of_jobs)])
     if flags.multirun:
         from fsm_hpc.report import verification_jobs
         from fsm_hpc.study.compose import compose_any
@@ -87,8 +76,8 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
         if code is not None:
             return code
     else:
-        for told in verification.verify_folds(folds, tables, flags.budget, flags.each):
-            print(told, file=sys.stderr)
+        for text in verification.verify_folds(folds, tables, flags.budget, flags.each):
+            print(text, file=sys.stderr)
     counts = verification.outcomes(folds)
     print(verification.in_words(counts))
     if counts["refuted"]:
@@ -97,27 +86,42 @@ def _study(flags: argparse.Namespace, settings: list[str]) -> int:
 
 
 def _folds(overrides: list[str]) -> list[FoldPaths]:
-    """The finished folds that the overrides mean, of methods that find a formula."""
+    """The selected folds of methods that find a formula."""
     from fsm_hpc.cluster.watch import selection
     from fsm_hpc.search.method import Method
     from fsm_hpc.study.fold_id import ALL
 
-    chosen = selection.sort(overrides)
-    chosen.refuse_rule("verify")
-    chosen.refuse_without_effect()
+    for text in overrides:
+        if text.startswith("out="):
+            path = Path(text.removeprefix("out=")) / "model.json"
+            raise UserError(f"verify takes the file of a rule, not {text}: verify {path}")
+    selected = selection.sort(overrides)
+    selected.refuse_rule("verify")
+    selected.refuse_without_effect()
     folds = selection.select(overrides)
     if not folds:
-        raise UserError(f"{chosen.study} has no folds; run a study first, or name one: study=NAME")
+        raise UserError(
+            f"{selected.study} has no folds: run a study first, or select one: study=NAME"
+        )
     formulas = (fold for fold in folds if Method(fold.id.method).finds_formula)
     return [fold.paths for fold in formulas if fold.id.fold != ALL]
 
 
 COMMAND = Command(
-    Group.READ,
-    "Check with an independent program that formulas are optimal for their length.",
-    "MODEL|FOLD [dataset.path=FILE] [--claim FILE], or [study=NAME] [dataset=NAME] [method=NAME] "
-    "[data_dir=FOLDER] [--budget 4h] [--each 10m] [-m]",
+    Group.RESULTS,
+    "Check with an independent program that formulas are optimal.",
+    "[MODEL|FOLD] [key=value ...] [--budget TIME] [--each TIME] [--claim FILE] [-m]",
     ("verify my_rule/model.json", "verify study=paper --budget 4h -m"),
     main,
-    add_arguments,
+    (
+        option("--budget TIME", "time limit for all (default: 1h)", type=_seconds, default="1h"),
+        option("--each TIME", "time limit per claim (default: 10m)", type=_seconds, default="10m"),
+        option("--claim FILE", "write the claim to a file; do not check", type=Path),
+        options.multirun("verify a study in jobs"),
+    ),
+    SELECTION
+    | {
+        "dataset.path=FILE": "the table of MODEL or FOLD, if it has moved",
+        "data_dir=FOLDER": "the folder of your own copies of the datasets",
+    },
 )

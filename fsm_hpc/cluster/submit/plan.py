@@ -18,7 +18,7 @@ from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.tasks import model_paths
 from fsm_hpc.search.solvers.nodes import contact
-from fsm_hpc.study import duplicates, fingerprint, fold, resources
+from fsm_hpc.study import fingerprint, fold, resources, variants
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.system.files import OUTDATED
@@ -69,7 +69,7 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
         raise UserError("these overrides name no fold")
     refuse(configs)
     adapted = schedulers.of(configs[0]).adapted
-    configs = [adapted(config) for config in duplicates.without_duplicates(configs)]
+    configs = [adapted(config) for config in variants.without_duplicates(configs)]
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
@@ -79,7 +79,7 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
 
 def refuse(configs: Sequence[Config]) -> None:
     """Two jobs for one folder, and jobs that would be requeued for ever and never get on."""
-    duplicates.without_duplicates(configs)
+    variants.without_duplicates(configs)
     reasons = [resources.time_limit_error(config.cluster) for config in configs]
     if any(reasons) and schedulers.of(configs[0]).has_time_limit:
         raise UserError(next(filter(None, reasons)))

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slurm
 # length 9 of this fold takes some seconds of processor time: longer than the head start, mostly
 WORDS = ("dataset=heart_disease", "method=interval", "fold=1", "solver=native", "scan.patience=9")
 SIZE = ("scan.max_length=9", "scan.plateau=null", "cluster.cpus=1", "cluster.mem_gb=2")
-OLD = Path(__file__).parents[2] / "version_0_1" / "old"
+OLD = Path(__file__).parents[2] / "golden" / "format_1"
 FOLD = "heart_disease/interval/fold-1"
 
 
