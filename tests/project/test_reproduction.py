@@ -29,6 +29,14 @@ def test_the_readme_says_what_the_study_cost_and_how_near_it_came() -> None:
     assert cells in readme
 
 
+def test_the_readme_has_the_mean_accuracies_of_the_kept_study() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("<!-- begin peers -->")[2].partition("<!-- end peers -->")[0]
+    rows = [line.split(" | ") for line in KNOWN["means"]()[2:]]
+    means = [round(float(cells[2]), 1) for cells in rows]
+    assert [float(found) for found in re.findall(r"([\d.]+) %", table)] == means
+
+
 def test_every_table_is_on_a_page() -> None:
     texts = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert set(re.findall(r"<!-- begin (\w+) -->", texts)) == set(KNOWN)
