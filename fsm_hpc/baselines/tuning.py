@@ -62,8 +62,8 @@ def fit(
 ) -> FittedBaseline | None:
     """Tune, then refit on all rows but the held-out ones.
 
-    None when `stop` was set: the finished trials are in `record`, and the next call goes on with
-    them to the very result of a run that was never stopped.
+    None when `stop` was set: the finished trials are in `record`, and the next call resumes them
+    with the same result as an uninterrupted run.
     """
     values = dataset.table().to_numpy(dtype=np.float64)
     weighed = _weighed(dataset, objective)
@@ -118,7 +118,7 @@ def points(grid: Grid) -> list[Parameters]:
 def _tune(
     done: list[Trial], baseline: Baseline, task: Task, fold: FoldRows, trials: int
 ) -> Iterator[Trial]:
-    """The trials that are missing, one after the other; fewer when the task is to stop."""
+    """The remaining trials, one after the other; fewer when the task is stopped."""
     choose, learn = _chooser(baseline.SPACE, done, task.seed)
     for number in range(len(done), trials):
         if task.stop.is_set():
@@ -135,21 +135,20 @@ def _tune(
 def _chooser(
     space: Grid | Suggest, done: list[Trial], seed: int
 ) -> tuple[Callable[[int], Parameters], Callable[[float], None]]:
-    """What gives the parameters of a trial by its number, and what is told its accuracy."""
+    """Two functions: the parameters of a trial by its number, and a report of its accuracy."""
     if isinstance(space, Mapping):
         return points(space).__getitem__, lambda accuracy: None
-    study, asked = study_of(done, space), []
+    study, trials = study_of(done, space), []
 
     def choose(number: int) -> Parameters:
-        asked.append(_asked(study, seed, number))
-        return space(asked[-1])
+        trials.append(_next_trial(study, seed, number))
+        return space(trials[-1])
 
-    return choose, lambda accuracy: study.tell(asked[-1], accuracy)
+    return choose, lambda accuracy: study.tell(trials[-1], accuracy)
 
 
-def _asked(study: Any, seed: int, number: int) -> Any:
-    """Optuna's trial of that number. Its sampler is seeded anew, so that what it draws does not
-    depend on when the job started."""
+def _next_trial(study: Any, seed: int, number: int) -> Any:
+    """Optuna's trial of that number; its own seed lets a resumed job draw the same."""
     from optuna.samplers import TPESampler
 
     own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
@@ -163,7 +162,7 @@ def _best(tried: list[Trial]) -> Trial:
 
 
 def _weighed(dataset: Dataset, objective: Objective) -> Callable[[Rows], Values | None]:
-    """Rows to what an error on each of them counts; a model is fitted and judged by that."""
+    """A function from rows to the weights of their errors, for fitting and validation."""
 
     def weighed(rows: Rows) -> Values | None:
         given = None if dataset.weights is None else dataset.weights[rows]
@@ -176,7 +175,7 @@ def _weighed(dataset: Dataset, objective: Objective) -> Callable[[Rows], Values 
 def _digest(
     dataset: Dataset, fold: FoldRows, method: Method, seed: int, objective: Objective
 ) -> str:
-    """Of all that the trials depend on."""
+    """A digest of all that the trials depend on."""
     digest = hashlib.sha256(f"{dataset.digest} {method.value} {seed}".encode())
     if objective != ACCURACY:
         digest.update(repr(objective).encode())

@@ -65,16 +65,16 @@ def _report_unknown_names(
     errors: ErrorCollector,
 ) -> set[str]:
     """Report names in the settings that no column has; return columns of a similar name."""
-    wanted = [("target ", spec.target)] if spec.target else []
+    named = [("target ", spec.target)] if spec.target else []
     special = {"group": (spec.group,), "weight": (spec.weight,)}
     for key, names in {**special, **lists, "zero_is_missing": spec.zero_is_missing}.items():
-        wanted += [(f"dataset.{key}: ", name) for name in names if name is not None]
+        named += [(f"dataset.{key}: ", name) for name in names if name is not None]
     shown = ", ".join([*list(raw.columns)[:_SHOWN_COLUMNS], "..."][: len(raw.columns)])
     columns = f"; its columns are: {shown}"
     if not spec.target:
         errors.add(f"{raw.path}: dataset.target is not set; expected one of: {shown}")
     similar: set[str] = set()
-    for where, name in wanted:
+    for where, name in named:
         if name in raw.columns:
             continue
         matches = difflib.get_close_matches(name, raw.columns, n=1)
@@ -135,7 +135,7 @@ def complete_rows(
     missing = {name: column.missing for name, column in columns.items()}
     if spec.missing == "keep":
         missing = {name: cells for name, cells in missing.items() if name == spec.target}
-    counts = worst_first(columns, missing)
+    counts = worst_first(missing)
     if counts and spec.missing == "error":
         for name, count in counts.items():
             row = columns[name].row_number(int(np.argmax(missing[name])))
@@ -172,12 +172,9 @@ def weights(column: RawColumn) -> NDArray[np.float64]:
     return weights
 
 
-def worst_first(
-    columns: Mapping[str, RawColumn], missing: Mapping[str, NDArray[np.bool_]] | None = None
-) -> dict[str, int]:
+def worst_first(missing: Mapping[str, NDArray[np.bool_]]) -> dict[str, int]:
     """The number of missing cells of each column that has some, the largest first."""
-    cells = missing if missing is not None else {n: c.missing for n, c in columns.items()}
-    counts = {name: int(own.sum()) for name, own in cells.items() if own.any()}
+    counts = {name: int(cells.sum()) for name, cells in missing.items() if cells.any()}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
@@ -227,12 +224,12 @@ def labels(
             "a formula has nothing to tell apart",
         )
     chosen = {key: getattr(spec, key) for key in ("positive", "negative")}
-    for key, wanted in chosen.items():
-        if wanted is not None and (key, wanted) != ("negative", "rest"):
-            chosen[key] = texts.match(wanted, values)
+    for key, value in chosen.items():
+        if value is not None and (key, value) != ("negative", "rest"):
+            chosen[key] = texts.match(value, values)
             if chosen[key] is None:
-                found = f"expected {wanted!r} among the target's values, found: {shown}"
-                errors.add(target.error(found, f"set dataset.{key} to one of them"))
+                finding = f"expected {value!r} among the target's values, found: {shown}"
+                errors.add(target.error(finding, f"set dataset.{key} to one of them"))
     positive, negative = chosen["positive"], chosen["negative"]
     if negative != "rest" and len(values) > 2:
         raise target.error(

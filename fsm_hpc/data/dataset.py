@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -94,27 +95,27 @@ class Dataset:
 
 def load(spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False) -> Dataset:
     """The table of a dataset config, checked, without missing values, one-hot."""
-    found = store.find(spec, data_dir, allow_changed_data)
-    raw = reader.inspect(found.content, found.path, spec)
-    dataset = replace(from_table(raw, spec), path=found.path, place=found.place)
+    file = store.find(spec, data_dir, allow_changed_data)
+    raw = reader.inspect(file.content, file.path, spec)
+    dataset = replace(from_table(raw, spec), path=file.path, place=file.place)
     if spec.labels is None:
         return dataset
     classes = (dataset.negative, dataset.positive)
-    theirs = answers.read(Path(spec.labels).expanduser(), raw.rows, dataset.kept_rows, classes)
-    return replace(dataset, labels=theirs, own_labels=dataset.labels)
+    labels = answers.read(Path(spec.labels).expanduser(), raw.rows, dataset.kept_rows, classes)
+    return replace(dataset, labels=labels, own_labels=dataset.labels)
 
 
 def target_values(
     spec: DatasetSpec, data_dir: Path | None, allow_changed_data: bool = False
 ) -> list[str]:
     """The distinct values of the target, sorted; none if it is no column of the table."""
-    found = store.find(spec, data_dir, allow_changed_data)
-    raw = reader.inspect(found.content, found.path, spec)
+    file = store.find(spec, data_dir, allow_changed_data)
+    raw = reader.inspect(file.content, file.path, spec)
     if spec.target not in raw.columns:
         return []
-    errors = ErrorCollector(raw.path)  # which `load` reports
+    errors = ErrorCollector(raw.path)  # reported by `load`
     names = cleaner.used_columns(raw, spec, errors)
-    columns = _with_missing(raw, {*names, spec.target}, spec, None)
+    columns = columns_with_missing(raw, {*names, spec.target}, spec, None)
     known = _known(columns, cleaner.complete_rows(raw, columns, spec, errors))
     return texts.in_order(known[spec.target].texts) if spec.target in known else []
 
@@ -133,7 +134,7 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
     with errors.collected():
         weight = (spec.weight,) if spec.weight is not None else ()
         sign = convention.find(raw, (*names, *weight), spec)
-    columns = _with_missing(raw, {*names, spec.target, *weight}, spec, sign)
+    columns = columns_with_missing(raw, {*names, spec.target, *weight}, spec, sign)
     kept = cleaner.complete_rows(raw, columns, spec, errors)
     keeps_missing = spec.missing == "keep" and kept is not None
     complete = 0 if kept is None else len(kept)
@@ -150,15 +151,15 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         with errors.collected():
             schema = replace(schema_of(known[name], spec), keeps_missing=keeps_missing)
             schemas[schema] = _columns(schema, columns[name], kept, sign)
-    made = [column for columns_of_one in schemas.values() for column in columns_of_one]
-    _report_same_names(made, raw.path, errors)
+    one_hot = [column for own_columns in schemas.values() for column in own_columns]
+    _report_same_names(one_hot, raw.path, errors)
     errors.raise_if_any()
     assert labelled is not None
     assert kept is not None
     labels, positive, negative = labelled
     table = Dataset(
         spec.name,
-        tuple(made),
+        tuple(one_hot),
         labels,
         spec.target,
         positive,
@@ -170,8 +171,9 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
         kept_rows=kept.tolist(),
         keeps_missing=keeps_missing,
     )
+    missing = {name: column.missing for name, column in columns.items()}
     notes = (*missing_texts(raw, columns), *raw.notes) if spec.infer else raw.notes
-    notes += tuple(_notes(table, spec, known, cleaner.worst_first(columns), sign))
+    notes += tuple(_notes(table, spec, known, cleaner.worst_first(missing), sign))
     if complete > table.rows:
         notes = (*notes, f"{counted(complete - table.rows, 'row')} of weight 0 left out")
     notes = (*_choice(table, spec, known), *notes)
@@ -181,7 +183,7 @@ def from_table(raw: RawTable, spec: DatasetSpec) -> Dataset:
 # ------------------------------------------------------------------------------------ columns
 
 
-def _with_missing(
+def columns_with_missing(
     raw: RawTable, names: Collection[str], spec: DatasetSpec, sign: DecimalSign | None
 ) -> dict[str, RawColumn]:
     """The named columns in the order of the file, with all that means "missing" as missing."""
@@ -229,10 +231,10 @@ def _weighed(
 
 
 def _report_same_names(columns: Iterable[Column], path: Path, errors: ErrorCollector) -> None:
-    for twins in same_names(columns):
-        sources = " and ".join(repr(c.source or c.name) for c in twins)
+    for pair in same_names(columns):
+        sources = " and ".join(repr(c.source or c.name) for c in pair)
         errors.add(
-            f"{path}: expected different column names after one-hot, found {twins[0].name!r} "
+            f"{path}: expected different column names after one-hot, found {pair[0].name!r} "
             f"twice, from {sources}; rename one of them"
         )
 
@@ -254,18 +256,16 @@ def _choice(table: Dataset, spec: DatasetSpec, known: Mapping[str, RawColumn]) -
 
 def missing_texts(raw: RawTable, columns: Mapping[str, RawColumn]) -> Iterator[str]:
     """A note of the texts that were read as missing, by column."""
-    found = []
+    removed = []
     for name, column in columns.items():
-        before = raw.columns[name]
-        if not (column.missing & ~before.missing).any():
-            continue
-        lost = before.as_text().take(np.flatnonzero(column.missing & ~before.missing))
-        order = np.argsort(-lost.counts, kind="stable")
-        counts = [(lost.texts[at], int(lost.counts[at])) for at in order]
-        found += [f"{text!r} in {name} ({count})" for text, count in counts if text]
-    if found:
+        rows = np.flatnonzero(column.missing & ~raw.columns[name].missing)
+        if len(rows):
+            texts_of_rows = Counter(raw.columns[name].as_text().take(rows).text_by_row())
+            counts = texts_of_rows.most_common()
+            removed += [f"{text!r} in {name} ({count})" for text, count in counts if text]
+    if removed:
         remedy = "if these are values, set dataset.usual_missing_values=[]"
-        yield f"{READ_AS_MISSING}: {listed(found, _SHOWN_MISSING)}; {remedy}"
+        yield f"{READ_AS_MISSING}: {listed(removed, _SHOWN_MISSING)}; {remedy}"
 
 
 def _notes(
@@ -321,11 +321,11 @@ def _cells(missing: Mapping[str, int]) -> str:
 
 def _doubts(table: Dataset, schema: ColumnSchema, known: Mapping[str, RawColumn]) -> Iterator[str]:
     column = known[schema.name]
-    made = [c for c in table.columns if (c.source or c.name) == schema.name]
+    columns = [c for c in table.columns if (c.source or c.name) == schema.name]
     distinct = column.first_texts(2)
     if len(distinct) == 1:
         remedy = COMMAND_LINE["drop"](schema.name)
         yield f"{schema.name} is constant ({distinct[0]}) and of no use; {remedy}"
     else:
-        for doubt in KINDS[schema.kind].doubts(column, made):
+        for doubt in KINDS[schema.kind].doubts(column, columns):
             yield doubt.replace("{drop}", COMMAND_LINE["drop"](schema.name))

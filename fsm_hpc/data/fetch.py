@@ -43,10 +43,10 @@ def _published(spec: DatasetSpec, url: str) -> bytes:
 
 
 def _require(expected: str | None, content: bytes, what: str) -> None:
-    found = store.digest(content)
-    if expected is not None and found != expected:
+    checksum = store.digest(content)
+    if expected is not None and checksum != expected:
         raise UserError(
-            f"{what}: expected SHA-256 {expected}, found {found}; nothing was kept. If the "
+            f"{what}: expected SHA-256 {expected}, found {checksum}; nothing was kept. If the "
             "download has changed, get the old file from someone who has it: data_dir=FOLDER"
         )
 

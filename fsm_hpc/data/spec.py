@@ -25,7 +25,7 @@ class DatasetSpec:
 
     name: str
     target: str  # the column to predict
-    positive: str | None = None  # its value that counts as true; None: chosen and told
+    positive: str | None = None  # its value that counts as true; None: chosen, with a note
     negative: str | None = None  # its other value; "rest": all others
     # where the table is
     path: str | None = None  # a file of the user's; None: `file` on the search path
@@ -87,7 +87,7 @@ class DatasetSpec:
                     f"dataset.ordered: expected a list of categories from low to high for {name!r},"
                     f" found {categories!r}"
                 )
-        ordered = {str(name): tuple(map(str, found)) for name, found in self.ordered.items()}
+        ordered = {str(name): tuple(map(str, order)) for name, order in self.ordered.items()}
         object.__setattr__(self, "ordered", CategoryOrders(ordered))
 
     def missing_words(self, is_typed: bool) -> tuple[str, ...]:

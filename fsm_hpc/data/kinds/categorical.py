@@ -33,9 +33,9 @@ class Categorical(ColumnKind):
     def fits(self, column: RawColumn) -> bool:
         """Always; raise an error for texts that look like dates or malformed numbers."""
         if not column.is_text and column.values.dtype.kind == "M":
-            found = column.first_texts(1)[0]
+            shown = column.first_texts(1)[0]
             raise column.error(
-                f"expected numbers, text or true/false, found dates or times ({found})",
+                f"expected numbers, text or true/false, found dates or times ({shown})",
                 "{drop}, or, if these are categories, {categorical}",
             )
         if not texts.looks_like_codes(column.texts):
@@ -87,17 +87,17 @@ class Categorical(ColumnKind):
 
 def categories_of(column: RawColumn, spec: DatasetSpec) -> list[str]:
     """The sorted categories of a column; raise an error if there are too many."""
-    found = texts.in_order(column.as_text().texts)
-    if len(found) > spec.max_categories:
+    categories = texts.in_order(column.as_text().texts)
+    if len(categories) > spec.max_categories:
         most = counted(spec.max_categories, "category", "categories")
-        what = f"{len(found)} different ones in {counted(column.rows, 'row')}"
-        is_id = " (each once: an id or free text)" if len(found) == column.rows else ""
-        has_unit = _have_units(found[:1])
+        count = f"{len(categories)} different ones in {counted(column.rows, 'row')}"
+        is_id = " (each once: an id or free text)" if len(categories) == column.rows else ""
+        has_unit = _have_units(categories[:1])
         hint = "; if these are numbers with a unit, remove the unit" if has_unit else ""
         raise column.error(
-            f"expected at most {most}, found {what}{is_id}", f"{{drop}} or {{fewer}}{hint}"
+            f"expected at most {most}, found {count}{is_id}", f"{{drop}} or {{fewer}}{hint}"
         )
-    return found
+    return categories
 
 
 def spellings_of(categories: Sequence[str]) -> dict[str, str]:

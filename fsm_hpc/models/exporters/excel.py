@@ -68,9 +68,9 @@ class _Excel(Writer[str]):
     def number(self, proposition: Proposition) -> str:
         cell = self.cell(proposition.column)
         # a text is above every number, and VALUE takes 1.5 for a date in some locales
-        found = f'IF(ISNUMBER({cell}),{cell},NUMBERVALUE({cell},"."," "))'
+        number = f'IF(ISNUMBER({cell}),{cell},NUMBERVALUE({cell},"."," "))'
         low, high = text.number(proposition.low), text.number(proposition.high)
-        return self.compare(found, proposition, (low, high))
+        return self.compare(number, proposition, (low, high))
 
     def compare(self, cell: str, proposition: Proposition, literals: tuple[str, str]) -> str:
         low, high = literals
@@ -117,8 +117,8 @@ class _Excel(Writer[str]):
 
     def cell(self, column: str) -> str:
         if column not in self.header:
-            found = ", ".join(map(str, self.header[:20]))
-            raise UserError(f"expected the column {column!r} in the sheet; its columns: {found}")
+            shown = ", ".join(map(str, self.header[:20]))
+            raise UserError(f"expected the column {column!r} in the sheet; its columns: {shown}")
         return f"{_letters(list(self.header).index(column))}{self.row}"
 
 
@@ -132,16 +132,16 @@ def _any(parts: Sequence[str]) -> str:
 
 
 def _numbers(words: Words) -> list[str]:
-    """The numbers that a sheet makes of words such as 01 and 2.50, where no other word is one."""
+    """The numbers for words such as 01 and 2.50, which a sheet may store as numbers."""
     taken = {float(word) for word in words.others if _NUMBER.fullmatch(word)}
-    mine = [word for word in words.texts if _NUMBER.fullmatch(word)]
-    if all(map(_WHOLE.fullmatch, mine)) or taken & set(map(float, mine)):
+    own = [word for word in words.texts if _NUMBER.fullmatch(word)]
+    if all(map(_WHOLE.fullmatch, own)) or taken & set(map(float, own)):
         return []
-    return [text.number(float(word)) for word in mine]
+    return [text.number(float(word)) for word in own]
 
 
 def _truth(words: Words, cell: str) -> str | None:
-    """What a truth value in the cell means, if there can be one: sheets make it of True, false."""
+    """The condition for a cell with a truth value, which sheets store for True and false."""
     if words.is_truth or "true" in map(str.lower, words.texts):
         return cell
     if "false" in map(str.lower, words.texts):
@@ -159,8 +159,8 @@ def _literal(value: Any) -> str:
     return "&".join(pieces) or '""'
 
 
-def _piece(found: re.Match[str]) -> str:
-    printed, other = found.groups()
+def _piece(match: re.Match[str]) -> str:
+    printed, other = match.groups()
     if other is None:
         return '"' + printed.replace('"', '""') + '"'
     return f"{'CHAR' if ord(other) < 128 else 'UNICHAR'}({ord(other)})"

@@ -44,7 +44,7 @@ def export(model: Model) -> bytes:
     while output in graph.names:
         output += "_"
     graph.nodes.append(helper.make_node("Identity", [answer], [output]))
-    made = helper.make_model(
+    exported = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "rule",
@@ -57,8 +57,8 @@ def export(model: Model) -> bytes:
         producer_name="fsm_hpc",
         doc_string=one_line(model.words),
     )
-    checker.check_model(made)
-    content: bytes = made.SerializeToString()
+    checker.check_model(exported)
+    content: bytes = exported.SerializeToString()
     return content
 
 
