@@ -13,8 +13,9 @@ import pytest
 from fsm_hpc.models.exporters import export
 from fsm_hpc.models.exporters.conditions import plain
 from fsm_hpc.models.exporters.r import _literal
-from tests.models.test_exporters import CASES
-from tests.support.rules import Case
+from fsm_hpc.search.method import Method
+from tests.models.test_exporters import CASES, THERE
+from tests.support.rules import Case, shipped_case
 
 needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
 
@@ -50,9 +51,17 @@ def _answers(cases: list[Case], folder: Path) -> dict[str, list[Any]]:
 
 
 @needs_r
-@pytest.mark.parametrize("kind", ["hostile", "shipped"])
-def test_r_says_what_the_formula_says(kind: str, tmp_path: Path) -> None:
-    is_shipped = {case: "-text" in case or "-typed" in case for case in CASES}
-    cases = [make() for name, make in CASES.items() if is_shipped[name] == (kind == "shipped")]
-    found = _answers(cases, tmp_path)
-    assert {case.name: list(map(plain, case.expected)) for case in cases} == found
+def test_hostile_tables_have_the_same_answers_in_r(tmp_path: Path) -> None:
+    names = [name for name in CASES if name.split("-")[0] not in THERE]
+    _check([CASES[name]() for name in names], tmp_path)
+
+
+@needs_r
+def test_the_seven_tables_have_the_same_answers_in_r(tmp_path: Path) -> None:
+    kinds = [(name, is_text) for name in THERE for is_text in (False, True)]
+    _check([shipped_case(name, Method.PIVOT, is_text, 3) for name, is_text in kinds], tmp_path)
+
+
+def _check(cases: list[Case], folder: Path) -> None:
+    expected = {case.name: list(map(plain, case.expected)) for case in cases}
+    assert expected == _answers(cases, folder)
