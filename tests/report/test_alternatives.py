@@ -309,6 +309,9 @@ def test_the_classifier_gives_its_alternatives_as_a_table(table: Path) -> None:
     assert len(rule_.members(0)) == families.loc[0, "count"]
     with pytest.raises(UserError, match="a row of alternatives"):
         rule_.members(len(families))
+    few = rule_.alternatives(slack=20, most=1)
+    assert few.attrs["complete"] is False
+    assert few.loc[0, "errors"] == rule_.errors_
 
 
 # ------------------------------------------------------------------------------------- the page

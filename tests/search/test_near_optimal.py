@@ -211,6 +211,18 @@ def test_the_best_formulas_are_found_first(method: Method) -> None:
     assert {key_of(best, family) for family in best.families} <= keys
 
 
+@pytest.mark.parametrize("method", FORMULA_METHODS)
+def test_an_incomplete_set_has_final_families_up_to_the_errors_that_are_searched(
+    method: Method,
+) -> None:
+    problem = random_problem(np.random.default_rng(6), method, 60, 3, 4, 15)
+    best = good_set(problem, 5, 0)
+    found = near_optimal(problem, 5, best.optimum, 9, most=len(best.families))
+    assert not found.is_complete
+    assert [f.formula for f in found.first_families] == [f.formula for f in best.families]
+    assert best.first_families == best.families
+
+
 def test_equal_columns_make_formulas_of_their_own() -> None:
     truth = np.array([True, True, False, False])
     twins = [Column(name, Kind.BOOLEAN, truth) for name in ("a", "b")]
