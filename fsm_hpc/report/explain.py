@@ -1,4 +1,4 @@
-"""Say what a formula means, whether it is true on a row, and which of its parts decide that."""
+"""Explain a formula on a row: its truth, and the parts that decide it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.files import UnreadableError
 
 
-def result_path(place: Path) -> Path:
-    """A result.json, named as such or by the folder of its fold."""
-    if not place.is_dir():
-        return place
-    found = FoldPaths(place).result
-    return found if found.exists() else model_file.place(place)
+def result_path(path: Path) -> Path:
+    """A result.json, given as such or by the folder of its fold."""
+    if not path.is_dir():
+        return path
+    file = FoldPaths(path).result
+    return file if file.exists() else model_file.place(path)
 
 
 def load(path: Path) -> FoldResult:
@@ -67,8 +67,8 @@ def table_of(path: Path, done: FoldResult, overrides: Sequence[str]) -> Dataset:
 
 def submission_of_model(path: Path) -> Submission | None:
     """What a model.json was fitted with; None where only the file itself is there."""
-    found = map(arrays.last_submission, ModelPaths(path.parent).folds())
-    return next(filter(None, found), None)
+    known = map(arrays.last_submission, ModelPaths(path.parent).folds())
+    return next(filter(None, known), None)
 
 
 def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str]) -> Dataset:
@@ -81,8 +81,7 @@ def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str
         if len(model.rules) > 1:
             dataset = replace(config.dataset, positive=str(rule.prediction), negative=negative)
             config = replace(config, dataset=dataset)
-    elif any(key_of(one) in ("dataset", "dataset.path") for one in overrides):
-        given = {key_of(one) for one in overrides}
+    elif (given := set(map(key_of, overrides))) & {"dataset", "dataset.path"}:
         name = [] if "dataset" in given else ["dataset=csv"]
         own = {"target": model.target, "negative": negative, "positive": rule.prediction}
         stated = [
@@ -101,7 +100,7 @@ def _config(paths: FoldPaths, done: FoldResult, overrides: Sequence[str]) -> Con
     submission = arrays.last_submission(paths)
     if not overrides and submission is not None:
         return submission.config_then
-    given = {key_of(one) for one in overrides}
+    given = set(map(key_of, overrides))
     is_known = done.dataset in names_in("dataset") and done.dataset != "csv"
     if not is_known and not {"dataset", "dataset.path"} & given:
         raise UserError(
@@ -199,5 +198,6 @@ def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
     if column.is_threshold:
         *_, highest = (None, *holding)
         return f"{column.source} is {highest.category if highest else 'the lowest category'}"
-    found = next(holding, None)
-    return f"{column.source} = {found.category if found else 'none of its categories'}"
+    true_column = next(holding, None)
+    category = true_column.category if true_column else "none of its categories"
+    return f"{column.source} = {category}"

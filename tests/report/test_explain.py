@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from fsm_hpc.data.columns import Column, Kind
 from fsm_hpc.data.dataset import Dataset
+from fsm_hpc.data.kind_name import KindName
+from fsm_hpc.data.kinds.base import ColumnSchema
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Proposition
 from fsm_hpc.formulas.parser import parse
@@ -28,14 +30,15 @@ TABLE = Dataset(
     (
         Column("albumin", Kind.NUMERIC, np.array([3.5, 2.0, 4.0] * 4)),
         Column("ascites", Kind.BOOLEAN, np.array([True, False, False] * 4)),
-        Column("job=a", Kind.BOOLEAN, np.array([True, False, False] * 4), "job", "a"),
-        Column("job=b", Kind.BOOLEAN, np.array([False, True, True] * 4), "job", "b"),
+        Column("job_a", Kind.BOOLEAN, np.array([True, False, False] * 4), "job", "a"),
+        Column("job_b", Kind.BOOLEAN, np.array([False, True, True] * 4), "job", "b"),
     ),
     np.array([True, False, False] * 4),
     "outcome",
     "lives",
     "dies",
     0,
+    schemas=(ColumnSchema("job", KindName.CATEGORICAL, ("a", "b")),),
 )
 
 
@@ -62,7 +65,7 @@ def test_a_row_is_told_the_answer_the_label_and_whether_they_agree() -> None:
 
 
 def test_every_part_is_told_with_its_truth_and_what_the_row_says() -> None:
-    lines = [line.split("  ") for line in told("albumin >= 2.9 or `job=a`", 1).splitlines()]
+    lines = [line.split("  ") for line in told("albumin >= 2.9 or job_a", 1).splitlines()]
     flat = [[word.strip() for word in line if word.strip()] for line in lines]
     assert ["false", "decides", "albumin is at least 2.9", "albumin = 2"] in flat
     assert ["false", "decides", "job is a", "job = b"] in flat
@@ -75,7 +78,7 @@ def test_a_negated_proposition_is_one_part() -> None:
 
 
 def test_what_is_enough_is_named_when_the_rest_does_not_matter() -> None:
-    text = told("albumin >= 2.9 or `job=b`", 2)  # both hold, so neither decides alone
+    text = told("albumin >= 2.9 or job_b", 2)  # both hold, so neither decides alone
     assert "Sufficient conditions: albumin is at least 2.9." in text
     assert "true              albumin is at least 2.9" in text
 

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: average ranks of methods, and which cannot be told apart."""
+"""The critical-difference diagram: average ranks of methods, and which do not differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEP = 0.42  # from one label, or bar, to the next
 
 
 def diagram(ranked: Ranks) -> Any:
-    """Ranks on a line, the best on the left; a bar joins methods that cannot be told apart."""
+    """Ranks on a line, the best on the left; a bar joins methods that do not differ."""
     import matplotlib.pyplot as plt
 
     count, half = len(ranked.ranks), math.ceil(len(ranked.ranks) / 2)
@@ -39,8 +39,8 @@ def diagram(ranked: Ranks) -> Any:
 
 def _bars(ranked: Ranks) -> list[tuple[int, float, float]]:
     """From which rank to which each bar goes."""
-    places = [[r for method, r in ranked.ranks if method in group] for group in ranked.alike]
-    return [(number, min(at) - 0.04, max(at) + 0.04) for number, at in enumerate(places)]
+    groups = [[r for method, r in ranked.ranks if method in group] for group in ranked.alike]
+    return [(number, min(ranks) - 0.04, max(ranks) + 0.04) for number, ranks in enumerate(groups)]
 
 
 def _bar_height(number: int) -> float:

@@ -64,8 +64,8 @@ class TableBuilder:
 
     def variants(self) -> Table:
         """Each method's variants, with the gain of each over the first."""
-        metric = self.options.metric
-        return comparison.table(self.study, metric, METRICS[metric].caption, self._accuracy_cell)
+        labels = (self._label_headings, self._labels)
+        return comparison.table(self.study, self.options.metric, *labels, self._accuracy_cell)
 
     @property
     def _variant_heading(self) -> tuple[Heading, ...]:

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fsm_hpc.report.collect import FoldGroup, Study, label
+from fsm_hpc.report.collect import FoldGroup, Study
 from fsm_hpc.report.tables.tabular import Cell, Heading, Line, Remark, Table, mean_cell
 from fsm_hpc.study import variants
 from fsm_hpc.study.fold_id import PLAIN
+from fsm_hpc.study.measures import METRICS
 
-_LABELS = tuple(Heading(name, is_text=True) for name in ("dataset", "method", "variant"))
 
-
-def table(study: Study, metric: str, measured: str, cell: Callable[[FoldGroup], Cell]) -> Table:
+def table(
+    study: Study,
+    metric: str,
+    headings: tuple[Heading, ...],
+    labels: Callable[[FoldGroup], tuple[Cell, ...]],
+    cell: Callable[[FoldGroup], Cell],
+) -> Table:
     """The variants of each method, with the gain of each over the first."""
     columns = (
-        *(*_LABELS, Heading("folds", digits=0)),
+        *(*headings, Heading("folds", digits=0)),
         *(Heading(metric.replace("_", " ")), Heading("gain", signed=True)),
         *(Heading("average size"), Heading("total s"), Heading("same formulas", digits=0)),
     )
     lines = [
-        Line((*_labels(g), *_figures(g, groups[0], metric, cell(g))), opens_group=not number)
+        Line((*labels(g), *_figures(g, groups[0], metric, cell(g))), opens_group=not number)
         for groups in _by_method(study)
         for number, g in enumerate(groups)
     ]
     caption = (
-        f"Variants: {measured} in percent; the gain is the mean difference to the first variant "
-        "over the folds that both have, and as many of their formulas are the same"
+        f"Variants: {METRICS[metric].caption} in percent; the gain is the mean difference to the "
+        "first variant over the folds that both have, and as many of their formulas are the same"
     )
     return Table("variants", caption, columns, tuple(lines), _meaning_of_plain(study))
 
@@ -37,10 +42,6 @@ def _by_method(study: Study) -> list[list[FoldGroup]]:
     for folds in study.groups.values():
         by_method.setdefault((folds.dataset, folds.method), []).append(folds)
     return [groups for groups in by_method.values() if len(groups) > 1]
-
-
-def _labels(folds: FoldGroup) -> tuple[Cell, ...]:
-    return Cell(folds.dataset), Cell(label(folds.method)), Cell(folds.variant or PLAIN)
 
 
 def _figures(folds: FoldGroup, first: FoldGroup, metric: str, measured: Cell) -> tuple[Cell, ...]:
