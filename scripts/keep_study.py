@@ -109,6 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     copied = keep(given.folder, target)
     _keep_settings(StudyPaths(given.folder).settings, StudyPaths(target).settings)
     print(f"{copied} folds are new in {given.name}")
+    shutil.rmtree(StudyPaths(target).tables, ignore_errors=True)  # some may not exist any more
     study = (f"results_dir={RESULTS}", f"study={given.name}")
     ended = fsm_hpc(["collect", *study, *SHOWN, *(["--plots"] if given.page else [])])
     if given.page and not ended:
