@@ -46,7 +46,7 @@ def test_who_compiles_says_so_and_who_finds_it_done_does_not(tmp_path: Path) -> 
 def test_who_waits_for_another_process_that_compiles_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "TOLD_EVERY_S", 0.01)
+    monkeypatch.setattr(compiling, "REPORT_EVERY_S", 0.01)
     marker, said = tmp_path / ".compiled-1", list[str]()
     with marker.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -58,7 +58,6 @@ LOW = -1000  # a goal that every literal reaches
     prune_pair,
     sweep,
     pair_of_intervals,
-    pair_of_pivots,
     pair_with_point,
     pair_with_cut,
 ) = (
@@ -71,7 +70,6 @@ LOW = -1000  # a goal that every literal reaches
         columns.prune_pair,
         pair_kernels.sweep,
         intervals.pair_of_intervals,
-        pair_kernels.pair_of_pivots,
         pair_kernels.pair_with_point,
         pair_kernels.pair_with_cut,
     )
@@ -242,11 +240,6 @@ class Asked:
     scratch: Scratch
     view: View
 
-    @property
-    def without_sets(self) -> Asked:
-        """The same for columns that have too many values for a set of each."""
-        return replace(self, data=self.data._replace(sets_from=np.array([-1, -1])))
-
 
 def asked(
     x: Any,
@@ -262,9 +255,10 @@ def asked(
     ranks, kind = layout.placed(np.stack([x, y])[:, kept]), np.array(kinds, np.int32)
     signed = layout.placed(weights[kept])
     starts = np.cumsum([0, *(card + 2 for card in cards)])
-    sets, sets_from = literal_sets(ranks, np.array(cards), kind != POINT, layout)
+    sets, sets_from, shifts = literal_sets(ranks, np.array(cards), kind != POINT, layout)
     fields: dict[str, Any] = dict.fromkeys(Data._fields, np.zeros(4, np.int32))
     fields |= {"ranks": ranks, "weights": signed, "sets": sets, "sets_from": sets_from}
+    fields |= {"shifts": shifts}
     fields |= {"full": layout.full, "planes": layout.planes, "spans": layout.spans}
     fields |= {"factors": layout.factors, "words": int((layout.full != 0).sum())}
     fields |= {"positives": layout.positives, "is_plain": layout.is_plain, "starts": starts}
@@ -296,27 +290,30 @@ def asked(
 
 def pairs(on: Asked) -> Iterator[int]:
     """The pair in all ways that fit its columns."""
-    kinds = on.query.kind_x, on.query.kind_y
-    for each in (on, on.without_sets):
-        room = each.query, each.data, each.memory, each.scratch
-        if kinds[1] == SUFFIX and each is on:
-            yield int(pair_with_cut(*room, each.view))
-        if kinds[0] == POINT:
-            yield int(pair_with_point(*room, each.view))
-        elif kinds == (SUFFIX, SUFFIX):
-            yield int(pair_of_pivots(*room))
+    room, flag = (on.query, on.data, on.memory, on.scratch), np.zeros(1, np.int32)
+    if on.query.kind_y == SUFFIX:
+        yield int(pair_with_cut(*room, on.view, flag))
+    else:
+        yield int(pair_with_point(*room, on.view))
+    if on.query.kind_x == SUFFIX:
+        yield int(sweep(on.query, on.memory, on.scratch, flag))
 
 
+@pytest.mark.parametrize("most_bytes", [row_sets.MOST_BYTES, 0])
 @pytest.mark.parametrize(
     "kinds", [(POINT, POINT), (POINT, SUFFIX), (POINT, INTERVAL), (SUFFIX, SUFFIX)]
 )
-def test_a_pair_scores_what_the_best_two_literals_score(kinds: tuple[int, int]) -> None:
+def test_a_pair_scores_what_the_best_two_literals_score(
+    kinds: tuple[int, int], most_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_sets, "MOST_BYTES", most_bytes)
     for seed in range(100):
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         expected = best_pair(
             truths_of(x, kinds[0], card_x), truths_of(y, kinds[1], card_y), weights, mask
         )
         on = asked(x, y, weights, kinds, (card_x, card_y), mask)
+        assert (on.data.shifts.max() > 0) == (most_bytes == 0 and kinds != (POINT, POINT))
         assert set(pairs(on)) == {expected}
 
 
@@ -336,15 +333,6 @@ def test_two_columns_are_never_bounded_below_what_they_score(kind_x: int, kind_y
                 assert found == mask or goal > best
                 passed_over += found == 0
     assert passed_over > 0
-
-
-def test_a_sweep_scores_what_the_best_two_pivots_score() -> None:
-    for seed in range(100):
-        x, y, weights, card_x, card_y, mask = random_hole(seed)
-        literals = truths_of(x, SUFFIX, card_x), truths_of(y, SUFFIX, card_y)
-        on = asked(x, y, weights, (SUFFIX, SUFFIX), (card_x, card_y), mask)
-        found = sweep(on.query, on.memory, on.scratch, np.zeros(1, np.int32))
-        assert found == best_pair(*literals, weights, mask)
 
 
 def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
@@ -449,6 +437,17 @@ def test_columns_of_too_many_values_for_a_set_of_each_give_the_same_formula(
     expected = solve(problem, 7).formula
     monkeypatch.setattr(row_sets, "MOST_BYTES", 0)
     assert solve(problem, 7).formula == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pivots_of_many_values_are_swept_to_the_same_formula(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
+    problem = random_problem(np.random.default_rng(seed), Method.PIVOT, 400, 1, 3, 400)
+    expected = solve(problem, 5).formula
+    monkeypatch.setattr(row_sets, "MOST_BYTES", 0)
+    assert solve(problem, 5).formula == expected
 
 
 @by_method
@@ -670,7 +669,7 @@ def test_units_number_every_choice_of_columns_once_and_in_order(size: int) -> No
         numbered = [
             tuple(chosen.tolist())
             for index in range(units.units)
-            if choose_families(index, units.families, units.arrays, chosen)
+            if choose_families.py_func(index, units.families, units.arrays, chosen)
         ]
         assert numbered == [
             choice

@@ -236,7 +236,7 @@ class StopsAt:
 def test_a_search_goes_on_with_other_numbers_of_nodes(
     together: Together, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solver, "TOLD_EVERY_S", 0.01)
+    monkeypatch.setattr(solver, "REPORT_EVERY_S", 0.01)
     problem = some_problem(Method.INTERVAL)
     start, shares = Incumbent(), [0.0]
     for helpers, share in ((together.team, 0.1), (None, 0.3), (together.team, 0.5)):
@@ -265,7 +265,7 @@ def test_a_helper_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
                 made.processes[0].send_signal(signal.SIGKILL)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(solver, "TOLD_EVERY_S", 0.01)
+            patch.setattr(solver, "REPORT_EVERY_S", 0.01)
             found = Native(1, made.team).solve(problem, LONG, Incumbent(), Control(report=kill))
         assert killed.is_set()
         assert found == solve(problem, length=LONG)

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from fsm_hpc.search.frontier import Leader, Rest, UnitRange
+from fsm_hpc.search.frontier import Leader, Rest
 from fsm_hpc.search.solvers.native import decoder
 from fsm_hpc.search.solvers.native.engines import (
     Blocks,
+    Engine,
     PlanUnits,
     Worker,
     chosen_families,
     units_of_plans,
 )
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
-from fsm_hpc.search.solvers.native.kernels.columns import EXTREMES, INTERVAL
-from fsm_hpc.search.solvers.native.kernels.pairs import FIELD, FIELDS, MAX_BINS
+from fsm_hpc.search.solvers.native.kernels.columns import EXTREMES
+from fsm_hpc.search.solvers.native.kernels.pairs import FIELD, FIELDS
 from fsm_hpc.search.solvers.native.kernels.ranking import BEGUN, STACKED, UNITS
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.row_sets import WORD
 from fsm_hpc.search.solvers.native.table import MOST_BOXED, KernelTable
 
-CELLS = 1 << 16  # of a pair's table, beyond which pivots are swept
 MOST_HOLES = 1 << 14  # of a unit
 FEWEST_HOLES = 4  # of a unit that boxes nothing, so that threads can share the work
 RANGES = 128  # of two cuts that wait to be looked at: two for each bit of both
 SUMS = ("net", "gain", "loss", "cut_at", "roles_x", "roles_y")  # by literal
 
 
-class BoxEngine:
+class BoxEngine(Engine):
     """Branch and bound over boxes of cuts."""
 
     most_units = UNITS
@@ -49,7 +49,6 @@ class BoxEngine:
         card = max(c.card for c in table.columns) + 2
         depth = 16 * (int(np.log2(np.abs(table.weights).sum() + 2)) + 3)
         holes = self._most_holes * depth
-        cells = max(CELLS, table.largest_table)
         tree = 4 << int(np.log2(card))
         words, bits = len(table.data.full), table.data.ranks.shape[1]
         ints: dict[str, Any] = {"live": (depth + 4) * words, "masks": holes}
@@ -79,8 +78,8 @@ class BoxEngine:
             "marks": card,
             "local": (columns, bits),
             **dict.fromkeys(SUMS, int(table.starts[-1])),
-            "cells": cells,
-            "losses": cells if self._has_intervals else (MAX_BINS + 1) ** 2,
+            "cells": table.largest_table,
+            "losses": table.largest_table,
             "inside": card,
             "sums": card,
             "order": rows,
@@ -114,10 +113,6 @@ class BoxEngine:
         """Of a unit, and the one beyond them that a box may look at."""
         return min(MOST_HOLES, self._pairs) + 1
 
-    @property
-    def _has_intervals(self) -> bool:
-        return any(column.kind == INTERVAL for column in self.table.columns)
-
     def search(
         self, worker: Worker, units: PlanUnits, shared: shapes.SharedBest, end: int, budget: int
     ) -> int:
@@ -147,9 +142,6 @@ class BoxEngine:
         for at, box in enumerate(rest):
             worker.memory.boxes[at, : 4 * units.plan.boxed] = box
         worker.lane.control[STACKED] = len(rest)
-
-    def most(self, groups: Sequence[PlanUnits], left: Iterable[UnitRange]) -> None:
-        """A unit is bounded only while it is searched."""
 
     def decode(self, groups: Sequence[PlanUnits], lane: shapes.Lane) -> Leader:
         unit, entry, mask, score, low, high = (int(value) for value in lane.leader)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fsm_hpc.search.frontier import Leader, Rest, UnitRange
+from fsm_hpc.search.frontier import Leader, UnitRange
 from fsm_hpc.search.solvers.native import decoder
-from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
+from fsm_hpc.search.solvers.native.engines import Engine, UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import function_tree, literal_counts
 from fsm_hpc.search.solvers.native.kernels import cells
 from fsm_hpc.search.solvers.native.kernels.ranking import UNITS
@@ -152,7 +152,7 @@ class LiteralSets:
         )
 
 
-class CellEngine:
+class CellEngine(Engine):
     """Searches sets of fixed literals."""
 
     most_units = MOST_UNITS
@@ -209,13 +209,6 @@ class CellEngine:
             NEVER,
         )
         return status
-
-    def rest(self, worker: Worker, units: CellUnits) -> Rest:
-        """Nothing: no unit is left in the middle."""
-        return ()
-
-    def take_up(self, worker: Worker, units: CellUnits, rest: Rest) -> None:
-        """Nothing is left of a unit that was begun."""
 
     def most(self, groups: Sequence[CellUnits], left: Iterable[UnitRange]) -> int | None:
         """From the bounds of sets, where a smaller size has all of them."""

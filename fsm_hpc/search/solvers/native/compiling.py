@@ -23,7 +23,7 @@ from fsm_hpc.search.solvers.native.solver import Native
 from fsm_hpc.system import files, machine
 from fsm_hpc.system.background import run_in_background
 
-TOLD_EVERY_S = 10.0
+REPORT_EVERY_S = 10.0
 Say = Callable[[str], None]
 
 
@@ -49,12 +49,12 @@ _ONE_AT_A_TIME = threading.RLock()  # two threads that compile at once each take
 
 
 def ensure_compiled(say: Say | None = None) -> float:
-    """Make the solver ready for use; the seconds that it took. Others wait for who compiles."""
+    """Compile the solver where need be; the seconds that it took."""
     return ensure(STAGE, say)
 
 
 def ensure(stage: Stage, say: Say | None = None) -> float:
-    """The same for any kernels."""
+    """Compile the kernels of a stage; other threads wait."""
     started = time.monotonic()
     with _ONE_AT_A_TIME:
         if stage.name in _READY:
@@ -81,13 +81,13 @@ def _make_ready(stage: Stage, say: Say) -> None:
 
 
 def _name(stage: Stage, stamp: str) -> str:
-    """Of this code on this processor: nodes of a cluster may differ."""
+    """A digest of this code and this processor: nodes of a cluster may differ."""
     text = f"{stage.name}{stamp}{machine.cpu_model()}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def tiny_problems() -> tuple[Problem, Problem]:
-    """One of cells and one of boxes, with every kind of column that kernels tell apart."""
+    """One for cells and one for boxes, with every kind of column of the kernels."""
     truth = np.array([False, True, True, False, True, False] * 7)
     numbers = np.arange(len(truth)) * 5 % len(truth)  # too many values for cells
     flags = [Column(name, Kind.BOOLEAN, np.roll(truth, n)) for n, name in enumerate("abc", 1)]
@@ -108,14 +108,14 @@ STAGE = Stage("the solver", boxes.search, _solve_tiny)
 
 @contextmanager
 def _alone(marker: Path | None, say: Say) -> Iterator[None]:
-    """One process compiles; those that come meanwhile wait, and then find its cache."""
+    """Let one process compile; the others wait, and then load its cache."""
     try:
         import fcntl
 
         assert marker is not None
         marker.parent.mkdir(parents=True, exist_ok=True)
         lock = files.open_to_append(marker.with_suffix(".lock"))
-    except (ImportError, AssertionError, OSError):  # no shared cache: everybody for themselves
+    except (ImportError, AssertionError, OSError):  # no shared cache: every process compiles
         yield
         return
     with lock:
@@ -132,7 +132,7 @@ def _alone(marker: Path | None, say: Say) -> Iterator[None]:
 
 @contextmanager
 def _telling(message: str, say: Say, marker: Path | None) -> Iterator[None]:
-    """Say that it is going on, and for how long; nothing where another process was first."""
+    """Report that this process compiles, unless another one has done so."""
     if marker is not None and marker.exists():
         yield
         return
@@ -144,12 +144,12 @@ def _telling(message: str, say: Say, marker: Path | None) -> Iterator[None]:
 
 @contextmanager
 def _progress(message: str, say: Say, detail: str = "") -> Iterator[None]:
-    """Say what is going on, and every now and then for how long."""
+    """Report what is going on, and every few seconds for how long."""
     say(message + detail)
     started = time.monotonic()
 
     def tell(over: threading.Event) -> None:
-        while not over.wait(TOLD_EVERY_S):
+        while not over.wait(REPORT_EVERY_S):
             say(f"{message}: {time.monotonic() - started:.0f} s so far")
 
     with run_in_background(tell):
@@ -157,7 +157,7 @@ def _progress(message: str, say: Say, detail: str = "") -> Iterator[None]:
 
 
 def _place(marker: Path | None) -> str:
-    """Where it goes, if that is not the installation."""
+    """The folder of the cache, if it is not in the installation."""
     if marker is None:
         return "; there is nowhere to keep it, so every process does it"
     installed = Path(boxes.__file__).parent

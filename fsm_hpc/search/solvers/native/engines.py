@@ -65,19 +65,11 @@ class Worker:
     scratch: Scratch | None = None
 
 
-class MergedRows(Protocol):
-    """A table whose equal rows are one."""
-
-    rows: Array
-
-
 class Engine(Protocol):
     """Searches units, in its own terms: `group` is always one that it listed itself."""
 
     most_units: int  # that it can number
-
-    @property
-    def table(self) -> MergedRows: ...
+    table: Any  # its `rows` are those that differ
 
     def worker(self) -> Worker: ...
 
@@ -91,15 +83,15 @@ class Engine(Protocol):
 
     def rest(self, worker: Worker, group: Any) -> Rest:
         """What is left of the unit that a paused worker has begun; nothing if it has not."""
-        ...
+        return ()
 
     def take_up(self, worker: Worker, group: Any, rest: Rest) -> None:
         """Let the worker begin its next unit with what is left of it."""
-        ...
+        return
 
     def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> int | None:
         """A score that no formula of these units exceeds; None where there is none at hand."""
-        ...
+        return None
 
     def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
         """The formula that a worker found best in one of these groups."""
@@ -147,5 +139,5 @@ def chosen_families(units: PlanUnits, unit: int) -> Array:
     """The families that a unit chooses for its boxed variables."""
     chosen = np.zeros(MOST_BOXED, np.int32)
     choice = (unit - units.first) // units.blocks.number
-    choose_families(choice, units.families, units.arrays, chosen)
+    choose_families.py_func(choice, units.families, units.arrays, chosen)
     return chosen[: units.plan.boxed]

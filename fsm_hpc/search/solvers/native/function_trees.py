@@ -57,6 +57,7 @@ def tree_of(variables: int, parts: Sequence[Listed]) -> FunctionTree:
     # the first that says the same of every set stands for all
     kept = np.sort(np.unique(np.packbits(joined["truths"], axis=1), axis=0, return_index=True)[1])
     plan, filling, places, truths = (joined[name][kept] for name in names)
+    filling = filling.astype(np.int32)  # one type, so that kernels are compiled once
     rises, falls = steady(truths)
     values, first, end, roots = _tree(_bytes(truths))
     return FunctionTree(variables, values, first, end, roots, plan, filling, places, rises, falls)

@@ -19,7 +19,7 @@ from fsm_hpc.search.solvers.native.work import UnitQueue
 PART_S = 2.0  # a part comes back after so long, with what is left of it
 AIMED = 0.7  # of that time: most parts are done before it is over
 GROWTH = 4  # of parts, from one to the next
-LOOK_S = 0.02  # how often to look whether to stop
+POLL_S = 0.02  # between two checks whether to stop
 log = logging.getLogger(__name__)
 Found = TypeVar("Found")  # what comes back for a part
 
@@ -96,7 +96,7 @@ class Parts(ABC, Generic[Found]):
             try:
                 while self._queue.ranges or self._out:
                     self._hand_out(here)
-                    wait(self._out, LOOK_S, FIRST_COMPLETED)
+                    wait(self._out, POLL_S, FIRST_COMPLETED)
                     self._take_in(future for future in [*self._out] if future.done())
                     if watch():
                         return False

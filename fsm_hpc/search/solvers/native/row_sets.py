@@ -13,7 +13,7 @@ from fsm_hpc.search.solvers.native.kernels.kernel import BLOCK
 
 Array = NDArray[Any]
 WORD = 64
-MOST_BYTES = 1 << 26  # of the sets of all literals; wider columns do without
+MOST_BYTES = 1 << 26  # of the sets of all literals; in wider columns not every value has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +66,43 @@ class Layout:
 
 def literal_sets(
     ranks: Array, cards: Array, is_numeric: Array, layout: Layout
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """For each value of a column the rows that have it, of a numeric one those that reach it.
 
-    The second array tells where the sets of each column begin; -1 where it has too many.
+    The other arrays tell where the sets of each column begin, and that only every 2^shift-th value
+    of a numeric column has a set, where these would take too much memory.
     """
     words = len(layout.rows) // WORD
     room = MOST_BYTES // (8 * max(1, words))
-    starts, sets, used = np.full(len(cards), -1, np.int64), [np.zeros((1, words), np.uint64)], 1
-    for column in np.argsort(cards, kind="stable"):
-        count = int(cards[column]) + 2
-        if used + count > room:
-            break
+    starts, shifts = np.zeros((2, len(cards)), np.int64)
+    sets, used = [np.zeros((1, words), np.uint64)], 1
+    order = np.argsort(cards, kind="stable")
+    for place, column in enumerate(order):
+        share = max(2, (room - used) // (len(order) - place))
+        while is_numeric[column] and _count(cards[column], shifts[column]) > share:
+            shifts[column] += 1
+        count = _count(cards[column], shifts[column])
+        own = _sets_of(ranks[column] >> shifts[column], count, layout)
+        if is_numeric[column]:
+            own = np.bitwise_or.accumulate(own[::-1])[::-1]
         starts[column] = used
-        sets.append(_sets_of(ranks[column], count, bool(is_numeric[column]), layout))
+        sets.append(own)
         used += count
-    return np.concatenate(sets), starts
+    return np.concatenate(sets), starts, shifts
 
 
-def _sets_of(ranks: Array, count: int, is_numeric: bool, layout: Layout) -> Array:
-    out = np.zeros((count, len(layout.rows) // WORD), np.uint64)
+def _count(card: int, shift: int) -> int:
+    """Sets of a column: of its values, and of one that no row reaches."""
+    return (int(card) >> int(shift)) + 2
+
+
+def _sets_of(values: Array, count: int, layout: Layout) -> Array:
+    """The rows that have each of so many values."""
+    found = np.zeros((count, len(layout.rows) // WORD), np.uint64)
     at = np.flatnonzero(layout.rows >= 0)
     bit = np.uint64(1) << (at % WORD).astype(np.uint64)
-    np.bitwise_or.at(out, (ranks[at], at // WORD), bit)
-    return np.bitwise_or.accumulate(out[::-1])[::-1].copy() if is_numeric else out
+    np.bitwise_or.at(found, (values[at], at // WORD), bit)
+    return found
 
 
 def packed(truth: Array) -> Array:

@@ -26,15 +26,15 @@ from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
 from fsm_hpc.search.solvers.native.work import Place, Work
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
-LOOK_S = 0.01  # how often to look whether to stop
+POLL_S = 0.01  # between two checks whether to stop
 ALONE_S = 0.02  # the caller's thread works alone for so long before others are started
 BUDGET = 20_000_000  # steps of work between two looks at the clock, some 20 ms
 QUICK_BUDGET = 2_000_000
 QUICK_SIZE = 10  # up to here the functions of a size are listed within milliseconds
 QUICK_ROWS = 10_000  # up to here a unit takes milliseconds
 LOWEST = -MAX_SCORE  # below every score
-PART_S = 0.05  # how long threads are waited for once they are told to stop
-LAST_WAIT_S = 10.0  # how long at the end of the process, in which none of them may go on
+JOIN_S = 0.05  # how long to wait for threads after the signal to stop
+LAST_WAIT_S = 10.0  # the same at the end of the process
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,30 +110,29 @@ class Run:
         self._failures: list[BaseException] = []
         self._places = [Place(worker) for worker in search.workers(1)]
         self._started = time.monotonic()
-        self._heard: Leader | None = None  # found before, or elsewhere
+        self._received: Leader | None = None  # of an earlier run or another process
         self._is_enough = False
-        # a rank for each thread, and one for what was found elsewhere or before
+        # a rank for each thread, and one for an earlier run or another process
         self.best = np.full(search.threads + 1, aim.threshold, np.int64)
         self.flag = np.zeros(1, np.int32)
         if frontier and frontier.leader and _rank(frontier.leader) >= aim.threshold:
-            self._heard, self.best[-1] = frontier.leader, _rank(frontier.leader)
-        self._told = self._heard
+            self._received, self.best[-1] = frontier.leader, _rank(frontier.leader)
+        self._reported = self._received
 
     def pause(self) -> None:
-        """Let every thread end with what it is in the middle of: no box is begun for nothing."""
+        """Stop every thread after the work that it has begun, so that none of it is lost."""
         self._is_enough = True
 
     @property
     def _is_quick(self) -> bool:
-        """Whether a moment's work on it ends within a moment."""
+        """Whether a small budget of work ends within milliseconds."""
         rows = len(self._search.engine.table.rows)
         return self._aim.size <= QUICK_SIZE and rows <= QUICK_ROWS
 
     def wait(self, watch: Callable[[], bool] = lambda: False) -> bool:
-        """Run to the end, or until there is a wish to stop (False).
+        """Run to the end (True), or until `watch` asks to stop (False).
 
-        `watch` is asked every few milliseconds whether to stop; `improved` has then been told of
-        every leader so far.
+        `watch` is called every few milliseconds, after `improved` for every leader so far.
         """
         if self._is_quick:
             self._all_work()
@@ -141,7 +140,7 @@ class Run:
                 if self._advance(0, time.perf_counter() + ALONE_S, QUICK_BUDGET):
                     return not self.flag[0]
                 self._note_leader(0)
-                self._tell()
+                self._report_leader()
         self._places += map(Place, self._search.workers(self._search.threads)[1:])
         slots = range(len(self._places))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
@@ -150,15 +149,15 @@ class Run:
                 thread.start()
             for thread in threads:
                 while thread.is_alive() and not self.flag[0]:
-                    thread.join(LOOK_S)
-                    self._tell()
+                    thread.join(POLL_S)
+                    self._report_leader()
                     if watch():
                         self.flag[0] = 1
-        except BaseException:  # Ctrl-C, say: no thread goes on alone
+        except BaseException:  # for example Ctrl-C: stop the threads, too
             self.flag[0] = 1
             raise
         finally:
-            self._part([thread for thread in threads if thread.ident is not None])
+            self._join([thread for thread in threads if thread.ident is not None])
         if self._failures:
             raise self._failures[0]
         return not self.flag[0] and not self._is_enough
@@ -169,7 +168,9 @@ class Run:
         if self.best.max() == self._aim.threshold:
             return None
         top = np.flatnonzero(self.best == self.best.max()).tolist()
-        return _first(self._heard if n == len(self.best) - 1 else self._note_leader(n) for n in top)
+        return _first(
+            self._received if n == len(self.best) - 1 else self._note_leader(n) for n in top
+        )
 
     @property
     def is_divisible(self) -> bool:
@@ -185,7 +186,7 @@ class Run:
             # what is left is read before the leaders: a leader may be newer, never older
             held = [place.left for place in self._places if place.left is not None]
             left = sorted([*held, *work.untaken.ranges], key=lambda one: one.start)
-        found = [place.found for place in self._places] + [self._heard]
+        found = [place.found for place in self._places] + [self._received]
         spent_s = self._before.seconds if self._before else 0.0
         return Frontier(
             self._search.numbering,
@@ -207,9 +208,9 @@ class Run:
 
     # -------------------------------------------------------------------------------- threads
 
-    def _part(self, threads: list[Thread]) -> None:
+    def _join(self, threads: list[Thread]) -> None:
         """Leave no thread behind that could write into arrays of the next run."""
-        until = time.monotonic() + PART_S
+        until = time.monotonic() + JOIN_S
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
         alive = [thread for thread in threads if thread.is_alive()]
@@ -218,7 +219,7 @@ class Run:
             self._search.renew()
 
     def _all_work(self) -> Work:
-        """The work of this size, listed by whoever asks first."""
+        """The work of this size; the first thread lists it."""
         with self._listing:
             if self._work is None:
                 groups = self._search.engine.units_of_size(self._aim.size)
@@ -241,9 +242,9 @@ class Run:
         return self._work is not None and self._work.units > self._search.engine.most_units
 
     def _wait_for_the_end(self) -> None:
-        """Nothing can be proved: the caller ends it, and searches locally until then."""
+        """Wait: nothing can be proved, and the caller searches locally until it stops the run."""
         while not self.flag[0]:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
     def _advance(self, slot: int, until: float, budget: int) -> bool:
         """Work until nothing is left to do in this lane (True), or until that time."""
@@ -273,7 +274,7 @@ class Run:
         return self._search.engine.search(place.worker, units, shared, end, budget)
 
     def _note(self, place: Place, status: int) -> None:
-        """Keep what is left of the piece; a search that was stopped in its middle says nothing."""
+        """Keep what is left of the piece; after a stop the last state remains."""
         piece = place.piece
         assert piece is not None
         if status == PAUSED:
@@ -302,7 +303,7 @@ class Run:
         return True
 
     def _note_leader(self, slot: int) -> Leader | None:
-        """What a thread that is paused has found best."""
+        """The best formula of a paused thread."""
         place = self._places[slot]
         if place.has_news:
             lane = place.worker.lane
@@ -310,11 +311,11 @@ class Run:
             place.found = self._search.engine.decode(self._all_work().groups, lane)
         return place.found
 
-    def _tell(self) -> None:
-        """Tell of a leader that is new."""
-        leader = _first([self._told, *(place.found for place in self._places)])
-        if leader is not None and leader is not self._told:
-            self._told = leader
+    def _report_leader(self) -> None:
+        """Pass on a leader that is new."""
+        leader = _first([self._reported, *(place.found for place in self._places)])
+        if leader is not None and leader is not self._reported:
+            self._reported = leader
             self._improved(leader)
 
 

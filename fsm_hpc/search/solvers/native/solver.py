@@ -19,23 +19,23 @@ from fsm_hpc.search.solvers.native.engine_choice import choose_engine
 from fsm_hpc.search.solvers.native.kernels.ranking import MAX_SCORE
 from fsm_hpc.search.solvers.native.local_search import LocalSearch, Pace
 from fsm_hpc.search.solvers.native.parts import Helpers
-from fsm_hpc.search.solvers.native.search import LOOK_S, Aim, Run, Search
+from fsm_hpc.search.solvers.native.search import POLL_S, Aim, Run, Search
 from fsm_hpc.search.solvers.native.spread import Spread
 from fsm_hpc.search.solvers.native.table import KernelTable
 from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.search.solvers.simple import MISSING_SIZE, constants, missing_constants
 
-SMALL = 20_000  # rows that are taken in within milliseconds
+SMALL = 20_000  # rows that are prepared within milliseconds
 LOCAL_ONLY_S = 60.0  # for the local search where a size is too large, and no time limit is set
-TOLD_EVERY_S = 1.0  # how far a size has come
-MOST_KEPT = 8  # problems that are known at a time
+REPORT_EVERY_S = 1.0  # progress of a size
+MOST_KEPT = 8  # problems in the cache
 KEPT_CELLS = 1 << 25  # of their tables, in every thread
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class ProblemCache:
-    """What is known about one problem; it lives on from length to length."""
+    """Tables, search state and proved optima of one problem, kept from length to length."""
 
     problem: Problem
     table: KernelTable
@@ -76,7 +76,7 @@ class Native:
         self._threads = threads
         self._helpers = helpers
         self._share = threads
-        self._known: OrderedDict[str, ProblemCache] = OrderedDict()  # the last one was asked last
+        self._known: OrderedDict[str, ProblemCache] = OrderedDict()  # the most recent one last
 
     def solve(self, problem: Problem, length: int, start: Incumbent, control: Control) -> Outcome:
         """The formula of size <= `length` with the fewest errors, among those the smallest."""
@@ -90,7 +90,7 @@ class Native:
         return _Solve(known, length, start, control, self._helpers).outcome()
 
     def knowledge(self, problem: Problem) -> ProblemCache:
-        """What there is to know for a search of it."""
+        """The cached data of a problem."""
         self._prepare(problem, Control())
         return self._known[problem.fingerprint]
 
@@ -104,10 +104,10 @@ class Native:
         self._known.clear()
 
     def _prepare(self, problem: Problem, control: Control) -> End | None:
-        """Get to know the problem, unless the time is over.
+        """Prepare the problem, unless the time limit has passed; the reason to end, if any.
 
-        A request to stop is met at once; a deadline that passes meanwhile is not, since the best
-        literal needs the same columns.
+        A request to stop ends this at once; a deadline does not, since the best literal needs the
+        same columns.
         """
         if problem.fingerprint in self._known:
             self._known.move_to_end(problem.fingerprint)
@@ -119,24 +119,24 @@ class Native:
             self._known[problem.fingerprint] = ProblemCache.of(problem, self._threads)
             return None
         preparing = ThreadPoolExecutor(1)  # the end of the process waits for it
-        made = preparing.submit(ProblemCache.of, problem, self._threads)
+        future = preparing.submit(ProblemCache.of, problem, self._threads)
         preparing.shutdown(wait=False)
-        while not made.done():
-            wait([made], timeout=LOOK_S)
+        while not future.done():
+            wait([future], timeout=POLL_S)
             if (end := control.reason_to_end()) not in (None, End.TIMEOUT):
                 return end
-        self._known[problem.fingerprint] = made.result()
+        self._known[problem.fingerprint] = future.result()
         return None
 
     def _forget(self, problem: Problem) -> None:
-        """Keep what several splits of a scan come back to, as far as it is small."""
+        """Drop the oldest problems; the splits of a scan stay where they are small."""
         most = KEPT_CELLS // max(1, problem.rows * len(problem.columns) * self._threads)
         while len(self._known) >= min(MOST_KEPT, max(1, most)):
             self._known.popitem(last=False)
 
 
 def _unprepared(problem: Problem, length: int, start: Incumbent, end: End) -> Outcome:
-    """What can be said about a problem before it has been looked at: what was known before."""
+    """The outcome without a search: the start, or the shortest formula."""
     start = usable_start(problem, start)
     formula, proved, bound = start.formula, min(start.proved_length, length), start.lower_bound
     if formula is None or formula.size > length:
@@ -166,14 +166,14 @@ class _Solve:
         self._best = self._leader(shortest)
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
-        self._most: int | None = None  # the score that nothing left of the size under way exceeds
-        self._tell_at = 0.0
+        self._most: int | None = None  # no formula of what is left of the size exceeds this score
+        self._report_at = 0.0
         self._pace = Pace()
         self._give_up_at: float | None = None  # where a size cannot be searched
         if start.formula is not None:
             self._take_over(start.formula, start.proved_length)
         if start.frontier is not None:
-            self._go_on_from(start.frontier)
+            self._resume(start.frontier)
 
     def outcome(self) -> Outcome:
         known = self._known
@@ -254,19 +254,19 @@ class _Solve:
         return spread, spread.wait(lambda: self._watch(spread))
 
     def _watch(self, run: Run | Spread) -> bool:
-        """Tell now and then how far it is; whether to stop."""
+        """Report progress now and then; whether to stop."""
         self._search_locally()
         if isinstance(run, Run) and run.is_too_large:
             self._give_up_in_time()
-        if time.monotonic() >= self._tell_at:
-            if self._tell_at > 0.0:
+        if time.monotonic() >= self._report_at:
+            if self._report_at > 0.0:
                 self._frontier = run.frontier() or self._frontier
                 self._report(self._best, len(self._known.optima))
-            self._tell_at = time.monotonic() + TOLD_EVERY_S
+            self._report_at = time.monotonic() + REPORT_EVERY_S
         return self._is_over()
 
     def _give_up_in_time(self) -> None:
-        """Say that the size is too large; without a time limit end after a minute."""
+        """Warn that the size is too large; without a time limit end after a minute."""
         size = len(self._known.optima) + 1
         if self._give_up_at is None:
             self._give_up_at = time.monotonic() + LOCAL_ONLY_S
@@ -280,7 +280,7 @@ class _Solve:
             self._end = self._end or End.TOO_LARGE
 
     def _search_locally(self) -> None:
-        """Give the local search its share of the time beside the proof."""
+        """Run the local search for its share of the time."""
         local = self._known.local
         self._pace.run(local, self._length, len(self._known.optima))
         found = local.best(self._length)
@@ -288,7 +288,7 @@ class _Solve:
             self._keep(found)
 
     def _keep(self, found: Leader) -> None:
-        """A better formula turned up before its size is proved."""
+        """Keep and report a better formula, before its size is proved."""
         if found.score > self._best.score:
             self._best = found
             self._report(found, len(self._known.optima))
@@ -296,7 +296,7 @@ class _Solve:
     # ---------------------------------------------------------------------------- beginnings
 
     def _take_over(self, formula: Formula, proved_length: int) -> None:
-        """An optimum to go on from, or else a score that some formula of its size has."""
+        """Take the start as a proved optimum, or else as a known score of its size."""
         known = self._known
         found = self._leader(formula)
         if formula.size <= proved_length:
@@ -308,8 +308,8 @@ class _Solve:
         if formula.size <= self._length and found.score > self._best.score:
             self._best = found
 
-    def _go_on_from(self, frontier: Frontier) -> None:
-        """What an interrupted search of this very problem had found out."""
+    def _resume(self, frontier: Frontier) -> None:
+        """Resume an interrupted search of the same problem."""
         known = self._known
         if frontier.numbering != known.search.numbering or frontier.size > self._length:
             return

@@ -21,7 +21,7 @@ from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets
 from fsm_hpc.search.solvers.simple import missing_constants
 
 Array = NDArray[Any]
-MANY_VALUES = 1 << 12
+MANY_VALUES = 1 << 12  # of a pivot that is the first of a pair
 MOST_BOXED = 32  # variables of a context
 MOST_UNITS = 1 << 60  # that are counted
 WIDE_PAIR = 1 << 22  # cells of two interval columns beyond which one of them is boxed instead
@@ -245,17 +245,15 @@ class KernelTable:
 
     @cached_property
     def largest_table(self) -> int:
-        """Cells of the largest pair that is never swept."""
-        sides = self.cards.astype(np.int64) + 1
-        most = int(sides[self.kinds == POINT].max(initial=0) * sides.max(initial=0))
-        intervals = self._interval_sides
+        """Cells of the largest pair of interval columns that is asked as a pair."""
+        most, intervals = 1, self._interval_sides
         for low, side in enumerate(intervals):
             # the widest partner that keeps the pair within the bound, other than itself
             high = int(np.searchsorted(intervals, self._widest // side, side="right")) - 1
             partner = high - 1 if high == low else high
             if partner >= 0:
                 most = max(most, int(side * intervals[partner]))
-        return max(1, most)
+        return most
 
     @cached_property
     def starts(self) -> Array:

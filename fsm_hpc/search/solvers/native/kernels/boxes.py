@@ -109,7 +109,7 @@ def bound_unit(bounds, plan, items, unit):
     return mask != 0 and room >= 0
 
 
-@kernel
+@subroutine
 def choose_families(index, families, plan, chosen):
     """The index-th choice of a literal family for each boxed variable; False if it is no choice.
 

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, subroutine
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, popcount, subroutine
 from fsm_hpc.search.solvers.native.kernels.ranking import (
     AT,
     DONE,
@@ -28,18 +26,6 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
 )
 
 
-@intrinsic
-def popcount(typing_context, word):
-    """How many bits of the word are set, in one machine instruction."""
-    del typing_context
-
-    def generate(context, builder, signature, arguments):
-        del context, signature
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
 @part
 def sum_of(table, words, literal):
     """The weights of the rows of a set where the literal holds."""
@@ -48,7 +34,7 @@ def sum_of(table, words, literal):
     for s in range(len(table.sections)):
         count = np.int64(0)
         for w in range(table.sections[s, 0], table.sections[s, 1]):
-            count += np.int64(popcount(words[w] & bits[w]))
+            count += popcount(words[w] & bits[w])
         total += table.sections[s, 2] * count
     return total
 

@@ -61,24 +61,35 @@ def weight_of_three(data, words, others, more, start, end):
 @part
 def rows_between(data, column, low, high, word, among):
     """Those of the rows of a word that have a value from low to high - 1; a category: low."""
-    start = data.sets_from[column]
-    if start < 0:
-        return _scan(data, column, low, high, word, among)
     if data.kinds[column] == POINT:
-        return among & data.sets[start + low, word]
-    return among & data.sets[start + low, word] & ~data.sets[start + high, word]
+        return among & data.sets[data.sets_from[column] + low, word]
+    rows = rows_from(data, column, low, word, among)
+    return rows & ~rows_from(data, column, high, word, rows)
+
+
+@part
+def rows_from(data, column, value, word, among):
+    """Those of the rows of a word that reach a value of a numeric column."""
+    shift = data.shifts[column]
+    at = data.sets_from[column] + (value >> shift)
+    rows = among & data.sets[at, word]
+    if shift == 0:
+        return rows
+    return rows & data.sets[at + 1, word] | _scan(
+        data, column, value, word, rows & ~data.sets[at + 1, word]
+    )
 
 
 @subroutine
-def _scan(data, column, low, high, word, among):
-    """The same for a column that has too many values for a set of each."""
+def _scan(data, column, value, word, among):
+    """The same one by one, where only every so many values have a set."""
     values = data.ranks[column]
     found = NONE
     rest = among
     while rest != NONE:
         at = lowest(rest)
         bit = ONE << np.uint64(at)
-        if low <= values[(word << WORD_BITS) + at] < high:
+        if values[(word << WORD_BITS) + at] >= value:
             found |= bit
         rest &= ~bit
     return found
@@ -170,7 +181,7 @@ def literal_sums(data, memory, scratch, column, view, box):
     net, gain, loss = scratch.net[start:], scratch.gain[start:], scratch.loss[start:]
     words = view.gain_end + len(data.full) - view.loss_start
     is_cheap = kind == POINT or card * words < WORDS_OF_A_ROW * view.asked
-    if is_cheap and not memory.merged[column] and data.sets_from[column] >= 0:
+    if is_cheap and not memory.merged[column] and data.shifts[column] == 0:
         _count_sets(data, memory, column, view, gain, loss)
         for value in range(card):
             net[value] = gain[value] - loss[value]
@@ -535,21 +546,6 @@ def _limit(gain, loss, card, gains, losses, goal, limits):
     while low > 0 and gains - (losses - loss[low]) < goal:
         low -= 1
     limits[MOST_OF_OR_NOT] = low
-
-
-@part
-def roles_of_cut(limits, cut):
-    """Functions (bits) of a pair that a cut of x may serve."""
-    out = 0
-    if cut <= limits[MOST_OF_AND]:
-        out |= 0b0011
-    if cut >= limits[LEAST_OF_AND_NOT]:
-        out |= 0b1100
-    if cut >= limits[LEAST_OF_OR]:
-        out |= 0b11000000
-    if cut <= limits[MOST_OF_OR_NOT]:
-        out |= 0b00110000
-    return out
 
 
 @part

@@ -10,8 +10,6 @@ from fsm_hpc.search.solvers.native.kernels.columns import (
     ONE,
     POINT,
     SUFFIX,
-    WITH_X,
-    WITHOUT_X,
     WORD_BITS,
     best_interval,
     combine,
@@ -22,8 +20,8 @@ from fsm_hpc.search.solvers.native.kernels.columns import (
     literal_sums,
     profile,
     prune_pair,
-    roles_of_cut,
     rows_between,
+    rows_from,
     single,
     weight_of_both,
     weight_of_three,
@@ -34,81 +32,15 @@ from fsm_hpc.search.solvers.native.kernels.intervals import (
     single_within,
 )
 from fsm_hpc.search.solvers.native.kernels.kernel import lowest, part, subroutine
-from fsm_hpc.search.solvers.native.kernels.shapes import PairQuery
+from fsm_hpc.search.solvers.native.kernels.shapes import ABOVE, PairQuery
 
 FIELD = 32  # bits of a column in the code of a pair
-MAX_BINS = 128
-
-
-@part
-def upper_bound(query, memory, scratch, bins):
-    """No pair of pivots scores higher with the asked functions.
-
-    Rows in the bin of a cut may fall on either side of it: positive rows count where that
-    helps, negative ones where it does not hurt. `cells`, `losses`: the sums of both over the
-    rows below a corner.
-    """
-    x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
-    gains, losses, mask = scratch.cells, scratch.losses, query.mask
-    card_x, card_y = query.card_x, query.card_y
-    side = bins + 1
-    for cell in range(side * side):
-        gains[cell] = 0
-        losses[cell] = 0
-    for k in range(query.gained):
-        row = rows[k]
-        gains[(x[row] * bins // card_x + 1) * side + y[row] * bins // card_y + 1] += weights[k]
-    for k in range(query.gained, query.rows):
-        row = rows[k]
-        losses[(x[row] * bins // card_x + 1) * side + y[row] * bins // card_y + 1] -= weights[k]
-    for i in range(1, side):
-        for j in range(1, side):
-            cell = i * side + j
-            gains[cell] += gains[cell - 1] + gains[cell - side] - gains[cell - side - 1]
-            losses[cell] += losses[cell - 1] + losses[cell - side] - losses[cell - side - 1]
-    total = gains[side * side - 1] - losses[side * side - 1]
-    best = -(1 << 30)
-    for i in range(bins):
-        for j in range(bins):
-            for quadrant in range(4):
-                asked = (mask >> quadrant & 1) | (mask >> (quadrant + 4) & 1) << 1
-                if asked:
-                    best = max(best, _corner(i, j, quadrant, asked, bins, gains, losses, total))
-    return best
-
-
-@subroutine
-def _corner(i, j, quadrant, asked, bins, gains, losses, total):
-    """The best of a conjunction (bit 0) and of its negation (bit 1) with cuts in bins i and j."""
-    x_holds = quadrant == 0 or quadrant == 1
-    y_holds = quadrant == 0 or quadrant == 2
-    a = i if x_holds else 0
-    b = bins if x_holds else i + 1
-    c = j if y_holds else 0
-    d = bins if y_holds else j + 1
-    a2 = i + 1 if x_holds else 0
-    b2 = bins if x_holds else i
-    c2 = j + 1 if y_holds else 0
-    d2 = bins if y_holds else j
-    side = bins + 1
-    best = -(1 << 30)
-    if asked & 1:
-        best = _sum(gains, a, b, c, d, side) - _sum(losses, a2, b2, c2, d2, side)
-    if asked & 2:
-        least = _sum(gains, a2, b2, c2, d2, side) - _sum(losses, a, b, c, d, side)
-        best = max(best, total - least)
-    return best
-
-
-@subroutine
-def _sum(sums, a, b, c, d, side):
-    """Over bins a..b-1 of x and c..d-1 of y."""
-    return sums[b * side + d] - sums[a * side + d] - sums[b * side + c] + sums[a * side + c]
+MOST_RANGES = 256  # of two cuts, before columns without a set of each value are swept
 
 
 @part
 def sweep(query, memory, scratch, flag):
-    """The same as `pair` for two pivots of many values: rows enter a tree as the cut falls.
+    """The same as `pair_with_cut` for two pivots of many values: rows enter a tree one by one.
 
     `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
     holds, and of the others.
@@ -205,7 +137,7 @@ FIELDS = 13
 
 
 @part
-def pair_with_cut(query, data, memory, scratch, view):
+def pair_with_cut(query, data, memory, scratch, view, flag):
     """The best score above the goal of a literal of x and a pivot, if any.
 
     Of equal scores the one with the highest cut, or category, of x. `where`: that one.
@@ -219,27 +151,33 @@ def pair_with_cut(query, data, memory, scratch, view):
             last = first
             mask &= scratch.roles_x[start + first]
         if mask:
-            best = _best_in(query, data, memory, scratch, view, mask, best, first, last)
+            best = _best_in(query, data, memory, scratch, view, mask, best, first, last, flag)
             if query.any_will_do and best > query.goal:
                 return best
     return best
 
 
 @part
-def _best_in(query, data, memory, scratch, view, mask, goal, first, last):
+def _best_in(query, data, memory, scratch, view, mask, goal, first, last, flag):
     """The same with the literal of x between two of them."""
     ranges, limits = scratch.ranges, memory.limits[query.y]
     first_y = max(first_cut(limits, mask), query.floor_y)
     last_y = min(last_cut(limits, mask, query.card_y), query.card_y - query.top_y)
     best = goal
     held = -1
+    is_wide = query.kind_x == SUFFIX and (data.shifts[query.x] > 0 or data.shifts[query.y] > 0)
+    steps = MOST_RANGES if is_wide else ABOVE
     ranges[0, X1] = first
     ranges[0, X2] = last
     ranges[0, Y1] = first_y
     ranges[0, Y2] = last_y
     ranges[0, KNOWN] = 0
     stacked = 1 if first <= last and first_y <= last_y else 0
-    while stacked:
+    while stacked and flag[0] == 0:
+        if steps == 0:
+            list_rows(data, memory, view, memory.compressed[query.x])
+            return sweep(query, memory, scratch, flag)
+        steps -= 1
         stacked -= 1
         here = ranges[stacked]
         _count_corners(query, data, memory, scratch, view, here)
@@ -287,18 +225,34 @@ def _count_corners(query, data, memory, scratch, view, here):
             here[GAIN + corner] = here[GAIN + corner - 2]
             here[LOSS + corner] = here[LOSS + corner - 2]
             continue
-        x = data.sets[_set_of(data, memory, scratch, query.x, here[X1 + (corner >> 1)])]
-        y = data.sets[_set_of(data, memory, scratch, query.y, here[Y1 + (corner & 1)])]
+        cut_x = _cut_of(data, memory, scratch, query.x, here[X1 + (corner >> 1)])
+        cut_y = _cut_of(data, memory, scratch, query.y, here[Y1 + (corner & 1)])
+        if data.shifts[query.x] == 0 and data.shifts[query.y] == 0:
+            x = data.sets[data.sets_from[query.x] + cut_x]
+            y = data.sets[data.sets_from[query.y] + cut_y]
+        else:
+            x, y = memory.gained_x, memory.lost_x
+            _write_set(data, query.x, cut_x, x)
+            _write_set(data, query.y, cut_y, y)
         words = len(data.full)
         here[GAIN + corner] = weight_of_three(data, memory.gained, x, y, 0, view.gain_end)
         here[LOSS + corner] = weight_of_three(data, memory.lost, x, y, view.loss_start, words)
 
 
 @part
-def _set_of(data, memory, scratch, column, cut):
-    """The set of rows that a cut, or a category, has."""
-    value = scratch.cut_at[data.starts[column] + cut] if memory.merged[column] else cut
-    return data.sets_from[column] + value
+def _cut_of(data, memory, scratch, column, cut):
+    """The cut, or category, in the values of the column."""
+    return scratch.cut_at[data.starts[column] + cut] if memory.merged[column] else cut
+
+
+@subroutine
+def _write_set(data, column, cut, found):
+    """The set of rows that a cut, or a category, has, where not all of them are kept."""
+    for word in range(len(data.full)):
+        if data.kinds[column] == POINT:
+            found[word] = rows_between(data, column, cut, cut + 1, word, data.full[word])
+        else:
+            found[word] = rows_from(data, column, cut, word, data.full[word])
 
 
 @part
@@ -352,10 +306,10 @@ def pair_with_point(query, data, memory, scratch, view):
             continue
         _hold(data, memory, view, query.x, code, code + 1)
         gain_x, loss_x = scratch.gain[start + code], scratch.loss[start + code]
-        if query.kind_y == POINT and data.sets_from[query.y] >= 0:
+        if query.kind_y == POINT:
             found = _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best)
         else:
-            found = _best_by_value(query, data, memory, scratch, view, gain_x - loss_x, asked)
+            found = _best_interval(query, data, memory, scratch, view, gain_x - loss_x, asked)
         if found > best:
             best = found
             memory.where[0] = code
@@ -432,31 +386,17 @@ def _most(both, x, y, loss_x, loss_y, gains, losses, mask):
 
 
 @part
-def _best_by_value(query, data, memory, scratch, view, in_total, asked):
-    """The best of the asked functions for one x, from sums by value of y where x holds."""
-    inside, total, card, floor = (
-        scratch.inside,
-        view.gain - view.loss,
-        query.card_y,
-        query.floor_y,
-    )
+def _best_interval(query, data, memory, scratch, view, in_total, asked):
+    """The best of the asked functions for one x and an interval, from sums by value of y."""
+    inside, total, card = scratch.inside, view.gain - view.loss, query.card_y
     sums = scratch.net[data.starts[query.y] :]
     for value in range(card):
         inside[value] = 0
     _scatter(data, memory.gained_x, 0, view.gain_end, query.values_y, inside, 1)
     _scatter(data, memory.lost_x, view.loss_start, len(data.full), query.values_y, inside, -1)
-    if query.kind_y == INTERVAL:
-        if data.has_windows:
-            return answer_within(inside, sums, query, data, scratch, in_total, total, asked)
-        return best_interval(inside, sums, card, floor, in_total, total, asked)
-    if query.kind_y == POINT:
-        return _best_category(inside, sums, card, in_total, total, asked)
-    limits = memory.limits[query.y]
-    first = max(first_cut(limits, asked), floor)
-    last = min(last_cut(limits, asked, card), card - query.top_y)
-    if first > last:
-        return NOTHING
-    return _best_cut(inside, sums, card, first, last, in_total, total, asked)
+    if data.has_windows:
+        return answer_within(inside, sums, query, data, scratch, in_total, total, asked)
+    return best_interval(inside, sums, card, query.floor_y, in_total, total, asked)
 
 
 @part
@@ -468,92 +408,6 @@ def _scatter(data, words, start, end, values, sums, sign):
             row = (word << WORD_BITS) + lowest(rest)
             sums[values[row]] += sign * abs(data.weights[row])
             rest &= rest - ONE
-
-
-@part
-def _best_category(inside, sums, card, in_total, total, asked):
-    """The best of the asked functions over the categories of y."""
-    max_in = NOTHING
-    min_in = -NOTHING
-    max_out = NOTHING
-    min_out = -NOTHING
-    for value in range(1, card):
-        max_in = max(max_in, inside[value])
-        min_in = min(min_in, inside[value])
-        max_out = max(max_out, sums[value] - inside[value])
-        min_out = min(min_out, sums[value] - inside[value])
-    return combine(max_in, min_in, max_out, min_out, in_total, total, asked)
-
-
-@part
-def pair_of_pivots(query, data, memory, scratch):
-    """The best score above the goal of two pivots, if any, from a table by value of x and y."""
-    x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
-    card_x, card_y, mask = query.card_x, query.card_y, query.mask
-    cells, inside = scratch.cells, scratch.inside
-    limits_x, limits_y = memory.limits[query.x], memory.limits[query.y]
-    start_x = data.starts[query.x]
-    sums = scratch.net[data.starts[query.y] :]
-    total = query.gains - query.losses
-    for cell in range(card_x * card_y):
-        cells[cell] = 0
-    for value in range(card_y):
-        inside[value] = 0
-    for k in range(query.rows):
-        cells[x[rows[k]] * card_y + y[rows[k]]] += weights[k]
-    best = query.goal
-    for step in range(query.top_x, card_x + 1 - query.floor_x):
-        low = card_x - step
-        if step > 0:
-            row = cells[low * card_y :]
-            for value in range(card_y):
-                inside[value] += row[value]
-        asked = mask & roles_of_cut(limits_x, low)
-        if asked == 0:
-            continue
-        first = max(first_cut(limits_y, asked), query.floor_y)
-        last = min(last_cut(limits_y, asked, card_y), card_y - query.top_y)
-        if first > last:
-            continue
-        in_total = scratch.gain[start_x + low] - scratch.loss[start_x + low]
-        found = _best_cut(inside, sums, card_y, first, last, in_total, total, asked)
-        if found > best:
-            best = found
-            memory.where[0] = low
-            memory.where[1] = max(low, card_x - 1)
-            if query.any_will_do:
-                return best
-    return best
-
-
-@part
-def _best_cut(inside, sums, card, first, last, in_total, total, asked):
-    """The same as `answer` for a pivot, over the cuts from `first` to `last` only."""
-    max_in = 0
-    min_in = 0
-    max_out = 0
-    min_out = 0
-    if asked & WITH_X:
-        run = 0
-        for value in range(last, card):
-            run += inside[value]
-        max_in = run
-        min_in = run
-        for step in range(last - first):
-            run += inside[last - 1 - step]
-            max_in = max(max_in, run)
-            min_in = min(min_in, run)
-    if asked & WITHOUT_X:
-        run = 0
-        for value in range(last, card):
-            run += sums[value] - inside[value]
-        max_out = run
-        min_out = run
-        for step in range(last - first):
-            run += sums[last - 1 - step] - inside[last - 1 - step]
-            max_out = max(max_out, run)
-            min_out = min(min_out, run)
-    return combine(max_in, min_in, max_out, min_out, in_total, total, asked)
 
 
 @part
@@ -600,19 +454,9 @@ def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will
         if data.has_windows and query.kind_x == INTERVAL:
             return single_within(query, data, memory, scratch)
         return single(query, data, memory, scratch, is_relaxed)
-    has_sets = data.sets_from[x] >= 0 and data.sets_from[y] >= 0
-    if query.kind_y == SUFFIX and has_sets:
-        return pair_with_cut(query, data, memory, scratch, view)
+    if query.kind_y == SUFFIX:
+        return pair_with_cut(query, data, memory, scratch, view, flag)
     if query.kind_x == POINT:
         return pair_with_point(query, data, memory, scratch, view)
-    area = query.card_x * query.card_y
     list_rows(data, memory, view, box)
-    if query.kind_x == INTERVAL:
-        return pair_of_intervals(query, data, memory, scratch)
-    if area > len(scratch.cells) or area > 30 * view.asked + 256:
-        bins = 32 if view.asked < 50_000 else MAX_BINS
-        hope = upper_bound(query, memory, scratch, bins)
-        if hope <= goal:
-            return hope
-        return sweep(query, memory, scratch, flag)
-    return pair_of_pivots(query, data, memory, scratch)
+    return pair_of_intervals(query, data, memory, scratch)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from fsm_hpc.search.solvers.native.kernels.kernel import structure
+
 Array = NDArray[Any]
 FALSE, TRUE, OPEN, OPEN_NEGATED = range(4)  # of a row: OPEN is what the hole says
 LIVE, LIVE_COUNT, ACTIVE, ACTIVE_COUNT, BASE = range(5)  # where the lists of a stacked box are
@@ -17,6 +19,7 @@ NEVER = -(1 << 30)  # below every score
 ABOVE = 1 << 30  # and above
 
 
+@structure
 class Bounds(NamedTuple):
     """What constraints ask of each column, or of each literal where these are listed."""
 
@@ -28,13 +31,15 @@ class Bounds(NamedTuple):
     most: int  # columns of the table
 
 
+@structure
 class Data(NamedTuple):
     """The table: columns in ranks, net weights of the rows, and facts about each column."""
 
     ranks: Array  # column x bit: a row has the bit that `row_sets.Layout` gives to it
     weights: Array  # of a row: positive minus negative ones that were merged into it
     sets: Array  # literal x word: the rows with a category, or from a value of a column on
-    sets_from: Array  # where those of a column begin; -1 where it has too many values
+    sets_from: Array  # where those of a column begin
+    shifts: Array  # every 2^shift-th value of a column has a set
     full: Array  # words of all rows
     planes: Array  # plane x word: the rows whose weight has its factor in it
     spans: Array  # words in which a plane has rows
@@ -56,6 +61,7 @@ class Data(NamedTuple):
     last: Array  # and the last; columns begin at their starts
 
 
+@structure
 class Families(NamedTuple):
     """Choices for a boxed variable: a category, or a numeric column with its range of cuts."""
 
@@ -65,6 +71,7 @@ class Families(NamedTuple):
     binomials: Array  # [n, k]: the ways to choose k of n
 
 
+@structure
 class PlanArrays(NamedTuple):
     """A plan as the kernels read it."""
 
@@ -80,6 +87,7 @@ class PlanArrays(NamedTuple):
     hole: int
 
 
+@structure
 class BoxMemory(NamedTuple):
     """The arrays of one thread that searches boxes."""
 
@@ -117,6 +125,7 @@ class BoxMemory(NamedTuple):
     is_reported: Array  # by number of a hole of the unit: whether it is among them
 
 
+@structure
 class Scratch(NamedTuple):
     """Room for the answers of holes."""
 
@@ -182,6 +191,7 @@ class PairQuery(NamedTuple):
     values_y: Array
 
 
+@structure
 class Lane(NamedTuple):
     """One thread's place in the work, and what it found best."""
 
@@ -190,6 +200,7 @@ class Lane(NamedTuple):
     cuts: Array  # of the boxed variables: low and high end
 
 
+@structure
 class SharedBest(NamedTuple):
     """What threads see of each other: the rank of each one's leader, and the wish to stop."""
 
@@ -198,6 +209,7 @@ class SharedBest(NamedTuple):
     slot: int  # this thread's place in `best`
 
 
+@structure
 class Span(NamedTuple):
     """What a kernel is to do: units up to `end` of a plan whose first unit has that number.
 
@@ -211,6 +223,7 @@ class Span(NamedTuple):
     holes: int
 
 
+@structure
 class NearData(NamedTuple):
     """The table as the near-optimal set reads it, and lists of one thread as long as a column."""
 
@@ -225,6 +238,7 @@ class NearData(NamedTuple):
     across: Array
 
 
+@structure
 class Context(NamedTuple):
     """A function as a context with a hole."""
 
@@ -234,6 +248,7 @@ class Context(NamedTuple):
     hole: Array  # the one or two variables of the hole
 
 
+@structure
 class NearWork(NamedTuple):
     """The arrays of one thread."""
 
@@ -248,6 +263,7 @@ class NearWork(NamedTuple):
     most: int  # cells that are answered at once
 
 
+@structure
 class NearFound(NamedTuple):
     """What is known of one family."""
 
@@ -259,6 +275,7 @@ class NearFound(NamedTuple):
     scores: Array
 
 
+@structure
 class FixedTable(NamedTuple):
     """Fixed literals as row sets, and the sums over conjunctions of few of them."""
 
@@ -272,6 +289,7 @@ class FixedTable(NamedTuple):
     constraints: Bounds
 
 
+@structure
 class FunctionTree(NamedTuple):
     """The functions of a size in k literals, as a tree over the bytes of their truth tables."""
 
@@ -287,6 +305,7 @@ class FunctionTree(NamedTuple):
     falls: Array
 
 
+@structure
 class CellMemory(NamedTuple):
     """The arrays of one thread."""
 
