@@ -111,8 +111,8 @@ def describe(
     used = {p.column for one in fitted for p in one.rule.formula.propositions()}
     found = evaluation.held_out(tasks, labels, results)
     figures = evaluation.figures(labels, classes, found)
+    is_balanced = config.objective.name is ObjectiveName.BALANCED
     if found is not None and others:
-        is_balanced = config.objective.name is ObjectiveName.BALANCED
         same = {name: places[: len(found.rows)] for name, places in others.items()}  # if stopped
         compared = comparison.compare(found.labels, found.predicted, same, is_balanced)
         figures["comparison"] = asdict(compared)
@@ -134,7 +134,7 @@ def describe(
     )
     more = (
         *_imitation(model, dataset, config),
-        *notes.of_evaluation(figures, _timed_out(results), dataset.target, classes),
+        *notes.of_evaluation(figures, _timed_out(results), dataset.target, classes, is_balanced),
     )
     return replace(model, notes=(*notes.of_table(dataset.notes), *model.notes, *more))
 

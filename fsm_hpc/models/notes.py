@@ -25,6 +25,11 @@ class FrontEnd(Enum):
     COMMAND = "command"
     PYTHON = "python"
 
+    @property
+    def words(self) -> dict[str, str]:
+        """The names of settings."""
+        return _WORDS[self]
+
 
 class NoteKind(Enum):
     """What a note is about."""
@@ -57,8 +62,8 @@ _TEXTS = {  # of kinds that do not bring a whole sentence
     + _ROUNDED
     + "the best found for these, and is not proved to be the best; small whole costs in about the "
     "ratio of the classes, such as 2 and 3, can be proved ({costs})",
-    NoteKind.LENGTH_TIMED_OUT: "{cause} ended the proofs after length {length}; of longer formulas "
-    "the best found is taken; {continues}",
+    NoteKind.LENGTH_TIMED_OUT: "{cause} ended the proofs after length {length}; longer formulas "
+    "were compared without proof; {continues}",
     NoteKind.NOT_PROVED: "{cause} ended the search for the best formula of length {length}; the "
     "best so far is taken, and is not proved; {continues}",
     NoteKind.FOLDS_TIMED_OUT: "{count} of {folds} reached the time limit, so these figures may be "
@@ -96,12 +101,14 @@ _WORDS = {
         "time limit": "the time limit",
         "costs": "objective=costs",
         "balance": "objective=balanced",
+        "max_length": "scan.max_length",
         "continues": "a larger fit.budget_h continues the search",
     },
     FrontEnd.PYTHON: {
         "time limit": "time_limit_s",
         "costs": "class_weight={class: cost}",
         "balance": "class_weight='balanced'",
+        "max_length": "max_length",
         "continues": "a larger time_limit_s searches on",
     },
 }
@@ -126,11 +133,18 @@ class Note:
         return self.kind in _LIMITS
 
     def text(self, front_end: FrontEnd = FrontEnd.COMMAND) -> str:
-        """The sentence; shares are written as percentages."""
-        words = _WORDS[front_end]
+        """In words; shares are written as percentages."""
+        words = front_end.words
         values = {name: _shown(value, words) for name, value in self.values.items()}
-        sentence = _TEXTS.get(self.kind, "{text}").format(**{**words, **values})
-        return sentence if self.about is None else f"{self.about}: {sentence}"
+        text = _TEXTS.get(self.kind, "{text}").format(**{**words, **values})
+        return text if self.about is None else f"{self.about}: {text}"
+
+    def sentence(self, front_end: FrontEnd) -> str:
+        """The text with a capital letter and a full stop, where it does not begin with a name."""
+        text = self.text(front_end)
+        if self.kind not in _TEXTS or self.about is not None or not text.split()[0].isalpha():
+            return text
+        return f"{text[0].upper()}{text[1:]}."
 
     def __str__(self) -> str:
         return f"{WARNING if self.is_warning else ''}{self.text()}"
@@ -177,9 +191,13 @@ def of_formula(
 
 
 def of_evaluation(
-    figures: dict[str, Any], timed_out: int, target: str, classes: Sequence[Value]
+    figures: dict[str, Any],
+    timed_out: int,
+    target: str,
+    classes: Sequence[Value],
+    is_balanced: bool,
 ) -> Iterator[Note]:
-    """What held-out rows say against the rule."""
+    """Doubts from held-out rows; balanced classes are not compared with the majority class."""
     if timed_out:
         folds = counted(figures["folds"], "fold")
         yield Note.of(NoteKind.FOLDS_TIMED_OUT, count=timed_out, folds=folds)
@@ -187,10 +205,10 @@ def of_evaluation(
     if not expected or expected["value"] is None:
         return
     accuracy, interval = expected["value"], expected["interval"]
-    if accuracy <= majority:
+    if accuracy <= majority and not is_balanced:
         kind = NoteKind.NOT_BETTER_THAN_MAJORITY
         yield Note.of(kind, accuracy=accuracy, majority=majority)
-    elif interval is not None and interval[0] <= majority:
+    elif interval is not None and interval[0] <= majority and not is_balanced:
         yield Note.of(NoteKind.MAY_BE_CHANCE, accuracy=accuracy, majority=majority)
     recall = figures.get("recall", {}).get("value")
     if recall is not None and recall < 0.5:

@@ -30,7 +30,7 @@ _STOPS = {
     StopReason.PERFECT: "no formula of any length makes fewer errors",
     StopReason.EXHAUSTED: "no longer formula could say anything new",
     StopReason.PLATEAU: "longer formulas did no better on rows that they had not seen",
-    StopReason.MAX_LENGTH: "this is the longest that was asked for (scan.max_length)",
+    StopReason.MAX_LENGTH: "the largest length was reached ({max_length})",
     StopReason.TIMEOUT: "the time limit was reached",
     StopReason.OUT_OF_MEMORY: "the memory limit was reached",
     StopReason.TOO_LARGE: "the next length has more formulas than the solver can number",
@@ -89,9 +89,10 @@ class Summary:
 
     @property
     def sentence(self) -> str:
-        """The rules in words; a condition of more than two parts has a line for each."""
-        parts = "; else ".join(facts.sentence for facts in self.rules)
-        return f"Predict {parts}; otherwise {self.otherwise}."
+        """The rules in words: a line for each of several rules, and of more than two parts."""
+        separator = " " if len(self.rules) == len(self.rules[0].condition) == 1 else "\n"
+        parts = f";{separator}else ".join(facts.sentence for facts in self.rules)
+        return f"Predict {parts};{separator}otherwise {self.otherwise}."
 
     def lines(self) -> list[str]:
         """The model as text."""
@@ -121,11 +122,11 @@ def summarize(model: Model, front_end: FrontEnd = FrontEnd.COMMAND) -> Summary:
     """The facts of a model for a front end."""
     return Summary(
         model=model,
-        rules=tuple(_rule_facts(model, rule) for rule in model.rules),
+        rules=tuple(_rule_facts(model, rule, front_end) for rule in model.rules),
         otherwise=f"{model.target} = {model.otherwise}",
         totals=_totals(model) if len(model.rules) > 1 else "",
         constraints=named_in_words(model.constraints),
-        notes=tuple((note.text(front_end), note.is_warning) for note in model.notes),
+        notes=tuple((note.sentence(front_end), note.is_warning) for note in model.notes),
         figures=tuple(_figures(model)),
         majority=percent(model.figures["majority"]) if "majority" in model.figures else "",
         comparison=comparison_in_words(model),
@@ -186,14 +187,14 @@ def _kind_of_formula(model: Model, rule: Rule) -> str:
     return f"{kind} that meets the constraints" if model.constraints else kind
 
 
-def _rule_facts(model: Model, rule: Rule) -> RuleFacts:
+def _rule_facts(model: Model, rule: Rule, front_end: FrontEnd) -> RuleFacts:
     return RuleFacts(
         rule,
         f"{model.target} = {rule.prediction}",
         _condition(model, rule),
         errors_in_words(rule.errors, model.rows, model.measure, rule.weight),
         _proof(model, rule),
-        _stop(rule),
+        _stop(rule, front_end),
         stability_in_words(rule, model.figures.get("folds", 0)),
     )
 
@@ -245,9 +246,10 @@ def _columns_in(formula: str) -> set[str]:
     return {p.column for p in parse(formula).propositions()}
 
 
-def _stop(rule: Rule) -> str:
-    known = {reason.value: words for reason, words in _STOPS.items()}
-    return known.get(rule.stop_reason, rule.stop_reason.replace("_", " "))
+def _stop(rule: Rule, front_end: FrontEnd) -> str:
+    known = {reason.value: text for reason, text in _STOPS.items()}
+    text = known.get(rule.stop_reason, rule.stop_reason.replace("_", " "))
+    return text.format(max_length=front_end.words["max_length"])
 
 
 def _totals(model: Model) -> str:
@@ -285,7 +287,7 @@ def _provenance(model: Model) -> list[tuple[str, str]]:
         "version": origin.get("version"),
         "commit": origin.get("commit"),
         "seed": model.settings.get("seed"),
-        "splits": model.settings.get("splits", 1),
+        "splits": model.settings.get("splits", 1) if model.settings else None,
         "data digest": model.settings.get("data"),
         "host": origin.get("host"),
     }

@@ -1,4 +1,4 @@
-"""What a person sees of one fold: its progress, then its formula, accuracies and lengths."""
+"""Terminal output of one fold: its progress, then its formula, accuracies and lengths."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rich.text import Text
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models.notes import of_rounded_weights
 from fsm_hpc.models.presenter import errors_in_words
-from fsm_hpc.search.lengths import LengthAttempt
+from fsm_hpc.search.lengths import Length, LengthAttempt
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system.numbers import clock, how_far, percent
 from fsm_hpc.system.terminal import LiveDisplay, styled
 
-PLAIN_EVERY_S = 30.0  # how often a length under way is told where there is no terminal
+PLAIN_EVERY_S = 30.0  # between two lines about the same length where there is no terminal
 
 
 class FoldProgress(LiveDisplay):
@@ -27,46 +27,48 @@ class FoldProgress(LiveDisplay):
     def __init__(self, console: Console, name: str) -> None:
         self._name = name
         self._started = time.monotonic()
-        self._told: tuple[str, int, bool] | None = None
-        self._told_at = 0.0
+        self._printed: tuple[str, int, bool] | None = None  # part, finished lengths, in the final
+        self._printed_at = 0.0
         self._state = ScanState()
         self._trials = ""
         super().__init__(console, get_renderable=self._render, refresh_per_second=4)
 
     def begin(self, part: str) -> None:
-        """From now on it is about another part of the work."""
+        """Show another part of the work from now on."""
         self._name = part
         self._state = ScanState()
 
     def say(self, text: str) -> None:
-        """A line above the progress."""
+        """Print a line above the progress."""
         self.console.print(text, soft_wrap=True)
 
     def watch(self, state: ScanState) -> None:
         self._state = state
         if not self.console.is_terminal:
-            self._tell(state)
+            self._print_changes(state)
 
     def on_trial(self, count: int, best: float) -> None:
         self._trials = f"{self._name}  trial {count}, best validation accuracy {percent(best)}"
         if not self.console.is_terminal:
             self.console.print(self._trials, soft_wrap=True)
 
-    def _tell(self, state: ScanState) -> None:
-        """A line when a length has ended, or the part, and now and then between."""
-        news = (self._name, len(state.lengths), state.final is not None)
-        if news == self._told and time.monotonic() - self._told_at < PLAIN_EVERY_S:
+    def _print_changes(self, state: ScanState) -> None:
+        """Print a line when a length or a part has ended, and every PLAIN_EVERY_S seconds."""
+        current = (self._name, len(state.lengths), state.final is not None)
+        if current == self._printed and time.monotonic() - self._printed_at < PLAIN_EVERY_S:
             return
-        self._told, self._told_at = news, time.monotonic()
+        self._printed, self._printed_at = current, time.monotonic()
         self.console.print(self._line(state), soft_wrap=True)
 
     def _render(self) -> Text:
         return styled(self._trials or self._line(self._state))
 
     def _line(self, state: ScanState) -> str:
-        parts = [self._name]
+        parts, unproved = [self._name], _unproved(state)
         if state.final is not None:
             parts.append("final  " + _attempt(state.final))
+        elif unproved is not None:
+            parts.append(f"up to length {unproved.length}  errors {unproved.errors}  no proof")
         elif state.under_way is not None:
             parts.append(_attempt(state.under_way))
         elif state.lengths:
@@ -82,21 +84,29 @@ class FoldProgress(LiveDisplay):
 
 def _formula(state: ScanState) -> Formula | None:
     """The best formula of the length under way, or of the last one."""
-    attempt = state.final or state.under_way
+    attempt = state.final or _unproved(state) or state.under_way
+    if isinstance(attempt, Length):
+        return attempt.formula
     if attempt is not None and attempt.best.formula is not None:
         return attempt.best.formula
     return state.lengths[-1].formula if state.lengths else None
 
 
+def _unproved(state: ScanState) -> Length | None:
+    """The longest length without proof, of the split that is searched."""
+    found = (progress.unproved[-1] for progress in reversed(state.by_split) if progress.unproved)
+    return next(found, None)
+
+
 def print_result(console: Console, done: FoldResult) -> None:
-    """The formula in words, its accuracies, and the table of lengths."""
-    for line in _told(done):
+    """Print the formula in words, its accuracies, and the table of lengths."""
+    for line in _result_lines(done):
         console.print(line, soft_wrap=not console.is_terminal, highlight=False)
     if done.lengths:
         console.print(_lengths_table(done))
 
 
-def _told(done: FoldResult) -> Iterator[str | Text]:
+def _result_lines(done: FoldResult) -> Iterator[str | Text]:
     if done.formula is not None:
         yield styled((done.formula, "bold"))
         yield done.words or ""
@@ -126,20 +136,20 @@ def _told(done: FoldResult) -> Iterator[str | Text]:
         )
         yield from map(str, of_rounded_weights(done.weight_error, done.measure))
     measures = done.measures
-    said = ", ".join(_measure(name, measures[name]) for name in _BESIDE)
-    yield f"{said} on the held-out rows"
+    others = ", ".join(_measure(name, measures[name]) for name in _BESIDE)
+    yield f"{others} on the held-out rows"
     if done.beats_majority is False:
-        what = "the formula" if done.formula is not None else "the model"
-        told = f"{what} does not beat always saying the more frequent class"
-        yield styled((told, "yellow"))
+        subject = "the formula" if done.formula is not None else "the model"
+        text = f"{subject} does not beat always predicting the more frequent class"
+        yield styled((text, "yellow"))
 
 
-_BESIDE = ("majority", "balanced_accuracy", "precision", "recall")  # what an accuracy hides
+_BESIDE = ("majority", "balanced_accuracy", "precision", "recall")  # printed with the accuracy
 
 
 def _measure(name: str, share: float | None) -> str:
-    said = "undefined" if share is None else percent(share)
-    return f"{name.replace('_', ' ')} {said}"
+    value = "undefined" if share is None else percent(share)
+    return f"{name.replace('_', ' ')} {value}"
 
 
 def _lengths_table(done: FoldResult) -> Table:

@@ -325,7 +325,7 @@ def _without_proof(
         split.train,
         solver,
         LengthAttempt(last, begun.best),
-        limits.control,
+        replace(limits.control, needs_proof=False),
         limits.gives_up,
         left_s,
         lambda attempt: limits.watch(with_formula(attempt)),

@@ -92,26 +92,24 @@ def _fit_here(config: Config, console: Console, started: float) -> int:
     parts = tasks.tasks_of(config)
     dataset = parts[0].dataset
     for note in dataset.notes:
-        console.print(note, soft_wrap=True)
+        _print(console, note)
     if len(parts) > 1:
         classes = ", ".join(tasks.classes_of(parts))
         message = f"{dataset.target} has {len(parts)} classes, each with a rule: {classes}"
-        console.print(message, soft_wrap=True)
+        _print(console, message)
     budget_s = config.fit.budget_h * 3600
     rule_s = budget_s * (SHARE_OF_RULE if config.fit.folds else 1)
-    console.print(
+    _print(
+        console,
         f"takes at most {duration(budget_s)}, the rule itself at most {duration(rule_s)} "
         "(fit.budget_h); Ctrl-C keeps the best rule so far",
-        soft_wrap=True,
     )
     with FoldProgress(console, str(config.id.dataset)) as shown:
         attempt = Foreground(config, shown, started)
         attempt.result()
     paths = tasks.model_paths(config)
     if attempt.model is None:
-        console.print(
-            f"stopped; run the same command again to continue from {paths.folder}", soft_wrap=True
-        )
+        _print(console, f"stopped; run the same command again to continue from {paths.folder}")
         return CTRL_C
     _show(console, attempt.model, paths)
     return 0
@@ -123,21 +121,26 @@ def _show(console: Console, model: Model, paths: ModelPaths) -> None:
     from fsm_hpc.models.presenter import summarize
 
     facts = summarize(model)
-    console.print(facts.sentence, style="bold", soft_wrap=True)
+    _print(console, facts.sentence, "bold")
     for line in facts.fact_lines():
-        console.print(line, soft_wrap=True)
-    console.print("")
+        _print(console, line)
+    _print(console, "")
     for figure in facts.figures:
-        console.print(
-            f"  {figure.name:<18} {figure.value:>8}  {figure.interval:<18} {figure.meaning}"
-        )
-    console.print(f"  {'majority class':<18} {facts.majority:>8}")
+        values = f"{figure.name:<18} {figure.value:>8}  {figure.interval:<18}"
+        _print(console, f"  {values} {figure.meaning}")
+    _print(console, f"  {'majority class':<18} {facts.majority:>8}")
+    _print(console, "")
     for text in filter(None, [facts.comparison, *(rule.stability for rule in facts.rules)]):
-        console.print(text, soft_wrap=True)
+        _print(console, text)
     for note in model.notes:
         if note.kind is not NoteKind.TABLE:  # printed before the search
-            console.print(str(note), style="yellow" if note.is_warning else None, soft_wrap=True)
-    console.print(f"wrote {paths.model} and {paths.card}", soft_wrap=True)
+            _print(console, str(note), "yellow" if note.is_warning else None)
+    _print(console, f"wrote {paths.model} and {paths.card}")
+
+
+def _print(console: Console, text: str, style: str | None = None) -> None:
+    """Wrap at words on a terminal, nowhere in a file."""
+    console.print(text, style=style, soft_wrap=not console.is_terminal)
 
 
 COMMAND = Command(

@@ -75,6 +75,7 @@ class Control:
     memory_mb: float | None = None
     report: Callable[[Incumbent], None] = lambda incumbent: None
     give_up: threading.Event = field(default_factory=threading.Event)  # acts like a passed deadline
+    needs_proof: bool = True  # False: a solver may search for better formulas only
 
     def reason_to_end(self, used_mb: float | None = None) -> End | None:
         """The reason to end now; None while the search may continue."""

@@ -168,7 +168,7 @@ class _Solve:
         self._frontier: Frontier | None = None
         self._most: int | None = None  # no formula of what is left of the size exceeds this score
         self._report_at = 0.0
-        self._pace = Pace()
+        self._pace = Pace(alone=not control.needs_proof)
         self._give_up_at: float | None = None  # where a size cannot be searched
         if start.formula is not None:
             self._take_over(start.formula, start.proved_length)
@@ -176,7 +176,7 @@ class _Solve:
             self._resume(start.frontier)
 
     def outcome(self) -> Outcome:
-        known = self._known
+        known, control = self._known, self._control
         if any(one and one.formula.size > self._length for one in known.optima[: self._length]):
             known.optima.clear()  # taken over for longer ones only
         while len(known.optima) < self._length and self._end is None:
@@ -185,7 +185,7 @@ class _Solve:
             elif len(known.optima) + 1 < known.problem.shortest.size:
                 known.optima.append(None)
             elif not self._is_over():
-                self._next_size()
+                self._next_size() if control.needs_proof else self._watch(None)
         if len(known.optima) >= self._length:
             best = known.optima[self._length - 1]
             assert best is not None
@@ -253,14 +253,14 @@ class _Solve:
         spread = Spread(known.problem, known.search, frontier, self._keep, helpers)
         return spread, spread.wait(lambda: self._watch(spread))
 
-    def _watch(self, run: Run | Spread) -> bool:
-        """Report progress now and then; whether to stop."""
+    def _watch(self, run: Run | Spread | None) -> bool:
+        """Search locally, and report now and then how far the proof is; whether to stop."""
         self._search_locally()
         if isinstance(run, Run) and run.is_too_large:
             self._give_up_in_time()
         if time.monotonic() >= self._report_at:
             if self._report_at > 0.0:
-                self._frontier = run.frontier() or self._frontier
+                self._frontier = (run and run.frontier()) or self._frontier
                 self._report(self._best, len(self._known.optima))
             self._report_at = time.monotonic() + REPORT_EVERY_S
         return self._is_over()
