@@ -85,7 +85,10 @@ def figures(labels: Places, classes: Sequence[str], found: HeldOut | None) -> di
         "majority": majority,
         "accuracy": _share(int(found.correct.sum()), len(found.rows)),
     }
-    matrices = [_confusion(found, place) for place in range(len(classes))]
+    matrices = [
+        Confusion.of(found.labels == place, found.predicted == place)  # against all others
+        for place in range(len(classes))
+    ]
     per_class = [_of_class(matrix) for matrix in matrices]
     whole["balanced_accuracy"] = _mean([measures["recall"] for measures in per_class])
     if len(classes) == 2:
@@ -96,15 +99,6 @@ def figures(labels: Places, classes: Sequence[str], found: HeldOut | None) -> di
 
 def _share(right: int, rows: int) -> dict[str, Any]:
     return {"value": right / rows if rows else None, "interval": wilson(right, rows)}
-
-
-def _confusion(found: HeldOut, place: int) -> Confusion:
-    """Of one class against the others."""
-    counts = np.zeros((2, 2), dtype=np.int64)
-    pairs = (found.labels == place).astype(int), (found.predicted == place).astype(int)
-    np.add.at(counts, pairs, 1)
-    (true_negative, false_positive), (false_negative, true_positive) = counts.tolist()
-    return Confusion(true_positive, false_positive, true_negative, false_negative)
 
 
 def _of_class(matrix: Confusion) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from fsm_hpc.models.model import BeforeRounding, Class, Coverage, Rule
 from fsm_hpc.models.notes import Note, NoteKind, of_rounded_weights
 from fsm_hpc.search import rounding
 from fsm_hpc.search.attempts import at_least_simple
-from fsm_hpc.search.lengths import Length, Split
+from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import (
@@ -110,7 +110,7 @@ def learn(
         state = list(finish(fitted, solver, state, _final(rule, 0.0, lambda _: None), length))[-1]
     elif interrupted:
         state = replace(state, final=at_least_simple(fitted, state.final))
-    lengths = tuple(map(length_row, state.candidates))
+    lengths = tuple(entry.row for entry in state.candidates)
     return described(fitted, prediction, state, lengths, length, interrupted)
 
 
@@ -164,12 +164,6 @@ def described(
 def _last_finished(rows: Sequence[dict[str, Any]]) -> int:
     """The last length of result.json whose search has ended; 0 where none has."""
     return max((int(row["length"]) for row in rows if row.get("finished", True)), default=0)
-
-
-def length_row(entry: Length) -> dict[str, Any]:
-    """The result of one length with plain values."""
-    values = {f.name: getattr(entry, f.name) for f in fields(entry)}
-    return values | {"formula": str(entry.formula), "size": entry.size}
 
 
 @contextmanager

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
+from typing import Any
 
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import End, Incumbent
+from fsm_hpc.system import serialization
 
 _DIGITS = 12  # of a mean accuracy: sums that differ by rounding alone are ties
 
@@ -37,6 +39,12 @@ class Length:
     @property
     def size(self) -> int:
         return self.formula.size
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Its row of `lengths` in result.json and model.json."""
+        values: dict[str, Any] = serialization.plain(self)
+        return values | {"size": self.size, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True)

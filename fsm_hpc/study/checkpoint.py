@@ -11,7 +11,7 @@ from typing import Any
 
 from fsm_hpc.search.checking import errors_of
 from fsm_hpc.search.frontier import Frontier, with_checksum
-from fsm_hpc.search.lengths import Length, LengthAttempt, Split, first_length
+from fsm_hpc.search.lengths import LengthAttempt, Split, first_length
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.scan import ScanState
 from fsm_hpc.study import scan_file
@@ -77,12 +77,6 @@ def _attempts(saved: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All lengths in progress."""
     by_split = (saved, *saved.get("splits", ()))
     yield from filter(None, (saved["final"], *(progress["under_way"] for progress in by_split)))
-
-
-def length_row(entry: Length) -> dict[str, Any]:
-    """One row of `lengths` in result.json."""
-    values: dict[str, Any] = serialization.plain(entry)
-    return values | {"size": entry.size, "seconds": round(entry.seconds, 3)}
 
 
 def complaint(state: ScanState, splits: Sequence[Split], fitted: Problem) -> str:

@@ -15,7 +15,7 @@ from fsm_hpc.search.lengths import Split, describe_length
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.rounding import within_slack
 from fsm_hpc.search.scan import ScanState, is_proved
-from fsm_hpc.study import checkpoint, fingerprint
+from fsm_hpc.study import fingerprint
 from fsm_hpc.study.fold import Fold, memory_mb, threads
 from fsm_hpc.study.measures import Confusion, Scores, scores_of, smoothed_shares
 from fsm_hpc.study.provenance import provenance
@@ -81,7 +81,7 @@ def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, An
 
     A row of a length whose search has not ended has `finished: false`.
     """
-    rows = [checkpoint.length_row(entry) for entry in state.candidates]
+    rows = [entry.row for entry in state.candidates]
     for row in rows[len(state.lengths) :]:
         row["finished"] = False
     if len(splits) > 1:
@@ -103,7 +103,7 @@ def _length_rows(state: ScanState, splits: Sequence[Split]) -> list[dict[str, An
         best = state.under_way.best.formula
         errors = splits[0].train.errors(best)
         entry = describe_length(splits[0], state.under_way, best, errors, False)
-        rows.append(checkpoint.length_row(entry) | {"finished": False})
+        rows.append(entry.row | {"finished": False})
     return rows
 
 
@@ -118,12 +118,7 @@ def common(fold: Fold, predicted: Truth, seconds: Seconds) -> FoldResult:
         solver=config.solver.name.value if config.method.name.finds_formula else "optuna",
         seed=config.seed,
         accuracy=Accuracy(0.0, 0.0, 0.0),
-        confusion=Confusion(
-            int(np.sum(predicted & labels)),
-            int(np.sum(predicted & ~labels)),
-            int(np.sum(~predicted & ~labels)),
-            int(np.sum(~predicted & labels)),
-        ),
+        confusion=Confusion.of(labels, predicted),
         rows={part: len(getattr(fold.rows, part)) for part in ("train", "validation", "test")},
         stop_reason="finished",
         proved=False,

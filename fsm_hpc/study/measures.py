@@ -25,6 +25,11 @@ class Confusion:
     true_negative: Count
     false_negative: Count
 
+    @staticmethod
+    def of(labels: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> Confusion:
+        parts = (predicted & labels, predicted & ~labels, ~predicted & ~labels, ~predicted & labels)
+        return Confusion(*(int(part.sum()) for part in parts))
+
     @property
     def rows(self) -> int:
         return self.positives + self.negatives

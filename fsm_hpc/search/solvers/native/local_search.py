@@ -34,8 +34,9 @@ from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT
 from fsm_hpc.search.solvers.native.kernels.local import HIGH, LOW, VALUE, best_literals
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
 
-# formulas of each size that are extended, and literals tried at a new place: a quick pass, then all
-PASSES = ((1, 1), (12, 2))
+BEAM = 12  # formulas of each size that are extended
+BRANCHES = 2  # literals that are tried at a new place
+QUICK_BEST = 2  # formulas of each size that a first pass improves
 FIRST_LITERALS = 36  # plain, and as many negated
 MOST_KEPT = 400  # formulas of each size
 MOST_SEEN = 200_000  # formulas of each size that are recognized
@@ -163,9 +164,10 @@ class LocalSearch:
             yield from self._begin()
         while self._learned:
             yield from self._improve(self._learned.pop())
-        for beam, branches in PASSES:
-            for size in range(first, self._length + 1):
-                yield from self._extend(size, beam, branches)
+        for size in range(first, self._length + 1):
+            yield from self._extend_quickly(size)
+        for size in range(first, self._length + 1):
+            yield from self._extend(size)
         while True:
             yield from self._restart()
 
@@ -179,16 +181,30 @@ class LocalSearch:
         self.learn(self._problem.shortest)
         yield
 
-    def _extend(self, size: int, beam: int, branches: int) -> Iterator[None]:
+    def _extend_quickly(self, size: int) -> Iterator[None]:
+        """Extend the best formula of a size, and improve the best results of each size only."""
+        larger: dict[int, list[tuple[int, int, Expression]]] = {}
+        for expression in self._kept(size)[:1]:
+            for extended, hole in grown(expression, self._table.language):
+                for literal in self._candidates(extended, hole, 1):
+                    result = replaced(extended, hole, literal)
+                    ranked = larger.setdefault(size_of(result), [])
+                    ranked.append((-self._score(result), len(ranked), result))
+                    yield
+        for of_size, ranked in larger.items():
+            for *_, result in sorted(ranked)[:QUICK_BEST] if of_size <= self._length else ():
+                yield from self._improve(result)
+
+    def _extend(self, size: int) -> Iterator[None]:
         """Extend the best formulas of a size by one literal at every place."""
         language = self._table.language
-        for expression in self._kept(size)[:beam]:
+        for expression in self._kept(size)[:BEAM]:
             if is_of(negated(expression), language):
                 yield from self._improve(negated(expression))
             for larger, hole in grown(expression, language):
                 if size_of(larger) > self._length:
                     continue
-                for literal in self._candidates(larger, hole, branches):
+                for literal in self._candidates(larger, hole, BRANCHES):
                     yield from self._improve(replaced(larger, hole, literal))
 
     def _restart(self) -> Iterator[None]:
