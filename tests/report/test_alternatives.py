@@ -73,6 +73,16 @@ def alternatives(model: Path) -> summary.AlternativesSummary:
     return summary.summarize(known, good, ResourceLimits(1))
 
 
+def test_a_stored_proof_that_a_better_formula_refutes_is_an_error(model: Path) -> None:
+    known = rule.read_rule(model, [])
+    worse = parse("smokes")
+    errors = known.problem.errors(worse)
+    assert errors > known.errors
+    claimed = replace(known, formula=worse, errors=errors, proved=True)
+    with pytest.raises(UserError, match="run `fit` again"):
+        find.find(claimed, 0, None, ResourceLimits(1), None)
+
+
 # ------------------------------------------------------------------------------------- the command
 
 

@@ -55,4 +55,16 @@ def find(
     errors = slack_errors(slack, rule.problem.rows)
     optimum = optimum_of(rule, size, limits)
     checkpoint = checkpoint_of(rule, say)
-    return resume(checkpoint, rule.problem, size, optimum, errors, limits, most, on_progress)
+    rashomon = resume(checkpoint, rule.problem, size, optimum, errors, limits, most, on_progress)
+    _check_optimum(rule, rashomon)
+    return rashomon
+
+
+def _check_optimum(rule: FittedRule, rashomon: RashomonSet) -> None:
+    """Reject a proof in the file of a rule that a better formula refutes."""
+    for best in rashomon.families[:1]:
+        if best.errors < rashomon.optimum:
+            raise UserError(
+                f"{rule.path} states that {rashomon.optimum} errors are optimal, but "
+                f"{best.formula} makes {best.errors}; run `fit` again"
+            )
