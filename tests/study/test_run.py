@@ -202,7 +202,7 @@ def test_two_tables_of_one_file_name_do_not_overwrite_each_other(
     text = (tmp_path / "table.csv").read_text()
     other.write_text(text.replace("\n", "\n44,r,1,no\n", 3))
     second = replace(config, dataset=replace(config.dataset, path=str(other)))
-    with pytest.raises(UserError, match=r"another table, .*table\.csv; name this one"):
+    with pytest.raises(UserError, match=r"another table, .*table\.csv; give this"):
         run_fold(second)
     with pytest.raises(UserError, match="another table"):
         decide([second])
