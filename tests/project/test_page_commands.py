@@ -83,7 +83,7 @@ def test_a_page_runs_as_written(page: Path, prepared: Path, tmp_path: Path) -> N
 def test_a_block_that_is_not_run_gives_a_reason() -> None:
     skipped = [b for page in prose.pages() for b in blocks(page) if b.comment.startswith("not run")]
     assert all(len(block.comment) > len("not run: ") + 5 for block in skipped)
-    assert len(skipped) <= 12
+    assert len(skipped) <= 13  # a further one needs a good reason
 
 
 def test_every_measurement_names_its_command_commit_and_modules_in_the_page() -> None:
