@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from benchmarks.optimality_packages import PACKAGES
 from benchmarks.result_cache import Results
 from benchmarks.small_tables import Question
@@ -72,6 +74,6 @@ def _reproducer(name: str, results: Results) -> list[str]:
         f"# optimum: {one['optimum']:g}",
         "```",
         "",
-        f"In words: {one['mistake']}.",
+        *wrap(f"In words: {one['mistake']}.", 100),
         "",
     ]
