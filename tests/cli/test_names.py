@@ -76,7 +76,7 @@ def test_interpolation_in_a_command_that_composes_nothing_is_refused_with_advice
 ) -> None:
     code, printed = said(command, "study=${dataset.name}")
     assert code == 2
-    assert b'text is written study="\\${dataset.name}"' in printed
+    assert b'write plain text as study="\\${dataset.name}"' in printed
 
 
 def test_the_advice_on_quoting_can_be_followed(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_variant_that_is_not_there_is_a_mistake(
     assert main(["status", "seed=9"]) == 2
     assert "nothing in results/default for seed=9" in capsys.readouterr().err
     assert main(["variant=seed=9", *begun, "-m"]) == 2
-    assert "give the setting that makes it" in capsys.readouterr().err
+    assert "give the setting that differs" in capsys.readouterr().err
 
 
 def test_collect_and_report_have_a_column_of_variants(

@@ -160,7 +160,8 @@ def test_in_hepatitis_two_means_true() -> None:
 
 
 def test_the_documented_numbers_are_these() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[2] / "docs" / "reference" / "datasets.md"
+    text = page.read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")][1:8]
     found = {}
     for name, used, dropped, true, *kinds, _ in rows:

@@ -263,7 +263,7 @@ def test_a_signal_keeps_the_place_and_the_same_command_goes_on(
             return near_optimal(*given, **named)
 
         patched.setattr("fsm_hpc.search.near_optimal.checkpoint.near_optimal", struck)
-        patched.setattr("fsm_hpc.search.solvers.native.search.LOOK_S", 0.0)
+        patched.setattr("fsm_hpc.search.solvers.native.search.POLL_S", 0.0)
         assert run_command(*words) == 130
     assert "run the same command again to continue" in capsys.readouterr().err
     assert find.state_path(rule.read_rule(tmp_path, [])).exists()

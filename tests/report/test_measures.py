@@ -179,7 +179,7 @@ def test_a_result_in_a_terminal_says_what_is_undefined_and_no_better_than_the_ma
     console = screen(is_terminal=False)
     print_result(console, fold_of(0, SAYS_NO))
     assert "precision undefined, recall 0.0 %" in said(console)
-    assert "the formula does not beat always saying the more frequent class" in said(console)
+    assert "the formula does not beat always predicting the more frequent class" in said(console)
 
 
 def test_status_tells_scripts_the_balanced_accuracy_and_the_majority(

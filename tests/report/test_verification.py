@@ -136,7 +136,7 @@ def test_one_formula_is_not_verified_as_jobs(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify", str(study / "heart_disease" / "median" / "fold-0"), "-m"]) == 2
-    assert "-m verifies a study as jobs" in capsys.readouterr().err
+    assert "-m verifies a study in jobs" in capsys.readouterr().err
 
 
 def test_one_fold_is_verified_by_its_folder(

@@ -94,7 +94,8 @@ def test_a_file_states_its_format_and_the_version_that_wrote_it(
     saved = written[name]
     assert saved["format"] == FORMATS[name].number
     places = (saved, saved.get("provenance", {}))
-    assert any(re.fullmatch(r"\d+\.\d+\.\d+", place.get("version", "")) for place in places)
+    version = re.compile(r"\d+\.\d+\.\d+(\.dev\d+)?")
+    assert any(version.fullmatch(place.get("version", "")) for place in places)
 
 
 def test_every_file_that_a_later_command_reads_is_written_with_a_number() -> None:

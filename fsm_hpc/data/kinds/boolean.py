@@ -54,7 +54,7 @@ class Boolean(ColumnKind):
         known = [_truth(schema, text) for text in column.texts]
         bad = [text for text, truth in zip(column.texts, known, strict=True) if truth is None]
         _note_bad(schema, bad, reading)
-        truths = column.spread(np.array(list(map(bool, known))), False)
+        truths = column.spread(np.array(known, dtype=bool), False)
         return [Column(schema.name, Kind.BOOLEAN, truths & ~column.missing)]
 
     def categories_of(self, schema: ColumnSchema) -> Iterator[tuple[str, str, tuple[str, ...]]]:
