@@ -17,13 +17,17 @@ from scripts.page_commands import ROOT, Session, blocks
 
 PICTURE = ROOT / "docs" / "figures" / "card.png"
 WIDTH, HEIGHT = 880, 800
+END_OF_PICTURE = "Formulas and columns of the folds"  # the last line of the summary that it shows
 
 
 def digest(page: Path) -> str:
-    """Of the text of an HTML summary, up to its provenance."""
+    """Of the text of an HTML summary, as far as the picture shows it.
+
+    What follows names why the search of lengths stopped, which depends on the machine.
+    """
     html = re.sub(r"<(script|style).*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.S)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
-    return hashlib.sha256(re.split("Where it comes from|Provenance", text)[0].encode()).hexdigest()
+    return hashlib.sha256(text.partition(END_OF_PICTURE)[0].encode()).hexdigest()
 
 
 def stored_digest() -> str:
