@@ -12,8 +12,8 @@ The front matter of a page with numbers lists its measurements:
         digest: 0123456789ab
 
 The digest is of the code of these modules at that commit, without comments and docstrings. A
-measurement is outdated if the digest of the current code differs. That calls for a decision, not
-for a repair, so it is a report and never fails a test.
+measurement is outdated if the digest of the current code differs. Most changes of code leave the
+numbers as they are, and a new measurement takes hours. So the command only reports.
 """
 
 from __future__ import annotations
@@ -45,9 +45,12 @@ class Figures:
     modules: tuple[str, ...]
     digest: str = ""
 
-    @property
-    def is_outdated(self) -> bool:
-        return current_digest(self.modules) != self.digest
+    def changes(self) -> list[str]:
+        """What differs from the measured code: removed modules, or code of the others."""
+        removed = [f"{name} was removed" for name in self.modules if not (ROOT / name).exists()]
+        if removed or current_digest(self.modules) == self.digest:
+            return removed
+        return ["the code changed"]
 
 
 def front_matter(page: Path) -> dict[str, Any]:
@@ -124,9 +127,10 @@ def main(arguments: list[str]) -> int:
         for name in arguments[1:]:
             write(Path(name).resolve())
         return 0
-    for one in measurements():
-        if one.is_outdated:
-            print(f"{one.page.relative_to(ROOT)}: {one.command} ({one.commit}): the code changed")
+    for entry in measurements():
+        if changes := entry.changes():
+            page = entry.page.relative_to(ROOT)
+            print(f"{page}: {entry.command} ({entry.commit}): {', '.join(changes)}")
     return 0
 
 

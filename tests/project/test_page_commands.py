@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 from pathlib import Path
 
@@ -87,25 +87,41 @@ def test_a_block_that_is_not_run_gives_a_reason() -> None:
 
 
 def test_every_measurement_names_its_command_commit_and_modules_in_the_page() -> None:
-    found = list(page_figures.measurements())
-    assert len(found) > 15
-    for one in found:
-        text = page_figures._FRONT_MATTER.sub("", one.page.read_text(encoding="utf-8"))
-        assert one.command in text, f"{one.page.name}: {one.command}"
-        assert one.commit in text, f"{one.page.name}: {one.commit}"
-        assert one.digest, f"python -m scripts.page_figures --write {one.page.name}"
-        # modules that were renamed since are outdated, and are reported as such
-        assert any((ROOT / module).exists() for module in one.modules)
+    measurements = list(page_figures.measurements())
+    assert len(measurements) > 15
+    for entry in measurements:
+        text = page_figures._FRONT_MATTER.sub("", entry.page.read_text(encoding="utf-8"))
+        assert entry.command in text, f"{entry.page.name}: {entry.command}"
+        assert entry.commit in text, f"{entry.page.name}: {entry.commit}"
+        assert re.fullmatch("[0-9a-f]{7,40}", entry.commit)
+        advice = f"python -m scripts.page_figures --write {entry.page.name}"
+        assert re.fullmatch("[0-9a-f]{12}", entry.digest), advice
+        missing = [name for name in entry.modules if not (ROOT / name).exists()]
+        assert not missing, f"{entry.page.name}: name the modules that replace {missing}"
 
 
-@pytest.mark.slow
-def test_outdated_measurements_are_reported(recwarn: pytest.WarningsRecorder) -> None:
-    import warnings
+def test_a_measurement_of_changed_or_removed_code_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, page = tmp_path / "module.py", tmp_path / "page.md"
+    module.write_text("x = 1\n")
+    monkeypatch.setattr(page_figures, "ROOT", tmp_path)
+    monkeypatch.setattr(page_figures, "pages", lambda: [page])
+    digest = page_figures.current_digest(["module.py"])
+    entry = "{command: measure, commit: 0123abc, modules: [module.py], digest: '%s'}"
+    page.write_text(f"---\nfigures:\n  - {entry % digest}\n---\n")
 
-    for one in page_figures.measurements():
-        if one.is_outdated:
-            place = os.path.relpath(one.page, ROOT)
-            warnings.warn(f"{place}: {one.command} is of {one.commit}; code changed", stacklevel=1)
+    def report() -> str:
+        assert page_figures.main([]) == 0
+        return capsys.readouterr().out
+
+    assert report() == ""
+    module.write_text("x = 1  # reworded\n")
+    assert report() == ""
+    module.write_text("x = 2\n")
+    assert report() == "page.md: measure (0123abc): the code changed\n"
+    module.unlink()
+    assert report() == "page.md: measure (0123abc): module.py was removed\n"
 
 
 def test_a_digest_ignores_comments_and_docstrings() -> None:
