@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import typing
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from msgspec import json
 
@@ -224,3 +225,22 @@ class Config:
             return typing.cast(dict[str, Any], json.decode(json.encode(self, enc_hook=str)))
         except UnicodeEncodeError:  # a path that is not UTF-8
             return typing.cast(dict[str, Any], serialization.plain(self))
+
+
+T = TypeVar("T")
+_OF_JOB = [field.name for field in fields(Config) if field.name not in ("fold", "variant")]
+
+
+class OncePerJob(Generic[T]):
+    """A function of a config that neither its fold nor its variant changes, remembered for all
+    configs that share their other values, as the folds of one job of a sweep do."""
+
+    def __init__(self, function: Callable[[Config], T]) -> None:
+        self._function = function
+        self._known: dict[tuple[int | bool, ...], tuple[Config, T]] = {}  # keeps what has the ids
+
+    def __call__(self, config: Config) -> T:
+        key = (config.fold == ALL, *(id(getattr(config, name)) for name in _OF_JOB))
+        if key not in self._known:
+            self._known[key] = config, self._function(config)
+        return self._known[key][1]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, overload
 from urllib.parse import quote
 
 from fsm_hpc.study.fold_id import ALL, FoldId
@@ -22,10 +22,14 @@ class _File:
     """A file or folder of that name, as an attribute of a class with a `folder`."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
 
-    def __get__(self, owner: _HasFolder, kind: type) -> Path:
-        return owner.folder / self._name
+    @overload
+    def __get__(self, owner: None, kind: type) -> _File: ...
+    @overload
+    def __get__(self, owner: _HasFolder, kind: type) -> Path: ...
+    def __get__(self, owner: _HasFolder | None, kind: type) -> Path | _File:
+        return self if owner is None else owner.folder / self.name
 
 
 @dataclass(frozen=True, slots=True)

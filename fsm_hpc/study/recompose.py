@@ -17,6 +17,7 @@ from fsm_hpc.study import config_folders, hydra, keys, variants
 from fsm_hpc.study.compose import Composer
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.config_folders import names_in
+from fsm_hpc.study.hydra import Choice
 from fsm_hpc.study.override_syntax import has_interpolation, key_of, override_text
 from fsm_hpc.system import serialization
 
@@ -43,18 +44,24 @@ class Recomposer:
 
     changes: Sequence[str]
     _configs: dict[tuple[str, ...], Config] = field(default_factory=dict)
+    _choices: dict[str, Choice] = field(default_factory=dict)  # by override
     _composer: Composer = field(default_factory=Composer)
 
     def config(self, saved: Config) -> Config:
         """The fold with the current values of its overrides; refuses other results."""
         overrides = tuple(self._overrides(saved))
         if overrides not in self._configs:
-            job = [choice for (choice,) in hydra.choices(overrides)]
-            self._configs[overrides] = self._composer.config(job)
+            last = {override.partition("=")[0]: override for override in overrides}
+            self._configs[overrides] = self._composer.config(list(map(self._choice, last.values())))
         config = self._relocated(saved, self._configs[overrides])
         self._refuse_code(saved, config)
         self._refuse_other_settings(saved, config)
         return config
+
+    def _choice(self, override: str) -> Choice:
+        if override not in self._choices:
+            ((self._choices[override],),) = hydra.choices([override])
+        return self._choices[override]
 
     def _overrides(self, saved: Config) -> Iterator[str]:
         """The stored overrides without those that the changes replace, then the changes."""
@@ -99,15 +106,25 @@ class Recomposer:
                 )
 
     def _refuse_other_settings(self, saved: Config, config: Config) -> None:
-        then, now = variants.of_config(saved), variants.of_config(config)
-        differing = [key for key in {**then, **now} if then.get(key) != now.get(key)]
-        others = [key for key in differing if not self._changes(key)]
+        changed = changed_settings(saved, config)
+        others = [key for key in changed if not self._changes(key)]
         if others:
-            changes = ", ".join(f"{key}: {then.get(key)} -> {now.get(key)}" for key in others)
+            changes = ", ".join(
+                f"{key}: {then} -> {now}" for key, (then, now) in changed.items() if key in others
+            )
             raise UserError(
                 f"the configuration has changed since it was submitted ({changes}); give "
                 f"{others[0]}=... to select a value"
             )
+
+
+def changed_settings(saved: Config, config: Config) -> dict[str, tuple[Any, Any]]:
+    """The settings that give other results, with both values."""
+    if replace(config, overrides=saved.overrides) == saved:  # as of most folds; much faster
+        return {}
+    then, now = variants.of_config(saved), variants.of_config(config)
+    values = {key: (then.get(key), now.get(key)) for key in {**then, **now}}
+    return {key: (old, new) for key, (old, new) in values.items() if old != new}
 
 
 def _value(config: Config, key: str) -> Any:

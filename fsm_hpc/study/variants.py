@@ -19,7 +19,7 @@ from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import Encoding, SolverName
 from fsm_hpc.study import fingerprint, result
 from fsm_hpc.study.building import differing
-from fsm_hpc.study.config import Config
+from fsm_hpc.study.config import Config, OncePerJob
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.system import files, serialization
@@ -56,7 +56,6 @@ RESUMABLE_CHANGES = frozenset(
         *("solver", "solver.encoding"),
     ]
 )
-_COMMON = [s.key for s in fields_of(Config) if s.key not in ("fold", "variant")]
 
 
 def of_config(config: Config) -> Settings:
@@ -241,14 +240,8 @@ def _used(config: Config) -> dict[str, Any]:
 
 def _with_settings(configs: Iterable[Config]) -> list[tuple[Config, Settings]]:
     """Each config with its settings, which the folds of a job share."""
-    known: dict[tuple[int, ...], Settings] = {}
-    folds = []
-    for config in configs:
-        key = tuple(id(getattr(config, name)) for name in _COMMON)
-        if key not in known:
-            known[key] = of_config(config)
-        folds.append((config, known[key]))
-    return folds
+    settings = OncePerJob(of_config)
+    return [(config, settings(config)) for config in configs]
 
 
 def load_defaults(configs: Iterable[Config]) -> dict[Path, StudyDefaults]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,13 @@ from fsm_hpc.cluster.watch import columns, cost, fold_files
 from fsm_hpc.cluster.watch.cost import Expected
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldState, FoldStatus, fold_states
+from fsm_hpc.data.dataset import Dataset
 from fsm_hpc.data.folds import refuse_too_few_rows
 from fsm_hpc.errors import UserError
 from fsm_hpc.models.tasks import model_paths
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fingerprint, fold, resources, variants
-from fsm_hpc.study.config import Config
+from fsm_hpc.study.config import Config, OncePerJob
 from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import gc_paused
@@ -67,22 +68,25 @@ def decide(configs: Sequence[Config]) -> tuple[list[Decision], list[JobReport]]:
     """What a submission of these folds would do; mistakes in the data show here."""
     if not configs:
         raise UserError("these overrides name no fold")
-    refuse(configs)
     adapted = schedulers.of(configs[0]).adapted
-    configs = [adapted(config) for config in variants.without_duplicates(configs)]
+    configs = list(map(adapted, refuse(configs)))
     for config in configs:
         if config.nodes > 1 and config.cluster.python is None:
             contact.ensure_installed()
-    statuses, reports = fold_states([_with_data(ref) for ref in fold_files.of_sweep(configs)])
+    table = OncePerJob(fold.load_table)
+    refs = [_with_data(ref, table) for ref in fold_files.of_sweep(configs)]
+    statuses, reports = fold_states(refs)
     return [_decide(*pair) for pair in zip(configs, statuses, strict=True)], reports
 
 
-def refuse(configs: Sequence[Config]) -> None:
-    """Two jobs for one folder, and jobs that would be requeued for ever and never get on."""
-    variants.without_duplicates(configs)
-    reasons = [resources.time_limit_error(config.cluster) for config in configs]
+def refuse(configs: Sequence[Config]) -> list[Config]:
+    """Every fold once. Refuses two jobs for one folder, and jobs that would be requeued for ever
+    and never get on."""
+    clusters = {id(config.cluster): config.cluster for config in configs}
+    reasons = list(map(resources.time_limit_error, clusters.values()))
     if any(reasons) and schedulers.of(configs[0]).has_time_limit:
         raise UserError(next(filter(None, reasons)))
+    return variants.without_duplicates(configs)
 
 
 def ensure_free(config: Config) -> None:
@@ -98,10 +102,10 @@ def ensure_free(config: Config) -> None:
         )
 
 
-def _with_data(ref: FoldRef) -> FoldRef:
+def _with_data(ref: FoldRef, table: Callable[[Config], Dataset]) -> FoldRef:
     config = ref.config
     assert config is not None
-    data = fold.load_table(config)
+    data = table(config)
     refuse_too_few_rows(data.rows, config.folds)
     return replace(ref, data_digest=data.digest)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fsm_hpc.cluster import arrays, submissions
+from fsm_hpc.cluster import arrays, generations, submissions
 from fsm_hpc.cluster.arrays import ArrayRecords
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.fold_files import FoldRef
@@ -14,7 +14,7 @@ from fsm_hpc.study import variants
 from fsm_hpc.study.compose import compose_any
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import load_table
-from fsm_hpc.study.recompose import Recomposer
+from fsm_hpc.study.recompose import Recomposer, changed_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,15 @@ class _Resumed:
         self._before, self._after = before, None
         after = self.recomposer.config(before)
         load_table(after)
-        then, now = variants.of_config(before), variants.of_config(after)
-        self._after = after
-        self._changed = frozenset(k for k in {**then, **now} if then.get(k) != now.get(k))
+        self._after, self._changed = after, frozenset(changed_settings(before, after))
 
 
 def _begun_with(ref: FoldRef, records: ArrayRecords) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
-    submission = records.newest(ref.paths, submissions.load(ref.paths))
+    listed = records.newest(ref.paths, None)
+    last = generations.in_file(ref.paths.submission)
+    is_listed = listed is not None and last is not None and last <= listed.generation
+    submission = listed if is_listed else records.newest(ref.paths, submissions.load(ref.paths))
     if submission is not None:
         study, config = ref.paths.study.root, submission.config_then
         if config.id._replace(variant=ref.id.variant) != ref.id:

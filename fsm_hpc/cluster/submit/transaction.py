@@ -21,7 +21,7 @@ from fsm_hpc.cluster.study_lock import LostLockError
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
-from fsm_hpc.study.config import Config
+from fsm_hpc.study.config import Config, OncePerJob
 from fsm_hpc.study.files import FoldPaths, StudyPaths
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
@@ -62,10 +62,10 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
         yield Submitted(part, tuple(array.job_ids(job_ids[-1])), after)
 
 
-def _submitted_before(decisions: Sequence[Decision]) -> set[str]:
-    """The folders of all folds of these studies' arrays; only folds without a folder need them."""
+def _submitted_before(decisions: Sequence[Decision]) -> set[str] | None:
+    """The folders of all folds of these studies' arrays; None where every fold has a folder."""
     if all(decision.ref.paths.folder.exists() for decision in decisions):
-        return set()
+        return None
     studies = dict.fromkeys(decision.ref.paths.study for decision in decisions)
     return {folder for study in studies for folder in arrays.records(study).submissions}
 
@@ -81,12 +81,13 @@ def _save_array(part: Array) -> tuple[JobArray, list[Member]]:
     shared = submissions.new_submission(
         config, config.cluster.scheduler, str(output_folder(study)), generation
     )
+    values = OncePerJob(lambda config: submissions.absolute(config).to_dict())
     members = [
         (
             decision.ref.paths,
             replace(
                 shared,
-                config=submissions.absolute(decision.config).to_dict(),
+                config=values(decision.config) | _of_fold(decision.config),
                 table=decision.ref.data_digest,
                 folds_in_job=len(task.folds),
             ),
@@ -96,6 +97,10 @@ def _save_array(part: Array) -> tuple[JobArray, list[Member]]:
     ]
     sizes = [len(task.folds) for task in part.tasks]
     return arrays.save(members, new_job_name(study), len(sizes) > 1, sizes), members
+
+
+def _of_fold(config: Config) -> dict[str, Any]:
+    return {"fold": config.fold, "variant": config.variant}
 
 
 def new_job_name(study: StudyPaths, purpose: str = "") -> str:
@@ -127,7 +132,10 @@ def output_folder(study: StudyPaths) -> Path:
 
 
 def _send(
-    array: JobArray, members: Sequence[Member], batch: Batch, submitted_before: Collection[str]
+    array: JobArray,
+    members: Sequence[Member],
+    batch: Batch,
+    submitted_before: Collection[str] | None,
 ) -> str:
     """One transaction: an array is submitted and confirmed, or its folds keep their records."""
     scheduler = schedulers.of(batch.config)
@@ -179,8 +187,8 @@ def _confirm(
     """State that the scheduler has the array, and replace earlier records of its folds.
 
     The array is the record of a fold that is new. Any other fold also gets a submission.json, by
-    which jobs of its earlier submissions find out. `submitted_before`: None where that is not
-    known, as after a killed command.
+    which jobs of its earlier submissions find out. `submitted_before`: None where no fold is new,
+    or where that is not known, as after a killed command.
     """
     study_lock.ensure_held(array.study)
     arrays.with_state(array, ArrayState.SENT, job_id)

@@ -126,10 +126,16 @@ def _cell(column: StatusColumn, value: Any) -> str | Text:
 
 
 PLACE = ("dataset", "method", "variant")
+MOST_ROWS = 500  # of a table: nobody reads more, and each takes a millisecond
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
     """A table that begins with PLACE; folds without a variant are `plain` where others have one."""
+    shown = rows[:MOST_ROWS]
     if any(row[2] for row in rows):
-        rows = [(*row[:2], row[2] or PLAIN, *row[3:]) for row in rows]
-    return terminal.table((*PLACE, *headings), rows)
+        shown = [(*row[:2], row[2] or PLAIN, *row[3:]) for row in shown]
+    grid = terminal.table((*PLACE, *headings), shown)
+    if len(rows) > MOST_ROWS:
+        grid.caption = f"and {len(rows) - MOST_ROWS:,} more rows; dataset=... or method=... select"
+        grid.caption_justify = "left"
+    return grid

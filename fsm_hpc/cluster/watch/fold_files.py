@@ -176,7 +176,7 @@ def _files(ref: FoldRef, study: _Study) -> FoldFiles:
         return FoldFiles(ref)
     damage: list[UnreadableError] = []
     done = None
-    if paths.result.name in names:
+    if FoldPaths.result.name in names:
         done = _understood(lambda: result.read(paths.result, ref.id), damage)
     if done is None or not _is_of_last_submission(done, paths, study.records):
         return _with_other_files(ref, done, names, damage, study.records)
@@ -206,14 +206,14 @@ def _with_other_files(
 ) -> FoldFiles:
     paths = ref.paths
 
-    def content(path: Path, read: Callable[[], T | None]) -> T | None:
-        return _understood(read, damage) if path.name in names else None
+    def content(name: str, read: Callable[[], T | None]) -> T | None:
+        return _understood(read, damage) if name in names else None
 
-    submission = content(paths.submission, lambda: submissions.read(paths))
+    submission = content(FoldPaths.submission.name, lambda: submissions.read(paths))
     if not any(error.is_newer for error in damage):
         submission = records.newest(paths, submission)
-    attempt = content(paths.attempt, lambda: attempts.read(paths))
-    scan = scan_file.facts(content(paths.scan, lambda: scan_file.read(paths.scan)))
+    attempt = content(FoldPaths.attempt.name, lambda: attempts.read(paths))
+    scan = scan_file.facts(content(FoldPaths.scan.name, lambda: scan_file.read(paths.scan)))
     # an array that is not read may have a fold without a record
     is_unknown = submission is None and done is None and not damage
     errors = [*damage, *(records.errors if is_unknown else ())]
@@ -223,7 +223,7 @@ def _with_other_files(
         submission,
         attempt,
         scan,
-        is_tuning=paths.trials.name in names,
+        is_tuning=FoldPaths.trials.name in names,
         damage=tuple(map(str, damage)),
         newer="; ".join(str(error) for error in errors if error.is_newer),
         trouble="; ".join(str(e) for e in errors if is_unknown and not e.is_newer),
