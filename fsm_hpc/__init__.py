@@ -37,7 +37,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, imported when asked for: `status` has no use for scikit-learn."""
+    """Import public names on first use, because `status` does not need scikit-learn."""
     if name not in _MODULES:
         raise AttributeError(f"module 'fsm_hpc' has no attribute {name!r}")
     from importlib import import_module

@@ -42,7 +42,7 @@ class FittedModel(Protocol):
 
     @property
     def claims_optimality(self) -> bool | None:
-        """Whether the package says that no model of its language is better; None: it never does."""
+        """Whether the package claims that its model is optimal; None: it makes no such claims."""
 
     def predict(self, rows: Values) -> Truth: ...
 

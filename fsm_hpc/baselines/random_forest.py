@@ -13,7 +13,7 @@ _TREES_AT_ONCE = 100  # a forest is grown in such steps, and may be stopped betw
 
 
 def suggest(trial: Any) -> Parameters:
-    """Optuna draws a logarithmic integer from low - 1/2 to high + 1/2, as the appendix says."""
+    """Optuna draws a logarithmic integer from low - 1/2 to high + 1/2, as in the paper."""
     shares = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
     return {
         "max_depth": trial.suggest_categorical("max_depth", [None, 2, 3, 4]),

@@ -39,14 +39,21 @@ CONFIG = (
 )
 SUBMISSION = (
     option("--wait", "wait until all jobs have ended"),
-    option("--after collect,report", "run these commands in a job after all others"),
-    option("--notify TEXT", "then send mail to this address, or run this shell command"),
+    option("--after collect,report", "run these commands in one more job after all others"),
+    option("--notify TEXT", "after the jobs, send mail to this address or run this shell command"),
 )
 TABLES = (
-    option("--metric", "(default: accuracy)", choices=tuple(METRICS), default="accuracy"),
+    option(
+        "--metric",
+        "metric of the tables (default: accuracy)",
+        choices=tuple(METRICS),
+        default="accuracy",
+    ),
     option("--paper", "add the results of the paper"),
     option("--names", "write formulas with column names"),
-    option("--letters", "with letters (default)", action="store_false", dest="names"),
+    option(
+        "--letters", "write formulas with letters (default)", action="store_false", dest="names"
+    ),
     option("--compare", "test differences between methods for significance"),
     option("--margin POINTS", "non-inferiority margin of --compare (default: 1)", type=float),
 )

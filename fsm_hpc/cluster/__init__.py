@@ -1,1 +1,1 @@
-"""Many folds on machines: hand them out, run them, look at them, check a site."""
+"""Many folds on machines: submit, run and monitor them, and check a site."""

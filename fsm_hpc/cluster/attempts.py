@@ -1,4 +1,4 @@
-"""One life of a job: what it leaves on disk, and the fence between attempts."""
+"""An attempt of a job at a fold: its file, and the rule which attempt owns the fold."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ FORMAT = 3
 class AttemptEnd(Enum):
     """How an attempt ended; an attempt without one was killed, or still runs."""
 
-    FINISHED = "finished"  # the result is there
+    FINISHED = "finished"  # with a result
     TIMEOUT = "timeout"  # saved before the time limit, and requeued
-    PREEMPTED = "preempted"  # saved when signalled long before the limit, and requeued
-    STOPPED = "stopped"  # saved after SIGTERM or Ctrl-C: cancelled, or requeued by others
-    SUPERSEDED = "superseded"  # a newer attempt or submission has taken the fold
+    PREEMPTED = "preempted"  # saved after a signal long before the time limit, and requeued
+    STOPPED = "stopped"  # saved after SIGTERM or Ctrl-C
+    SUPERSEDED = "superseded"  # a newer attempt or submission owns the fold
     GAVE_UP = "gave_up"  # too many node failures and preemptions
-    BAD_INPUT = "bad_input"  # a mistake that the user can mend
+    BAD_INPUT = "bad_input"  # a mistake that the user can correct
     ERROR = "error"  # an exception in code
-    OUT_OF_MEMORY = "out_of_memory"  # Python could not get memory
+    OUT_OF_MEMORY = "out_of_memory"  # Python could not allocate memory
     NEEDS_RESUME = "needs_resume"  # queued by another version of fsm_hpc: nothing was computed
 
 
 class Earlier(TypedDict):
-    """What is kept of an attempt when the next one begins."""
+    """The record of an earlier attempt."""
 
     token: str
     job_id: JobId
@@ -50,7 +50,7 @@ class Earlier(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One process that works on a fold, known by job id and restart count."""
+    """One process that works on a fold, identified by job id and restart count."""
 
     token: str
     job_id: JobId
@@ -65,7 +65,7 @@ class Attempt:
     progress_s: SpentSeconds = 0.0  # solver seconds on disk when it ended
     progress: str = ""  # a digest of the state on disk when it ended, without its times
     earlier: Annotated[tuple[dict[str, Any], ...], OpenSchema(tuple[Earlier, ...])] = ()
-    generation: Count = 0  # larger than that of its submission and of all attempts before
+    generation: Count = 0  # larger than that of its submission and of earlier attempts
     process: Identity = ""
 
     @property
@@ -74,12 +74,12 @@ class Attempt:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Of two attempts of one submission the one with the larger order owns the fold."""
+        """Of two attempts of one submission, that with the larger order owns the fold."""
         return self.restart, self.generation
 
 
 class SupersededError(UserError):
-    """A newer submission, or a newer attempt of the same one, has the fold."""
+    """A newer submission or attempt owns the fold."""
 
 
 def save(paths: FoldPaths, attempt: Attempt) -> None:
@@ -87,12 +87,12 @@ def save(paths: FoldPaths, attempt: Attempt) -> None:
 
 
 def read(paths: FoldPaths) -> Attempt | None:
-    """The fold's newest attempt; None where there is none."""
+    """The newest attempt at a fold; None if there is none."""
     return serialization.load(Attempt, paths.attempt, FORMAT)
 
 
 def load(paths: FoldPaths) -> Attempt | None:
-    """The fold's newest attempt; None also where it is damaged."""
+    """The newest attempt at a fold; None also if its file is damaged."""
     try:
         return read(paths)
     except UnreadableError as error:
@@ -102,9 +102,9 @@ def load(paths: FoldPaths) -> Attempt | None:
 
 
 def claim(paths: FoldPaths, submission: Submission) -> Attempt:
-    """Take the fold over for this process; whoever had it finds out and stops.
+    """Make this process the owner of the fold; an earlier owner notices it and stops.
 
-    A copy of a job that was restarted elsewhere may begin late: it is superseded.
+    An error if a later restart of the same job has claimed the fold.
     """
     tempfiles.clear(paths.folder)
     files.quarantine_if_invalid(paths.attempt, lambda _: read(paths))
@@ -131,13 +131,13 @@ def claim(paths: FoldPaths, submission: Submission) -> Attempt:
 
 
 def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
-    """Whether the fold is still this attempt's to write; a file that cannot be read says yes.
+    """Whether this attempt owns the fold; also if attempt.json cannot be read.
 
-    An older attempt that has written attempt.json late, at the same moment, is overwritten again.
+    If an older attempt has overwritten attempt.json at the same moment, it is written again.
     """
     try:
         submission, current = submissions.load(paths), load(paths)
-    except NewerFormatError:  # a newer version has taken the fold
+    except NewerFormatError:  # a newer version owns the fold
         return False
     if submission is not None and submission.token != attempt.token:
         return False
@@ -156,7 +156,7 @@ class _Finished(TypedDict, total=False):
 
 
 def _is_finished(paths: FoldPaths, attempt: Attempt) -> bool:
-    """Whether an attempt that is not older has written the result, and removed its state."""
+    """Whether a newer attempt has written the result and removed its state."""
     try:
         done = serialization.read_some(_Finished, paths.result) or {}
     except UnreadableError:
@@ -166,7 +166,7 @@ def _is_finished(paths: FoldPaths, attempt: Attempt) -> bool:
 
 
 def remove_state_if_final(paths: FoldPaths) -> None:
-    """Of a fold whose result is final: what was there to resume it, and to fence it."""
+    """Remove scan.json and attempt.json of a fold whose result is final."""
     last, done = load(paths), None
     if last is not None and last.end is AttemptEnd.FINISHED and paths.id is not None:
         done = result.load(paths.result, paths.id)
@@ -176,7 +176,7 @@ def remove_state_if_final(paths: FoldPaths) -> None:
 
 
 def is_cancelled(paths: FoldPaths, attempt: Attempt) -> bool:
-    """Whether `cancel` has marked the attempt's submission."""
+    """Whether `cancel` has marked the submission of the attempt."""
     try:
         latest = submissions.load(paths)
     except (OSError, NewerFormatError):
@@ -192,15 +192,16 @@ def _is_newer(current: Attempt, attempt: Attempt, submission: Submission | None)
 
 
 def lost(attempt: Attempt) -> int:
-    """Earlier attempts of the same submission that came to no end of their own: lost with their
-    node, preempted, or stopped."""
-    fruitless = (None, AttemptEnd.PREEMPTED.value, AttemptEnd.STOPPED.value)
-    return sum(e["end"] in fruitless for e in _of_submission(attempt))
+    """The number of earlier attempts of this submission that were lost, preempted or stopped."""
+    interrupted = (None, AttemptEnd.PREEMPTED.value, AttemptEnd.STOPPED.value)
+    return sum(e["end"] in interrupted for e in _of_submission(attempt))
 
 
 def stuck(attempt: Attempt) -> int:
-    """How many attempts, the last ones of the same submission, ended at the time limit with what
-    the one before them had left: no length proved, nothing better found, no part searched."""
+    """How many of the last attempts of this submission ended at the time limit without progress.
+
+    Progress is a proved length, a better formula or a searched part.
+    """
     start: dict[str, Any] = {"progress_s": 0.0}
     ends = [start, *_of_submission(attempt), *([_brief(attempt)] if attempt.end else [])]
     count = 0
@@ -214,7 +215,9 @@ def stuck(attempt: Attempt) -> int:
 def _is_as_far(before: dict[str, Any], after: dict[str, Any]) -> bool:
     if before.get("progress") and after.get("progress"):
         return bool(before["progress"] == after["progress"])
-    return bool(after["progress_s"] <= before["progress_s"])  # of an older version, or no state
+    return bool(
+        after["progress_s"] <= before["progress_s"]
+    )  # written by an older version, or without a state
 
 
 def _of_submission(attempt: Attempt) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""One command at a time submits, resumes or cancels in a study, over all machines that share it."""
+"""A lock for a study: one command at a time submits, resumes or cancels, on all machines."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.value_types import Moment, ProcessId
 
-BEAT_S = 5.0  # how often the owner shows that it lives
-SILENT_S = 60.0  # without a beat from another PID namespace: that owner is dead
-CONFIRM_S = 15.0  # of watching, before a beat that is that old is believed to be the last
-TELL_S = 2.0  # of waiting, before a person is told why
+BEAT_S = 5.0  # interval of the heartbeat of the owner
+SILENT_S = 60.0  # without a heartbeat from another PID namespace: the owner is dead
+CONFIRM_S = 15.0  # how long an old heartbeat is watched before it counts as the last
+TELL_S = 2.0  # of waiting, before a message explains it
 GIVE_UP_S = 900.0
 LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that holds a study."""
+    """The process that holds the lock of a study."""
 
     host: str
     pid: ProcessId
@@ -42,7 +42,7 @@ class Owner:
 
 
 class LostLockError(UserError):
-    """Another command has taken the study over, because this one showed no sign of life."""
+    """Another command has taken over the lock, because this one had no heartbeat."""
 
 
 _mine: dict[Path, Owner] = {}  # the locks that this process holds
@@ -50,10 +50,12 @@ _mine: dict[Path, Owner] = {}  # the locks that this process holds
 
 @contextmanager
 def held(studies: Iterable[Path], give_up_s: float = GIVE_UP_S) -> Iterator[None]:
-    """Hold these studies for as long as the block runs; waits for whoever has one of them."""
-    with ExitStack() as all_:
-        for path in sorted({_lock_of(study) for study in studies}):  # one order: nobody deadlocks
-            all_.enter_context(_held(path, give_up_s))
+    """Hold the locks of these studies while the block runs; waits for other owners."""
+    with ExitStack() as locks:
+        for path in sorted(
+            {_lock_of(study) for study in studies}
+        ):  # a fixed order prevents deadlocks
+            locks.enter_context(_held(path, give_up_s))
         yield
 
 
@@ -68,7 +70,7 @@ def _held(path: Path, give_up_s: float) -> Iterator[None]:
     def beat(over: Event) -> None:
         while not over.wait(BEAT_S):
             with suppress(OSError):
-                if owner_of(path) == me:  # else it would keep the next owner's lock alive
+                if owner_of(path) == me:  # else it would renew the lock of the next owner
                     heartbeat.touch(path)
 
     try:
@@ -83,24 +85,25 @@ def _held(path: Path, give_up_s: float) -> Iterator[None]:
 
 
 def ensure_held(study: StudyPaths) -> None:
-    """Refuse to go on where another command has taken the study over since it was held."""
+    """Raise an error if another command has taken over the lock."""
     path = _lock_of(study.root)
     owner = owner_of(path)
     if owner is None or owner != _mine.get(path):
         raise LostLockError(
-            f"expected to hold {path}, but {_named(owner)} holds it now: this command was taken "
-            "for dead after it had shown no sign of life; nothing more was submitted, and the "
-            "same command goes on from there"
+            f"{_named(owner)} has taken over {path}, because this command had no heartbeat for "
+            f"{SILENT_S:.0f} s; it submits nothing more; run the same command again to continue"
         )
     heartbeat.touch(path)
 
 
 def _lock_of(study: Path) -> Path:
-    return StudyPaths(Path(os.path.realpath(study))).lock  # one name, however it is reached
+    return StudyPaths(
+        Path(os.path.realpath(study))
+    ).lock  # without links, so that each study has one lock
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Who holds a study; None where nobody does, or the file does not say."""
+    """The owner of a lock; None if it is free or its file cannot be read."""
     try:
         saved = serialization.read(path)
         return None if saved is None else serialization.convert(Owner, saved, path.name)
@@ -109,7 +112,7 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def _take(path: Path, me: Owner) -> bool:
-    """Create the lock, unless there is one: of several commands, on any machine, one does."""
+    """Create the lock file; False if it exists. Only one of several commands succeeds."""
     try:
         number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW)
     except FileExistsError:
@@ -120,13 +123,13 @@ def _take(path: Path, me: Owner) -> bool:
 
 
 class _Wait:
-    """Waiting for a lock, and for its owner's signs of life."""
+    """Waits for a lock, and watches the heartbeat of its owner."""
 
     def __init__(self, path: Path, give_up_s: float) -> None:
         self._path, self._began = path, time.monotonic()
         self._give_up_s = give_up_s
         self._heartbeat = heartbeat.Watched(path)
-        self._is_told = False
+        self._has_printed = False
 
     def until_taken(self, me: Owner) -> None:
         while not _take(self._path, me):
@@ -136,33 +139,33 @@ class _Wait:
             waited_s = time.monotonic() - self._began
             if waited_s > self._give_up_s:
                 raise UserError(
-                    f"{_named(owner)} has held {self._path} for {waited_s:.0f} s; when nothing "
-                    "of it runs any more, remove that file"
+                    f"{_named(owner)} has held {self._path} for {waited_s:.0f} s; if that process "
+                    "has ended, remove the file"
                 )
-            if waited_s > TELL_S and not self._is_told:
-                self._is_told = True
-                told = f"waits for {_named(owner)}, which works in {self._path.parent}"
-                terminal.console().print(told, soft_wrap=True)
+            if waited_s > TELL_S and not self._has_printed:
+                self._has_printed = True
+                text = f"waiting for {_named(owner)}, which holds {self._path}"
+                terminal.console().print(text, soft_wrap=True)
             time.sleep(LOOK_S)
 
     def _is_dead(self, owner: Owner | None) -> bool:
-        """Its process is gone or, where that cannot be seen, so are its beats."""
+        """Whether its process has ended or, if that is not visible, its heartbeat."""
         running = None if owner is None else process_identity.is_running(owner.process)
         if running is not None:
             return not running
         return self._heartbeat.is_silent(SILENT_S, CONFIRM_S)
 
     def _break(self, owner: Owner | None) -> bool:
-        """Remove a dead owner's lock; of several that find it dead, one does.
+        """Remove the lock of a dead owner; a second lock file ensures that only one process does.
 
-        False while another process holds the file that decides which one.
+        False while another process holds that file.
         """
         with files.open_to_append(self._path.with_name(f"{self._path.name}.breaking")) as stream:
             try:
                 fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except (BlockingIOError, PermissionError):
                 return False
-            except OSError:  # where files cannot be locked, the look again has to do
+            except OSError:  # without file locks, the comparison below is the only protection
                 pass
             if owner_of(self._path) == owner:
                 self._path.unlink(missing_ok=True)
@@ -170,4 +173,4 @@ class _Wait:
 
 
 def _named(owner: Owner | None) -> str:
-    return "somebody" if owner is None else f"process {owner.pid} on {owner.host}"
+    return "an unknown process" if owner is None else f"process {owner.pid} on {owner.host}"

@@ -26,7 +26,7 @@ from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.value_types import Count, Moment
 
 FORMAT = 3
-# never an option of a command; each scheduler checks what it is asked about once more
+# must not look like an option of a command; schedulers check ids again
 JobId = Annotated[str, Meta(pattern=r"^\w[^\s\0]{0,254}\Z")]
 FoldsInJob = Annotated[int, Meta(ge=1, le=10**6)]
 

@@ -135,9 +135,9 @@ class _Parser:
 
     def _is_missing_indicator(self) -> bool:
         """Two words that cannot follow a column, so that columns may have these names."""
-        said = self._tokens[self._at : self._at + 2] == [("name", "is"), ("name", "missing")]
-        self._at += 2 * said
-        return said
+        is_missing = self._tokens[self._at : self._at + 2] == [("name", "is"), ("name", "missing")]
+        self._at += 2 * is_missing
+        return is_missing
 
     def _column(self) -> str:
         kind = self._kind()

@@ -11,7 +11,7 @@ from typing import Any
 from fsm_hpc.formulas.language import Language
 
 FOLDER = Path(__file__).parent / "lists"
-# the sizes that take longest; `python -m scripts.build_lists` writes them, tests make them anew
+# the sizes that take longest; `python -m scripts.build_lists` writes them, tests recompute them
 SHIPPED = {
     Language.PAPER: range(10, 15),
     Language.XOR: range(9, 12),

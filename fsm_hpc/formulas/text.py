@@ -7,7 +7,7 @@ from importlib import import_module
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w./+-]*")
 KEYWORDS = {"and", "or", "not"}
-# words between two formulas, by formulas/connectives/: names where a column stands
+# words between two formulas, from formulas/connectives/; elsewhere they are column names
 JOINING: set[str] = set()
 
 

@@ -91,7 +91,7 @@ def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str
         ]
         config = compose([*name, f"method={model.method}", *stated, *overrides])
     else:
-        raise UserError(f"{path}: nothing says where its table is; add dataset.path=FILE")
+        raise UserError(f"{path}: the path of its table is not stored; add dataset.path=FILE")
     return dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
 
 
@@ -153,7 +153,7 @@ def truth_on_row(
     answer, label = answers[explained.is_true], answers[bool(dataset.labels[row])]
     truth = word(explained.is_true)
     yield f"Row {row} ({role}): the formula is {truth}, so the prediction is {answer}."
-    yield f"The table says {label}: {'right' if answer == label else 'wrong'}.\n"
+    yield f"The class in the table is {label}: {'right' if answer == label else 'wrong'}.\n"
     yield from explained.lines()
     yield f"\n{DECIDES}"
 
@@ -183,7 +183,7 @@ def _of_source(name: str, dataset: Dataset) -> Column:
 
 
 def _fact(proposition: Proposition, dataset: Dataset, row: int) -> str:
-    """`albumin = 3.5`, `job = services`: what the row says about the proposition's column."""
+    """`albumin = 3.5`, `job = services`: the value of the row in the column of the proposition."""
     named = (c for c in dataset.columns if c.name == proposition.column)
     column = next(named, None) or _of_source(proposition.column, dataset)
     source = column.source or column.name

@@ -40,14 +40,6 @@ def _proofs(study: Study) -> str:
     return f"; of {counted(study.proofs.total(), 'formula')} {', '.join(counts)}"
 
 
-_URGENCY = (
-    *(FoldState.FAILED, FoldState.LOST, FoldState.NEEDS_RESUME, FoldState.CANCELLED),
-    *(FoldState.MISSING, FoldState.PARTIAL),
-    *(FoldState.UNKNOWN, FoldState.QUEUED, FoldState.RUNNING, FoldState.CHANGED),
-    *(FoldState.TIMEOUT, FoldState.OUT_OF_MEMORY, FoldState.UNPROVED),
-)
-
-
 def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
     """Problems, the most severe first; folds of a group with the same reason share one."""
     problems = [Finding("mixed", m.where("all methods"), m.text) for m in mixtures]
@@ -55,7 +47,7 @@ def findings(study: Study, mixtures: Iterable[Mixture]) -> list[Finding]:
     for row in study.rows:
         if row.state is not FoldState.DONE:
             groups.setdefault((row.state, row.id.place, row.reason), []).append(row.fold)
-    for state in _URGENCY:
+    for state in sorted(FoldState, key=lambda state: state.rank):
         for (kind, place, reason), folds in groups.items():
             if kind is state:
                 where = f"{'/'.join(place)} {fold_list(folds)}"

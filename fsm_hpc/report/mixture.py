@@ -27,7 +27,7 @@ class Mixture:
         return f"{self.where('*')} mixes {self.text}"
 
     def where(self, methods: str) -> str:
-        """`bank/pivot`; `methods` stands for several."""
+        """`bank/pivot`; `methods` replaces several methods."""
         return "/".join(filter(None, (self.dataset, self.method or methods, self.variant)))
 
     def is_of(self, group: FoldGroup) -> bool:

@@ -45,20 +45,28 @@ class ScanSettings:
     """When the scan over lengths stops."""
 
     patience: int = formula_setting(
-        2, "stop after so many lengths in a row below the best validation accuracy", least=1
+        2, "stop after this many lengths in a row below the best validation accuracy", least=1
     )
     plateau: int | None = formula_setting(
-        4, "stop after so many lengths without a better validation accuracy", least=1, legacy=None
+        4,
+        "stop after this many lengths without a better validation accuracy",
+        least=1,
+        legacy=None,
     )
     max_length: int | None = formula_setting(10, "largest formula length", least=1)
     splits: int = formula_setting(
-        1, "70/30 splits; their mean validation accuracy selects the length", least=1, legacy=1
+        1,
+        "number of 70/30 splits; their mean validation accuracy selects the length",
+        least=1,
+        legacy=1,
     )
     budget_h: float = setting(
         72.0, "hours for all lengths, earlier attempts included; not for baselines", least=0
     )
     alternatives: float | None = setting(
-        None, "slack of the near-optimal formulas to write to alternatives.json: 0.01", least=0
+        None,
+        "write near-optimal formulas with this slack, such as 0.01, to alternatives.json",
+        least=0,
     )
     claim: bool = setting(False, _CLAIM)
 
@@ -76,7 +84,7 @@ class FinalSettings:
 class FitSettings:
     """The command fit: cross-validation, time budget, choice of the rule."""
 
-    folds: int = setting(10, "folds of the cross-validation that estimates the accuracy; 0: none")
+    folds: int = setting(10, "number of cross-validation folds that estimate the accuracy; 0: none")
     budget_h: float = setting(
         0.05, "hours for the rule and its cross-validation, earlier attempts included", least=0
     )
@@ -84,7 +92,7 @@ class FitSettings:
     slack: float = setting(
         0.01, "additional errors of that formula: a share of the rows, or a number", least=0
     )
-    given: str | None = setting(None, "with choose=given: the formula")
+    given: str | None = setting(None, "the formula, with fit.choose=given")
     compare: Compare = setting(
         Compare.SIMPLE, "models to compare with on the same folds; all: also XGBoost"
     )
@@ -105,7 +113,7 @@ class ClusterSettings:
         text=MODULE,
     )
     detect: dict[str, Any] = setting(
-        dict, "for auto: clusters, each with a program that exists only there"
+        dict, "for scheduler=auto: names of clusters, each with a program that exists only there"
     )
     nodes: int = setting(1, "machines that search one fold together", least=1)
     cpus: int = setting(8, "cores per node; checked when the job starts", least=1)
@@ -123,11 +131,15 @@ class ClusterSettings:
     max_retries: int = setting(
         10, "restarts after node failures and preemptions; then run resume", least=0
     )
-    partition: str | None = setting(None, "null: the default of the site", text=ONE_WORD)
+    partition: str | None = setting(
+        None, "partition of the jobs; null: the default of the site", text=ONE_WORD
+    )
     account: str | None = setting(None, "account to charge", text=ONE_WORD)
     qos: str | None = setting(None, "quality of service", text=ONE_WORD)
     constraint: str | None = setting(None, "required node features", text=ONE_WORD)
-    mail_user: str | None = setting(None, "mail address for the scheduler", text=ONE_WORD)
+    mail_user: str | None = setting(
+        None, "address to which the scheduler sends mail", text=ONE_WORD
+    )
     mail_type: str | None = setting(None, "events that send mail: END,FAIL", text=ONE_WORD)
     options: dict[str, Any] | None = setting(
         None, "other options of the scheduler: {nice: 100, reservation: course}", runs_code=True
@@ -138,7 +150,7 @@ class ClusterSettings:
     python: str | None = setting(
         None, "Python of the jobs; null: that of the submitting command", runs_code=True
     )
-    by: dict[str, Any] = setting(dict, "other values for some datasets and methods")
+    by: dict[str, Any] = setting(dict, "other cluster settings for some datasets and methods")
     folds_per_job: str = setting(
         "1", "folds that share one job; auto: only short ones", text=NUMBER_OR_AUTO
     )
@@ -168,19 +180,25 @@ class Config:
     out: Path | None = setting(
         None, "output folder of fit; null: <dataset>/<method>/model in the study"
     )
-    study: str = setting("default", "results/<study>/<dataset>/<method>/fold-<k>/", text=FOLDER)
+    study: str = setting(
+        "default", "name of the study; its folds are in <results_dir>/<study>/", text=FOLDER
+    )
     results_dir: Path = setting(Path("results"), "folder of all studies")
     data_dir: Path | None = setting(
         None, "folder of your own copies of the datasets; also FSM_DATA_DIR"
     )
     allow_changed_data: bool = setting(False, "accept a table with another SHA-256 than expected")
-    folds: int = result_setting(10, "folds of the cross-validation", least=2)
-    fold: int = setting(0, "the fold to hold out; with -m all folds")
+    folds: int = result_setting(10, "number of cross-validation folds", least=2)
+    fold: int = setting(0, "number of the fold to hold out; with -m all folds")
     fold_kind: FoldKind = result_setting(
-        FoldKind.KFOLD, "kfold, stratified, or grouped by dataset.group", legacy="kfold"
+        FoldKind.KFOLD,
+        "how folds are made: kfold, stratified, or grouped by dataset.group",
+        legacy="kfold",
     )
     seed: int = result_setting(42, "random seed of the folds, the 70/30 splits and the baselines")
-    validation_fraction: float = result_setting(0.3, "share of the rows that are not held out")
+    validation_fraction: float = result_setting(
+        0.3, "share of validation rows among the rows that are not held out"
+    )
     variant: str = setting("", "set by the program: the settings that differ from the study")
     overrides: tuple[str, ...] = field(default=(), compare=False)  # of the command, without fold
 

@@ -34,12 +34,16 @@ class SolverSettings:
     """conf/solver: the program that searches for formulas."""
 
     name: SolverName = setting(help="the solver")
-    threads: int | None = setting(None, "null: all cores of the job", least=1)
+    threads: int | None = setting(
+        None, "threads of the solver; null: all cores of the job", least=1
+    )
     head_start_s: float | None = setting(
-        None, "portfolio: seconds before clingo_dl joins native", least=0
+        None,
+        "with solver=portfolio: seconds between the start of native and that of clingo_dl",
+        least=0,
     )
     encoding: Encoding | None = setting(
-        None, "clingo_dl: fast, or plain, the encoding of the paper"
+        None, "encoding of clingo_dl: fast, or plain as in the paper"
     )
 
     @property

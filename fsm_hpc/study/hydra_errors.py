@@ -1,4 +1,4 @@
-"""Errors of Hydra as one line that says what to write instead."""
+"""Convert errors of Hydra into one line with the correct syntax."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def first_line(error: Exception) -> str:
 
 
 def why_unreadable(error: Exception, overrides: Sequence[str]) -> str:
-    """Why Hydra cannot parse the overrides; of a function, its second line says so."""
+    """Why Hydra cannot parse the overrides; the second line of an error about a function."""
     function = re.search(r"^\w+ while evaluating .*$", str(error), re.MULTILINE)
     if function is None:
         return f"{first_line(error)}; {_how_to_quote(overrides)}"

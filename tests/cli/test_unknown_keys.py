@@ -90,25 +90,25 @@ def test_every_other_command_refuses_an_unknown_key(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["cluster.partition=long"], "cluster.partition does not choose folds"),
+        (["cluster.partition=long"], "cluster.partition does not select folds"),
         (["dataset=bank", "method=pivot", "scan.budget_h=3"], "scan.budget_h does not choose"),
-        (["dataset=bnk"], "nothing in results/default for dataset=bnk, did you mean bank?"),
+        (["dataset=bnk"], "no folds in results/default match dataset=bnk, did you mean bank?"),
         (["dataset=bank,hepatits"], "for dataset=hepatits, did you mean hepatitis?"),
         (["method=pivto"], "did you mean pivot?"),
         (["study=defalt"], "did you mean default?"),
         (["study=other,default"], "study: expected one value"),
         (["study="], "study: expected the name of one folder"),
-        (["fold=77"], "nothing in results/default for fold=77"),
-        (["fold=0,77"], "nothing in results/default for fold=77"),
-        (["fold=choice(0,77)"], "nothing in results/default for fold=77"),
+        (["fold=77"], "no folds in results/default match fold=77"),
+        (["fold=0,77"], "no folds in results/default match fold=77"),
+        (["fold=choice(0,77)"], "no folds in results/default match fold=77"),
         (["dataset=choice(bank,hepatits)"], "did you mean hepatitis?"),
         (['dataset="bnk"'], "did you mean bank?"),
-        (["variant=plain,sed=3"], "nothing in results/default for variant=sed=3"),
-        (["seed=42,41"], "nothing in results/default for seed=41"),
-        (["seed=choice(42,41)"], "nothing in results/default for seed=41"),
-        (["seed=41"], "nothing in results/default for seed=41"),
-        (["method.trials=5"], "nothing in results/default for method.trials=5"),
-        (["solver.encoding=fast"], "nothing in results/default for solver.encoding=fast"),
+        (["variant=plain,sed=3"], "no folds in results/default match variant=sed=3"),
+        (["seed=42,41"], "no folds in results/default match seed=41"),
+        (["seed=choice(42,41)"], "no folds in results/default match seed=41"),
+        (["seed=41"], "no folds in results/default match seed=41"),
+        (["method.trials=5"], "no folds in results/default match method.trials=5"),
+        (["solver.encoding=fast"], "no folds in results/default match solver.encoding=fast"),
         (["dataset=bank", "dataset=hepatitis"], "dataset is given twice"),
         (["out=rule", "dataset=bank"], "out=FOLDER names one rule"),
         (["--yess"], "did you mean --yes"),
@@ -132,7 +132,7 @@ def test_cancel_refuses_words_that_choose_nothing(
 def test_a_setting_that_chooses_no_fold_is_refused(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
-    assert "does not choose folds" in refusal(capsys, *words)
+    assert "does not select folds" in refusal(capsys, *words)
 
 
 @pytest.mark.parametrize(

@@ -133,13 +133,13 @@ def test_the_cost_line_sums_the_rows_and_says_what_an_estimate_is_based_on(
 ) -> None:
     monkeypatch.setattr(slurm, "usage", lambda jobs: None)
     done = [status(fold, True) for fold in (0, 2)]
-    line = cost.told([*done, status(3, False)])
+    line = cost.summary([*done, status(3, False)])
     assert line == (
         "elapsed x cores of 2 done folds: 0.058 core-hours, 0.029 each on average; about 0.029 "
         "more for 1 open fold (from 2 done folds of the same dataset and method, and the time that "
         "open ones have had)"
     )
-    assert cost.told(done[:1]) == "elapsed x cores of 1 done fold: 0.027 core-hours"
+    assert cost.summary(done[:1]) == "elapsed x cores of 1 done fold: 0.027 core-hours"
 
 
 def test_slurm_counts_restarts_and_no_steps(
@@ -148,13 +148,13 @@ def test_slurm_counts_restarts_and_no_steps(
     told = "7_0|7200|01:00:00\n7_0|3600|10:30.500\n7_0.batch|3600|1-00:00:00\n7_1|60|00:01\n8|5|"
     fake_slurm(tmp_path, monkeypatch, sbatch="", sacct=told)
     assert slurm.usage(["7_0", "8"]) == {"7_0": (10800.0, 4230.5), "8": (5.0, 0.0)}
-    assert cost.told([status(0, False)]) == "core-hours: 1.2 used of 3 allocated"
+    assert cost.summary([status(0, False)]) == "core-hours: 1.2 used of 3 allocated"
     fake_slurm(tmp_path, monkeypatch, sacct="7_0|7200|00:00:00\n")
-    counted_later = "core-hours: 2 allocated (what was used is not counted yet)"
-    assert cost.told([status(0, False)]) == counted_later
+    counted_later = "core-hours: 2 allocated (use is not recorded yet)"
+    assert cost.summary([status(0, False)]) == counted_later
     fake_slurm(tmp_path, monkeypatch, sacct="nonsense")
     assert slurm.usage(["7_0"]) is None
-    assert cost.told([status(0, False)]) == ""
+    assert cost.summary([status(0, False)]) == ""
 
 
 def test_the_job_names_a_study_of_any_name_as_it_is(

@@ -214,8 +214,8 @@ def test_who_loses_the_lock_while_sbatch_works_leaves_the_folds_to_the_next(
     tmp_path: Path, slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        asked = then_take_over(tmp_path, slurm_script._ask_sbatch)
-        patch.setattr(slurm_script, "_ask_sbatch", asked)
+        asked = then_take_over(tmp_path, slurm_script._run_sbatch)
+        patch.setattr(slurm_script, "_run_sbatch", asked)
         assert main([*WORDS, "-m"]) == 2
     assert not fold(tmp_path).submission.exists()
     (study(tmp_path).root / ".lock").unlink()

@@ -116,7 +116,7 @@ def test_the_doctor_passes_what_the_node_says_of_its_compilation(
     monkeypatch.setattr(probe, "WAIT_S", 0.0)
     before = signal.getsignal(signal.SIGUSR2)
     try:
-        probe.look_around(tmp_path, some_config())
+        probe.run(tmp_path, some_config())
     finally:
         signal.signal(signal.SIGUSR2, before)
     seen = probe.read(tmp_path)
@@ -189,7 +189,7 @@ def test_a_native_job_that_comes_no_further_stops_with_a_reason(
     reason = supervisor.reason_to_give_up(config)
     assert bool(reason) == gives_up
     if gives_up:
-        assert reason.startswith("after 3 attempts of 3 h that came no further")
+        assert reason.startswith("after 3 attempts of 3 h without progress")
         assert supervisor.run() is AttemptEnd.GAVE_UP
 
 
@@ -206,7 +206,7 @@ def test_status_says_that_a_length_is_longer_than_the_time_limit(
     attempts.save(paths, Attempt(submission.token, "1000_0", 3, "n1", 5, 1.0, earlier=earlier))
     reason = states(capsys)[0]["reason"]
     assert "length 4 takes longer than the time limit of 72 h" in reason
-    assert "2 attempts came no further, and its budget ends it" in reason
+    assert "2 attempts made no progress, and the budget will end it" in reason
 
 
 # ------------------------------------------------------------------------------------- suspended
@@ -324,7 +324,7 @@ some_bytes = st.binary(max_size=50) | st.lists(st.sampled_from(PIECES)).map(b"".
 def test_no_answer_of_slurm_is_an_exception(answer: bytes) -> None:
     folder = Path(os.environ["PYTEST_ANSWERS"])
     (folder / "answer").write_bytes(answer)
-    slurm_commands.ask(["7", "8_1"])
+    slurm_commands.query(["7", "8_1"])
     slurm_commands.named(["a"])
     slurm_commands.max_array_size()
     slurm_site.partition(CONFIG)

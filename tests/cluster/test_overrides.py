@@ -37,7 +37,7 @@ def test_folds_on_disk_are_selected_without_a_config(tmp_path: Path) -> None:
 
 
 def test_a_study_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="nothing in"):
+    with pytest.raises(UserError, match="no folds in"):
         selection.select([f"results_dir={tmp_path}", "study=none"])
 
 
@@ -174,7 +174,7 @@ def test_squeue_and_sacct_are_read_together(
         squeue="7_0|RUNNING|None|n1\n7_1|PENDING|Priority|\n8|FAILED|NonZeroExitCode|n2",
         sacct="8|FAILED|n2\n8.batch|FAILED|n2\n8.0|OUT_OF_MEMORY|n2\n9_[0-1]|CANCELLED by 5|",
     )
-    said = slurm.ask(["7_0", "7_1", "8", "9_0", "9_1", "10"])
+    said = slurm.query(["7_0", "7_1", "8", "9_0", "9_1", "10"])
     assert {job: status.text.removeprefix("SLURM: ") for job, status in said.jobs.items()} == {
         "7_0": "RUNNING",
         "7_1": "PENDING",
@@ -183,7 +183,7 @@ def test_squeue_and_sacct_are_read_together(
         "9_1": "CANCELLED",
     }
     assert said.jobs["7_1"].reason == "Priority"
-    assert said.silent == ()
+    assert said.unanswered == ()
 
 
 ODD_LINES = [
@@ -208,16 +208,16 @@ def test_an_odd_line_of_an_answer_hides_no_other_job(
     odd = line if command == "squeue" else line.replace("|None", "").replace("|Resources", "")
     answers[command] = f"{odd}\n{answers[command]}{odd}"
     fake_slurm(tmp_path, monkeypatch, **answers)
-    states = {job: status.text for job, status in slurm.ask(["7_0", "8"]).jobs.items()}
+    states = {job: status.text for job, status in slurm.query(["7_0", "8"]).jobs.items()}
     assert states == {"7_0": "SLURM: RUNNING", "8": "SLURM: TIMEOUT"}
-    assert slurm.ask(["7_0", "8"]).garbled == ()
+    assert slurm.query(["7_0", "8"]).garbled == ()
 
 
 def test_a_job_that_an_unreadable_line_may_be_about_is_not_called_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_slurm(tmp_path, monkeypatch, squeue="7_0|RUNNING|None|n1\n9|RUN", sacct="")
-    answer = slurm.ask(["7_0", "9"])
+    answer = slurm.query(["7_0", "9"])
     assert (set(answer.jobs), answer.garbled) == ({"7_0"}, ("squeue",))
 
 
@@ -233,7 +233,7 @@ def test_the_tasks_of_an_array_that_waits_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, jobs: list[str]
 ) -> None:
     fake_slurm(tmp_path, monkeypatch, squeue=f"{text}|PENDING|Priority|", sacct="")
-    assert sorted(slurm.ask([*jobs, "5_99"]).jobs) == jobs
+    assert sorted(slurm.query([*jobs, "5_99"]).jobs) == jobs
 
 
 def test_a_job_of_an_odd_name_does_not_hide_the_one_that_is_looked_for(
@@ -253,8 +253,8 @@ def test_hours_of_other_lines_are_counted_where_one_is_odd(
 
 def test_commands_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_slurm(tmp_path, monkeypatch, squeue=None, sacct=None)
-    said = slurm.ask(["7"])
-    assert said.silent == ("squeue", "sacct")
+    said = slurm.query(["7"])
+    assert said.unanswered == ("squeue", "sacct")
     assert not said.queue_answered
 
 

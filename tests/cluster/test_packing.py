@@ -136,7 +136,7 @@ def test_plan_shows_how_many_folds_a_job_has(
 ) -> None:
     assert main(["plan", *SHORT, "method=pivot", AUTO]) == 0
     told = capsys.readouterr().out
-    assert "10, 10 a job" in told
+    assert "10, 10 per job" in told
     assert "folds_per_job=auto would" not in told
 
 

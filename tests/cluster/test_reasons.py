@@ -119,7 +119,7 @@ def test_a_disk_too_full_for_any_reason_is_named(
         begin(paths, "local")
     paths.log.touch()
     assert "no space" not in seen(paths).reason
-    monkeypatch.setattr(job_output, "SMALLEST_ROOM", 2**100)  # more than any disk has
+    monkeypatch.setattr(job_output, "LEAST_FREE_BYTES", 2**100)  # more than any disk has
     assert f"no space is left on the disk of {paths.folder}" in seen(paths).reason
 
 

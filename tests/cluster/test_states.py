@@ -36,7 +36,7 @@ from tests.support.process_identities import ELSEWHERE, identity, reused
 BANK = FoldId("bank", "pivot", 0)
 REF = FoldRef(BANK, FoldPaths(Path("nowhere")))
 SCAN = ScanFacts(exists=True, length=4, best_validation=0.8, seconds=9.0)
-SILENT = JobReport(silent=("squeue", "sacct"), queue_answered=False)
+SILENT = JobReport(unanswered=("squeue", "sacct"), queue_answered=False)
 
 
 def submission(**changes: Any) -> Submission:

@@ -81,10 +81,10 @@ def test_a_job_requeues_itself_where_no_signal_comes(
     ("asked", "variables", "expected"),
     [
         (4, {}, ""),
-        (9, {}, "asked for 9 cores, may use 4"),  # more than the node has
-        (4, {"SLURM_CPUS_PER_TASK": "1"}, "asked for 4 cores, may use 1"),
-        (4, {"SRUN_CPUS_PER_TASK": "2"}, "asked for 4 cores, may use 2"),
-        (4, {"SLURM_CPUS_ON_NODE": "3"}, "asked for 4 cores, may use 3"),
+        (9, {}, "9 cores requested, 4 available"),  # more than the node has
+        (4, {"SLURM_CPUS_PER_TASK": "1"}, "4 cores requested, 1 available"),
+        (4, {"SRUN_CPUS_PER_TASK": "2"}, "4 cores requested, 2 available"),
+        (4, {"SLURM_CPUS_ON_NODE": "3"}, "4 cores requested, 3 available"),
         (4, {"SLURM_CPUS_ON_NODE": "odd"}, ""),
     ],
 )
@@ -118,7 +118,7 @@ def test_more_threads_than_cores_are_warned_of_here_too(
     words = ["solver.threads=5", "cluster=local", f"results_dir={tmp_path}"]
     attempt = foreground.Foreground(compose([*LONG, *words]))
     attempt.config_here()
-    expected = "solver.threads=5, but only 4 cores: they share them"
+    expected = "solver.threads=5, but only 4 cores: threads share cores"
     assert attempt.attempt.warnings == (expected,)
 
 
@@ -156,7 +156,7 @@ def test_a_job_with_too_few_cores_says_so(tmp_path: Path) -> None:
     assert start(paths, "taskset", "-c", str(core)).wait(60) == 0
     done = serialization.read(paths.result)
     assert done is not None
-    assert done["provenance"]["warnings"][0].startswith("asked for 2 cores, may use 1")
+    assert done["provenance"]["warnings"][0].startswith("2 cores requested, 1 available")
     assert done["provenance"]["threads"] == 1
 
 

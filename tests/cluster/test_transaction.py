@@ -227,15 +227,15 @@ def test_two_shells_at_once_submit_each_fold_once(tmp_path: Path, slurm: FakeSlu
 def test_a_cancel_mark_wins_over_a_submission_under_way(
     tmp_path: Path, slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = slurm_script.send
+    submit = slurm_script.submit
 
     def marked(request: Batch, before: Callable[[], None]) -> str:
-        """Somebody cancels while sbatch is asked."""
+        """`cancel` runs while sbatch runs."""
         paths, submission = arrays.read(request.output).members()[0]
         submissions.save(paths, replace(submission, cancelled_at=1.0))
-        return send(request, before)
+        return submit(request, before)
 
-    monkeypatch.setattr(slurm_script, "send", marked)
+    monkeypatch.setattr(slurm_script, "submit", marked)
     assert main([*WORDS, "-m"]) == 0
     found = folds(tmp_path)
     assert [one["cancelled_at"] for one in found.values()] == [1.0, None]

@@ -152,7 +152,7 @@ def test_only_ids_of_the_form_of_sbatch_reach_scancel(
 
     monkeypatch.setattr(slurm, "run", run)
     assert slurm.cancel([job_id, "17_3"]) == [job_id]
-    slurm.ask([job_id])
+    slurm.query([job_id])
     assert asked == [("scancel", "17_3")]
 
 
@@ -206,7 +206,7 @@ def test_resume_shows_what_a_file_would_run_and_does_not_run_it(
     assert main(["resume", *words(config)]) == 2
     told = capsys.readouterr().err
     expected = f"it was submitted with cluster.{name}={value!r}"
-    assert f"not resumed: hepatitis/median/fold-1: {expected}" in told
+    assert f"skipped: hepatitis/median/fold-1: {expected}" in told
     assert f"give cluster.{name}=... again" in told
     assert not fold_paths(config).attempt.exists()
 

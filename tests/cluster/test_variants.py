@@ -93,7 +93,7 @@ def test_a_variant_that_is_not_there_is_a_mistake(
 ) -> None:
     assert begun
     assert main(["status", "seed=9"]) == 2
-    assert "nothing in results/default for seed=9" in capsys.readouterr().err
+    assert "no folds in results/default match seed=9" in capsys.readouterr().err
     assert main(["variant=seed=9", *begun, "-m"]) == 2
     assert "give the setting that differs" in capsys.readouterr().err
 

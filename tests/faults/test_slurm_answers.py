@@ -101,7 +101,7 @@ def test_no_answer_is_an_exception(
     with ledger.case("SLURM's answers", f"bytes {text!r}") as case:
         monkeypatch.setattr(slurm, "run", lambda *_, **__: text.decode(errors="replace"))
         case.tried += 4
-        slurm.ask(["1", "2_3"])
+        slurm.query(["1", "2_3"])
         slurm.named(["fsm-x"])
         slurm.usage(["1"])
         slurm.max_array_size()

@@ -440,7 +440,7 @@ def test_a_row_of_another_table_is_explained_by_the_classes_of_the_rule(
     words = ["explain", f"{table.parent}/rule/model.json", "--row", "0"]
     assert main([*words, f"dataset.path={table}"]) == 0
     label = pd.read_csv(table)["label"][0]
-    assert f"The table says label = {label}" in capsys.readouterr().out
+    assert f"The class in the table is label = {label}" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------------ a black box's answers

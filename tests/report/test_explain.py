@@ -61,7 +61,7 @@ def run_explain(*words: str) -> int:
 def test_a_row_is_told_the_answer_the_label_and_whether_they_agree() -> None:
     text = told("albumin >= 2.9 and not ascites", 2)
     assert "the formula is true, so the prediction is outcome = lives." in text
-    assert "The table says outcome = dies: wrong." in text
+    assert "The class in the table is outcome = dies: wrong." in text
 
 
 def test_every_part_is_told_with_its_truth_and_what_the_row_says() -> None:

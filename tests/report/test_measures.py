@@ -126,7 +126,7 @@ def test_a_measure_that_is_undefined_in_every_fold_has_no_number(tmp_path: Path)
 def test_the_paper_stands_beside_no_other_measure_than_its_own(tmp_path: Path) -> None:
     table = table_of(study_of(tmp_path, GOOD), ReportOptions(paper=True, metric="f1"))
     assert "hepatitis,paper" not in to_csv(table)
-    assert "The paper tells the accuracy only." in to_markdown(table)
+    assert "The paper reports the accuracy only." in to_markdown(table)
 
 
 def test_a_majority_has_no_winner(tmp_path: Path) -> None:

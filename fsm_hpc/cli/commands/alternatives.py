@@ -152,7 +152,7 @@ COMMAND = Command(
         options.JSON,
         option("--csv FILE", "write one family per line", type=Path),
         option("--page FILE", "write an interactive HTML page", type=Path),
-        option("--threads N", "(default: all cores)", type=int),
+        option("--threads N", "number of threads (default: all cores)", type=int),
         option("--seconds S", "time limit; the same command continues", type=float),
         option(
             "--most N",

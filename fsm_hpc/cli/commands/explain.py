@@ -49,7 +49,7 @@ COMMAND = Command(
     "MODEL|RESULT [--row N] [key=value ...]",
     ("explain my_rule/model.json --row 17", "explain results/demo/bank/pivot/fold-0 --row 17"),
     main,
-    (option("--row N", "row number, from 0, without dropped rows", type=int),),
+    (option("--row N", "number of the row, from 0; dropped rows do not count", type=int),),
     {
         "dataset.path=FILE": "the table, if it has moved",
         "data_dir=FOLDER": "the folder of your own copies of the datasets",

@@ -57,7 +57,7 @@ COMMAND = Command(
         option("--to", "the output format", choices=FORMATS, required=True),
         option(
             "--dialect",
-            "with --to sql (default: ansi, for SQLite, DuckDB and PostgreSQL)",
+            "SQL dialect, with --to sql (default: ansi, for SQLite, DuckDB and PostgreSQL)",
             choices=DIALECTS,
         ),
         option(

@@ -174,8 +174,8 @@ COMMAND = Command(
         "fit.folds=N": "folds of the cross-validation; 0: none (default: 10)",
         "fit.compare=NAME": "models to compare with: simple (tree, logistic regression), all "
         "(also XGBoost) or none",
-        "objective=NAME": "accuracy, balanced (balanced accuracy) or costs (misclassification "
-        "costs)",
+        "objective=NAME": "what to optimize: accuracy, balanced (balanced accuracy) or costs "
+        "(misclassification costs)",
         "language=NAME": "connectives of formulas: paper (and, or, not), xor, dnf, ...",
         "cuts=NAME": "candidate thresholds: observed, midpoints, quantiles, rounded or given",
         "rule.KEY=VALUE": "constraints: require, forbid, increasing, decreasing, min_support, "

@@ -35,7 +35,13 @@ COMMAND = Command(
     "MODEL TABLE [--out FILE] [key=value ...]",
     ("predict my_rule/model.json new.csv --out answers.csv",),
     main,
-    (option("--out FILE", "CSV or Parquet (default: CSV to standard output)", default="-"),),
+    (
+        option(
+            "--out FILE",
+            "output file, CSV or Parquet (default: CSV to standard output)",
+            default="-",
+        ),
+    ),
     {
         "dataset.separator=TEXT": "column separator of the table (default: detected)",
         "dataset.decimal=TEXT": "decimal separator of the table (default: detected)",

@@ -32,7 +32,7 @@ COMMAND = Command(
     main,
     (
         *options.TABLES,
-        option("--output FILE", "(default: report.html in the study)", type=Path),
+        option("--output FILE", "output file (default: report.html in the study)", type=Path),
     ),
     SELECTION,
 )

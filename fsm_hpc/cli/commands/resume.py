@@ -22,7 +22,7 @@ def main(flags: argparse.Namespace, overrides: list[str]) -> int:
     from fsm_hpc.system import terminal
 
     folds = resume.configs(overrides)
-    skipped = [f"not resumed: {text}" for text in folds.broken + _unknown(folds.unknown)]
+    skipped = [f"skipped: {text}" for text in folds.broken + _unknown(folds.unknown)]
     if not folds.configs:
         raise UserError("\n".join(skipped))
     if not (flags.dry_run and flags.json):

@@ -111,10 +111,10 @@ COMMAND = Command(
         option("--version", "print the version", action="version", version=fsm_hpc.__version__),
     ),
     {
-        "dataset=NAME": "`datasets` lists them; csv: your own table in dataset.path",
-        "method=NAME": "median, pivot, interval, or a baseline such as tree or xgboost",
+        "dataset=NAME": "the dataset; `datasets` lists all; csv: your own table in dataset.path",
+        "method=NAME": "the method: median, pivot, interval, or a baseline such as tree or xgboost",
         "fold=K": "the fold to hold out (default: 0; with -m: all folds)",
-        "study=NAME": "results go to results/NAME (default: default)",
+        "study=NAME": "name of the study; its results are in results/NAME (default: default)",
         "cluster=NAME": "where to run: a config in conf/cluster, local or auto (default: auto)",
         "+experiment=NAME": "settings of a whole study, for instance paper",
         "KEY=A,B": "with -m: run all combinations; --cfg job lists all settings",

@@ -42,7 +42,7 @@ def _once(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStatu
     for text in arrays.unreadable(dict.fromkeys(ref.paths.study for ref in folds)):
         console.print(text, soft_wrap=True)
     show.folds(console, shown)
-    if hours := cost.told(shown):
+    if hours := cost.summary(shown):
         console.print(hours, soft_wrap=True)
     return statuses
 

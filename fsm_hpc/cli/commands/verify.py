@@ -114,10 +114,12 @@ COMMAND = Command(
     ("verify my_rule/model.json", "verify study=paper --budget 4h -m"),
     main,
     (
-        option("--budget TIME", "time limit for all (default: 1h)", type=_seconds, default="1h"),
+        option(
+            "--budget TIME", "time limit for all claims (default: 1h)", type=_seconds, default="1h"
+        ),
         option("--each TIME", "time limit per claim (default: 10m)", type=_seconds, default="10m"),
-        option("--claim FILE", "write the claim to a file; do not check", type=Path),
-        options.multirun("verify a study in jobs"),
+        option("--claim FILE", "write the claim to a file, and do not check it", type=Path),
+        options.multirun("verify the folds of a study in jobs"),
     ),
     SELECTION
     | {

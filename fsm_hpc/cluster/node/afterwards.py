@@ -25,6 +25,6 @@ def work(
         names = " ".join(study for _, study in studies)
         environment = child_environment() | {"FSM_STUDY": names, "FSM_CODE": str(max(codes or [0]))}
         # a line for the shell, from the user's own command
-        told = subprocess.run(shell_command, shell=True, env=environment)  # nosec B602
-        codes.append(told.returncode)
+        notified = subprocess.run(shell_command, shell=True, env=environment)  # nosec B602
+        codes.append(notified.returncode)
     return max(codes or [os.EX_OK])

@@ -1,4 +1,4 @@
-"""The cores that a job really has, and a warning where they are fewer than it asked for."""
+"""The cores that a job has, and a warning if they are fewer than requested."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from fsm_hpc.system.numbers import counted
 
 
 def here(environment: JobEnvironment | None) -> int:
-    """Cores that this process may use: by affinity and cgroup, and by what its scheduler says."""
+    """Cores that this process may use, by affinity, cgroup and scheduler."""
     given = environment.cores if environment else None
     return min(machine.available_cores(), given or machine.available_cores())
 
 
 def too_few(config: Config, environment: JobEnvironment | None) -> str:
-    """A warning where a job has fewer cores than it asked for; else nothing."""
-    cores, asked = here(environment), config.cluster.cpus
-    if cores < (asked if environment else min(asked, os.cpu_count() or 1)):
-        return f"asked for {counted(asked, 'core')}, may use {cores}; see `doctor`"
+    """A warning if a job has fewer cores than requested; else empty."""
+    cores, requested = here(environment), config.cluster.cpus
+    if cores < (requested if environment else min(requested, os.cpu_count() or 1)):
+        return f"{counted(requested, 'core')} requested, {cores} available; see `doctor`"
     return too_many_threads(config, environment)
 
 
 def too_many_threads(config: Config, environment: JobEnvironment | None = None) -> str:
-    """A warning where threads would share cores; else nothing."""
+    """A warning if there are more threads than cores; else empty."""
     cores, threads = here(environment), config.solver.threads or 1
     if cores >= threads:
         return ""
-    return f"solver.threads={threads}, but only {counted(cores, 'core')}: they share them"
+    return f"solver.threads={threads}, but only {counted(cores, 'core')}: threads share cores"

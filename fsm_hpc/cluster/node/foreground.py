@@ -40,7 +40,7 @@ class Foreground(Supervisor):
         return result.load(self.paths.result, fold_id) if end is AttemptEnd.FINISHED else None
 
     def config_here(self) -> Config:
-        """The config as it is: nobody else has a share of this machine."""
+        """The unchanged config: the command may use the whole machine."""
         config = self.submission.config_then
         if few := cores.too_many_threads(config):
             self.warn(few)

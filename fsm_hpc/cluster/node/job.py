@@ -1,4 +1,4 @@
-"""What a job does around its attempts: begin one, requeue itself, wait for its end."""
+"""Begin an attempt in a job, requeue the job, or wait for its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def begin_attempt(
     submission: Submission,
     paths: FoldPaths,
 ) -> AttemptEnd:
-    """Run what was submitted, unless it was taken over or cancelled before it began."""
+    """Run a submitted fold, unless it was cancelled or submitted again in the meantime."""
     latest = submissions.load(paths)
     if latest is None:
         files.quarantine_if_invalid(paths.submission, lambda _: submissions.read(paths))
@@ -61,20 +61,20 @@ def begin_attempt(
 def requeue_job(
     scheduler: Scheduler, job_id: str, config: Config, log: Callable[[str], None]
 ) -> None:
-    """Put the job of this process back into the queue, however often that has to be tried."""
-    patience_s = time.monotonic() + config.cluster.signal_delay_s + 600  # the job is ended before
-    while time.monotonic() < patience_s:
+    """Requeue the job of this process; try again until it succeeds or the job is ended."""
+    deadline = time.monotonic() + config.cluster.signal_delay_s + 600  # the job ends earlier
+    while time.monotonic() < deadline:
         if scheduler.requeue(job_id):
             log("requeued")
             if not scheduler.ends_with_command:
                 wait_for_the_end(60)
             return
-        log(f"{scheduler.title} did not requeue it, trying again")
+        log(f"{scheduler.title} did not requeue the job; trying again")
         time.sleep(5)
 
 
 def wait_for_the_end(limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-    """The scheduler is about to kill this process."""
+    """Wait until the scheduler kills this process."""
     deadline = clock() + limit_s
     while clock() < deadline:
         time.sleep(1)

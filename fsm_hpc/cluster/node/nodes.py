@@ -1,4 +1,4 @@
-"""The nodes of one job: on the first one the search runs, on the others helpers of it."""
+"""The nodes of one job: the first one runs the search, and helpers run on the others."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from fsm_hpc.search.solvers.nodes.team import Team
 
 
-MEMORY_SHARE = 0.8  # of a machine that a command may fill
-CONTACT_PREFIX = ".team-"  # how the files begin that tasks of a job meet by
-LONG_OVER_S = 3600.0  # more than any task waits for others
+MEMORY_SHARE = 0.8  # share of the memory that a command may use
+CONTACT_PREFIX = ".team-"  # of the files through which tasks of a job connect
+LONG_OVER_S = 3600.0  # longer than any task waits for others
 
 
 def is_helper() -> bool:
-    """Whether this is another task of the job than its first."""
+    """Whether this task of the job is not the first."""
     return _job().rank > 0
 
 
 def contact_file(folder: Path) -> Path:
-    """Where the tasks of this life of this job meet, in a folder that all nodes see."""
+    """The file through which tasks of this job connect; all nodes must share the folder."""
     job_id = _job().job_id.replace("/", "-")
     return folder / f"{CONTACT_PREFIX}{job_id}-{_job().restart}.json"
 
@@ -46,7 +46,7 @@ def _job() -> JobEnvironment:
 
 @contextmanager
 def helpers(config: Config, submission: Submission, log: Path) -> Iterator[Team | None]:
-    """The other nodes of a fold, where it has some, for as long as the block runs."""
+    """The helpers of a fold while the block runs; None on a single node."""
     if config.nodes == 1:
         yield None
     elif not schedulers.named(submission.kind).ends_with_command:
@@ -59,7 +59,7 @@ def helpers(config: Config, submission: Submission, log: Path) -> Iterator[Team 
 
 @contextmanager
 def team_of_job(folder: Path) -> Iterator[Team]:
-    """The other nodes of this job, for as long as the block runs."""
+    """The helpers on other nodes of this job while the block runs."""
     with _team(contact_file(folder)) as team:
         yield team
 
@@ -75,9 +75,9 @@ def _team(file: Path) -> Iterator[Team]:
 
 @contextmanager
 def team_of_command(count: int, threads_each: int, folder: Path) -> Iterator[Team | None]:
-    """Other nodes for one command: the tasks started with it, else processes of this machine.
+    """Helpers of one command: tasks that srun started with it, else processes of this machine.
 
-    `folder`: one that all nodes see.
+    All nodes must share `folder`.
     """
     tasks = tasks_here()
     if tasks > 1:
@@ -100,25 +100,25 @@ def _team_of_step(folder: Path, tasks: int) -> Iterator[Team]:
             yield team
             is_whole = team.ready() == tasks - 1
     finally:
-        if not is_whole:  # some may not have come yet, and need not
+        if not is_whole:  # tasks that start later must stop
             files.write_atomically(contact.over(file), "")
 
 
 def _clear(folder: Path) -> None:
-    """Remove what tells tasks of earlier commands that nothing is left to do: none waits for it."""
-    for told in folder.glob(f"{CONTACT_PREFIX}*.over"):
+    """Remove old files that told tasks of earlier commands to stop."""
+    for path in folder.glob(f"{CONTACT_PREFIX}*.over"):
         with suppress(OSError):
-            if abs(heartbeat.age_s(told) or 0.0) > LONG_OVER_S:
-                told.unlink()
+            if abs(heartbeat.age_s(path) or 0.0) > LONG_OVER_S:
+                path.unlink()
 
 
 def tasks_here() -> int:
-    """How many tasks were started together with this process; 1 where it is alone."""
+    """The number of tasks that were started together, including this process."""
     return _job().tasks
 
 
 def help_command(folder: Path, threads_each: int) -> None:
-    """Help the command that the first of these tasks runs until it is over."""
+    """Help the command of the first task until it ends."""
     contact.ensure_installed()
     from fsm_hpc.search.solvers.nodes import helper
 
@@ -128,14 +128,14 @@ def help_command(folder: Path, threads_each: int) -> None:
 
 
 def step_file(folder: Path) -> Path:
-    """Where tasks that were started together meet; a job may start some again and again."""
+    """The contact file of one job step; a job may have several steps."""
     file = contact_file(folder)
     return file.with_name(f"{file.stem}-{_job().step}.json")
 
 
 @contextmanager
 def team_here(count: int, threads_each: int, memory_mb: float, log: Path) -> Iterator[Team]:
-    """Processes of this machine in place of other nodes."""
+    """Helpers as processes of this machine."""
     contact.ensure_installed()
     from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
 
@@ -149,7 +149,7 @@ def team_here(count: int, threads_each: int, memory_mb: float, log: Path) -> Ite
 
 
 class Losses:
-    """Called every now and then, warns of helpers that were lost since the last time."""
+    """A function that warns of helpers that were lost since its last call."""
 
     def __init__(self, helpers: Team | None, warn: Callable[[str], None]) -> None:
         self._helpers, self._warn, self._known = helpers, warn, 0
@@ -158,11 +158,11 @@ class Losses:
         lost = 0 if self._helpers is None else self._helpers.lost
         if lost > self._known:
             self._known = lost
-            self._warn(f"{counted(lost, 'helper')} lost: the search went on without")
+            self._warn(f"{counted(lost, 'helper')} lost; the search continued without")
 
 
 def help_job(folder: Path, config: Config) -> None:
-    """Help the first task of this job until it is over."""
+    """Help the first task of this job until it ends."""
     contact.ensure_installed()
     from fsm_hpc.search.solvers.nodes import helper
 
@@ -172,12 +172,12 @@ def help_job(folder: Path, config: Config) -> None:
 
 
 def signal_done(folder: Path) -> None:
-    """Tell tasks that are not there yet that nothing is left to do."""
+    """Let tasks that start later stop immediately."""
     files.write_atomically(contact.over(contact_file(folder)), "")
 
 
 def _own_address() -> str:
-    """The address by which other nodes reach this one: the one that the scheduler itself uses."""
+    """The address of this node for other nodes: the one that the scheduler uses."""
     given = _job().address
     return given if _is_own(given) else socket.gethostbyname(socket.gethostname())
 

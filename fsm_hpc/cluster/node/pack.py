@@ -1,4 +1,4 @@
-"""Several folds in one job: a process for each core works through them."""
+"""Run several folds in one job, with one process per core."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from fsm_hpc.system.interrupts import signal_handlers
 from fsm_hpc.system.numbers import counted
 
 LOOK_S = 1.0
-MEMORY_SHARE = 0.95  # of what a core has: a process that wants more gets an error
-LEAST_MORE_MB = 256  # that a process may have beyond what it starts with
+MEMORY_SHARE = 0.95  # of the memory per core; a process that needs more gets an error
+LEAST_MORE_MB = 256  # that a process may allocate in any case
 Member = tuple[FoldPaths, Submission]
-_FORK = multiprocessing.get_context("fork")  # everything is loaded once, before
+_FORK = multiprocessing.get_context("fork")  # code and tables are loaded once, before the fork
 
 
 class PackedSupervisor(Supervisor):
-    """Watches over one of the folds of a job; the job is requeued when all of them have stopped."""
+    """Supervises one fold of a job; the job is requeued after all folds have stopped."""
 
     def __init__(self, submission: Submission, paths: FoldPaths, began: float) -> None:
         super().__init__(submission, paths)
@@ -48,7 +48,7 @@ class PackedSupervisor(Supervisor):
         self.log = Log(paths.log, self.attempt, is_told=False)
 
     def config_here(self) -> Config:
-        """With one core and its share of the memory."""
+        """The config with one core and its share of the memory."""
         config = super().config_here()
         cluster = config.cluster
         own = replace(cluster, cpus=1, mem_gb=cluster.mem_gb / cluster.cpus)
@@ -59,7 +59,7 @@ class PackedSupervisor(Supervisor):
 
 
 class Pack:
-    """The job's first process: hands out folds, and sees to what becomes of them."""
+    """The first process of the job: assigns folds to processes, and records failures."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
@@ -71,9 +71,9 @@ class Pack:
         self._signal: signal.Signals | None = None
 
     def run(self) -> AttemptEnd:
-        """All folds that are left; those that ran when the job was killed come last, alone."""
+        """Run all remaining folds; folds that ran when the job was killed come last, one by one."""
         with signal_handlers(SIGNALS, self._note):
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # blocked by `begin`
             states = [(member, _state(*member)) for member in self._members]
             left = [member for member, state in states if state is _LEFT]
             suspects = [member for member, state in states if state is _SUSPECT]
@@ -96,7 +96,7 @@ class Pack:
             wait([end for worker in workers for end in worker.ends], LOOK_S)
             for worker in list(workers):
                 is_free = not worker.is_busy()
-                if is_free and worker.goes_on and queue and not self._is_stopped():
+                if is_free and worker.accepts_more and queue and not self._is_stopped():
                     worker.give(queue.popleft())
                 elif is_free:
                     workers.remove(worker)
@@ -105,8 +105,10 @@ class Pack:
                     worker.send(self._signal)
 
     def _is_stopped(self) -> bool:
-        """Whether no further fold is begun: a signal has come, the time is over, or the command
-        is gone that the job ends with."""
+        """Whether no further fold may begin.
+
+        Reasons are a signal, the time limit, or the end of the command that runs the job.
+        """
         cluster = self._config.cluster
         limit_s = cluster.timeout_h * 3600 - cluster.signal_delay_s / 2
         if self._scheduler.has_time_limit and clock.monotonic() - self._began > limit_s:
@@ -131,10 +133,10 @@ _GOES_ON = (AttemptEnd.TIMEOUT, AttemptEnd.PREEMPTED, AttemptEnd.STOPPED)
 
 
 def _state(paths: FoldPaths, submission: Submission) -> str:
-    """Whether a fold is still to be run, and whether it ran when the job was killed."""
+    """Whether a fold remains, and whether it ran when the job was killed."""
     try:
         attempt = attempts.load(paths)
-    except UnreadableError:  # of a newer version, which has taken the fold
+    except UnreadableError:  # a newer version has taken over the fold
         return _OVER
     if attempt is None or attempt.token != submission.token or attempt.end in _GOES_ON:
         return _LEFT
@@ -142,12 +144,12 @@ def _state(paths: FoldPaths, submission: Submission) -> str:
 
 
 def _load(members: Sequence[Member]) -> None:
-    """Load code and tables before processes are forked, which then share them."""
+    """Load code and tables before the fork, so that processes share them."""
     import fsm_hpc.study.run  # noqa: F401
 
     configs = [submission.config_then for _, submission in members]
     for config in configs:
-        with suppress(UserError, OSError):  # the fold tells
+        with suppress(UserError, OSError):  # the fold reports the error
             load_dataset(config.dataset, config.data_dir, config.allow_changed_data)
     if any(config.solver.name is not SolverName.CLINGO_DL for config in configs):
         from fsm_hpc.search.solvers.native.compiling import ensure_compiled
@@ -162,7 +164,7 @@ class _Worker:
     process: ForkProcess
     connection: Connection
     member: Member | None
-    goes_on: bool = True  # it takes another fold
+    accepts_more: bool = True  # it can run another fold
 
     @classmethod
     def start(cls, member: Member, began: float) -> _Worker:
@@ -176,7 +178,7 @@ class _Worker:
 
     @property
     def ends(self) -> tuple[Connection, int]:
-        """What becomes ready when the process has something to say, or is gone."""
+        """Handles that become ready when the process sends a message or ends."""
         return self.connection, self.process.sentinel
 
     def give(self, member: Member) -> None:
@@ -185,16 +187,16 @@ class _Worker:
             self.connection.send(member)
 
     def is_busy(self) -> bool:
-        """Whether it works on a fold; where it died, its fold says so from now on."""
+        """Whether it works on a fold; records the failure of the fold if the process died."""
         if self.member is None:
             return False
         if self.connection.poll():
             with suppress(EOFError, ConnectionResetError):
-                self.goes_on = self.connection.recv()
+                self.accepts_more = self.connection.recv()
                 self.member = None
         if self.member is not None and not self.process.is_alive():
             _record_death(self.member, self.process)
-            self.member, self.goes_on = None, False
+            self.member, self.accepts_more = None, False
         return self.member is not None
 
     def send(self, number: signal.Signals) -> None:
@@ -211,7 +213,7 @@ class _Worker:
 
 
 def _record_death(member: Member, process: ForkProcess) -> None:
-    """Say of a fold how its process ended, which could not say it itself."""
+    """Record for a fold how its process died."""
     paths, submission = member
     with suppress(OSError, UnreadableError):
         attempt = attempts.load(paths)
@@ -221,28 +223,28 @@ def _record_death(member: Member, process: ForkProcess) -> None:
         is_killed = code == -signal.SIGKILL
         end = AttemptEnd.OUT_OF_MEMORY if is_killed else AttemptEnd.ERROR
         name = signal.Signals(-code).name if code < 0 else f"code {code}"
-        why = ", probably for its memory" if is_killed else ""
-        message = f"its process ended with {name}{why}; the other folds of its job went on"
+        reason = ", probably by the memory limit" if is_killed else ""
+        message = f"its process ended with {name}{reason}; the other folds of its job continued"
         attempts.save(paths, replace(attempt, end=end, message=message))
 
 
 def _run_folds(connection: Connection, began: float) -> None:
-    """The life of a worker: folds until there are no more; after an error a new process goes on."""
+    """Run folds until there are no more; after an error a new process takes over."""
     for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # between folds the first process hears them
+        signal.signal(number, signal.SIG_IGN)  # between folds only the first process handles them
     with suppress(EOFError):
         while True:
             paths, submission = connection.recv()
-            is_well = _run_fold(paths, submission, began)
-            connection.send(is_well)
-            if not is_well:
+            may_continue = _run_fold(paths, submission, began)
+            connection.send(may_continue)
+            if not may_continue:
                 break
     sys.stdout.flush()
     os._exit(0)
 
 
 def _run_fold(paths: FoldPaths, submission: Submission, began: float) -> bool:
-    """Whether the process may go on with another fold."""
+    """Run a fold; returns whether the process may run another one."""
     try:
         _limit_memory(submission.config_then)
         with open_to_append(paths.log) as log:
@@ -250,7 +252,7 @@ def _run_fold(paths: FoldPaths, submission: Submission, began: float) -> bool:
 
         job.begin_attempt(partial(PackedSupervisor, began=began), submission, paths)
     except UserError:
-        return True  # told by the fold
+        return True  # the fold reported it
     except BaseException as error:
         print(f"{paths.folder}: {type(error).__name__}: {error}", flush=True)
         return False
@@ -258,7 +260,7 @@ def _run_fold(paths: FoldPaths, submission: Submission, began: float) -> bool:
 
 
 def _limit_memory(config: Config) -> None:
-    """Let this process have less than a core's share, so that it cannot end the whole job."""
+    """Limit this process to its share of the memory, so that it cannot end the whole job."""
     share_mb = MEMORY_SHARE * config.cluster.mem_gb * 1024 / config.cluster.cpus
     limit_mb = max(share_mb, machine.data_mb() + LEAST_MORE_MB)
     _, most = resource.getrlimit(resource.RLIMIT_DATA)

@@ -1,4 +1,4 @@
-"""Watch over one attempt at a fold: save and requeue when signalled, and say how it ended."""
+"""Supervise one attempt at a fold: save and requeue on a signal, and record the end."""
 
 from __future__ import annotations
 
@@ -37,32 +37,31 @@ if TYPE_CHECKING:
     from fsm_hpc.models.model import Model
     from fsm_hpc.search.solvers.nodes.team import Team
 
-# how soon an attempt notices that the fold is no longer its own, and shows that it lives
-FENCE_S = 2.0
+FENCE_S = 2.0  # interval of heartbeats, and of checks whether the attempt still owns the fold
 SIGNALS = (signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 
 
 class Supervisor:
-    """Watches over one attempt at one fold."""
+    """Supervises one attempt at one fold."""
 
-    follows_parent = True  # where jobs end with the command: when the parent process is gone
-    keeps_best = False  # a stopped `fit` gives its best model, besides the rest being left to do
-    started: float | None = None  # when the command began, where it read the table itself
-    model: Model | None = None  # that `fit` has made
+    follows_parent = True  # if jobs end with the command: stop when the parent process has ended
+    keeps_best = False  # a stopped `fit` also writes its best model so far
+    started: float | None = None  # start of a command that read the table itself
+    model: Model | None = None  # result of `fit`
 
     def __init__(self, submission: Submission, paths: FoldPaths) -> None:
         self.submission, self.paths = submission, paths
         self.stop = threading.Event()
         self.signal: signal.Signals | None = None
         self.is_fenced = False
-        self.lengths_told = 0
-        self.began = clock.monotonic()  # which stands still while the job is suspended
+        self.logged_lengths = 0
+        self.began = clock.monotonic()  # does not count time in which the job is suspended
         self.scheduler = schedulers.named(submission.kind)
         self.environment = self.scheduler.environment()
         self.parent = os.getppid()
         self.attempt = attempts.claim(paths, submission)
         self.log = Log(paths.log, self.attempt)
-        self.tell_losses = nodes.Losses(None, self.warn)
+        self.warn_of_losses = nodes.Losses(None, self.warn)
 
     def run(self) -> AttemptEnd:
         """The whole attempt, from claim to recorded end."""
@@ -76,68 +75,67 @@ class Supervisor:
             try:
                 self.refuse_changed_table(config)
                 with nodes.helpers(config, self.submission, self.paths.log) as helpers:
-                    self.tell_losses = nodes.Losses(helpers, self.warn)
+                    self.warn_of_losses = nodes.Losses(helpers, self.warn)
                     done = self.fold(config, helpers)
             except UserError as error:
                 self.finish(AttemptEnd.BAD_INPUT, str(error))
                 raise
             except MemoryError as error:
-                self.finish(AttemptEnd.OUT_OF_MEMORY, f"Python got no memory: {error}")
+                self.finish(AttemptEnd.OUT_OF_MEMORY, f"Python could not allocate memory: {error}")
                 raise
-            except (KeyboardInterrupt, SystemExit):  # the second Ctrl-C, or nobody reads any more
-                self.finish(AttemptEnd.STOPPED, "at once")
+            except (KeyboardInterrupt, SystemExit):  # a second Ctrl-C, or a closed output
+                self.finish(AttemptEnd.STOPPED, "immediately")
                 raise
             except Exception as error:
-                with suppress(OSError):  # a full disk is often the error
+                with suppress(OSError):  # the error may be a full disk
                     self.log(traceback.format_exc())
                 self.finish(AttemptEnd.ERROR, f"{type(error).__name__}: {error}")
                 raise
             return self.finish(AttemptEnd.FINISHED) if done else self.after_interrupt(config)
 
     def reason_to_resume(self) -> str:
-        """Why a job of another version computes nothing; empty where it is of this one."""
+        """Why a job of another version computes nothing; empty for the same version."""
         then, now = self.submission.code.get("version"), submissions.code_now()["version"]
         if then == now:
             return ""
         return f"queued by fsm_hpc {then}, found fsm_hpc {now}; `resume` submits it with {now}"
 
     def reason_to_give_up(self, config: Config) -> str:
-        """Why a further attempt would be like those before; empty where it may not be."""
+        """Why a further attempt would fail as well; empty if it may succeed."""
         lost, stuck = attempts.lost(self.attempt), attempts.stuck(self.attempt)
         if config.solver.name is SolverName.CLINGO_DL:
-            stuck = 0  # it begins a length anew in every attempt, and its budget ends that
+            stuck = 0  # clingo-dl restarts a length in every attempt until the budget is spent
         if lost + stuck <= config.cluster.max_retries:
             return ""
         if not stuck:
             return f"after {lost} lost attempts"
         return (
-            f"after {stuck} attempts of {config.cluster.timeout_h:g} h that came no further; "
-            "`resume` with a longer cluster.timeout_h may"
+            f"after {stuck} attempts of {config.cluster.timeout_h:g} h without progress; "
+            "run `resume` with a larger cluster.timeout_h"
         )
 
     def config_here(self) -> Config:
-        """The config of the time of submission, with the cores that are really here."""
+        """The submitted config, with the number of threads for the available cores."""
         config = self.submission.config_then
         if few := cores.too_few(config, self.environment):
             self.warn(few)
         then, now = self.submission.code, submissions.code_now()
         if then.get("digest") != now["digest"]:
-            told = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
-            self.warn(f"the code has changed since this job was submitted: {told}")
+            changes = ", ".join(f"{key} {then.get(key)} -> {now[key]}" for key in now)
+            self.warn(f"the code has changed since this job was submitted: {changes}")
         threads = config.solver.threads or min(config.cluster.cpus, cores.here(self.environment))
         return replace(config, solver=replace(config.solver, threads=threads))
 
     def refuse_changed_table(self, config: Config) -> None:
-        """Half of a sweep on one table and half on another would be averaged as one."""
+        """Raise an error if the table changed: folds of two tables must not be averaged."""
         then = self.submission.table
-        if then is None:  # of an older version, or read in this very process
+        if then is None:  # submitted by an older version, or read in this process
             return
         spec, now = config.dataset, load_table(config).digest
         if now != then:
             raise UserError(
-                f"the table {spec.own_path or spec.name} is not the one that was submitted: its "
-                f"digest was {then}, and is {now} now; put the former table back, or submit the "
-                "folds again with this one"
+                f"the table {spec.own_path or spec.name} has changed since submission: its digest "
+                f"was {then} and is {now} now; restore the table, or submit the folds again"
             )
 
     def fold(self, config: Config, helpers: Team | None) -> FoldResult | None:
@@ -178,13 +176,13 @@ class Supervisor:
         return fitted.result
 
     def size(self, config: Config) -> str:
-        """What the solver has, for the log."""
+        """Nodes and threads of the solver, for the log."""
         threads = counted(config.solver.threads or 1, "thread")
         return threads if config.nodes == 1 else f"{config.nodes} nodes of {threads}"
 
     def history(self) -> dict[str, Any]:
-        """All jobs that worked on the result, and what they have to say."""
-        self.tell_losses()
+        """All jobs that worked on the result, and their warnings."""
+        self.warn_of_losses()
         ids = [entry["job_id"] for entry in self.attempt.earlier] + [self.attempt.job_id]
         return {
             "job_ids": list(dict.fromkeys(ids)),
@@ -198,9 +196,9 @@ class Supervisor:
     # ------------------------------------------------------------------------------- how it ends
 
     def after_interrupt(self, config: Config) -> AttemptEnd:
-        """The state is saved; what follows depends on who asked to stop."""
+        """Stop or requeue after the state was saved, depending on the signal."""
         if self.is_fenced:
-            self.log("another attempt has taken this fold over; leaving it alone")
+            self.log("another attempt has taken over this fold; this one stops")
             return AttemptEnd.SUPERSEDED
         if self.signal is not signal.SIGUSR2 or self.environment is None:
             by = self.signal.name if self.signal else "its parent"
@@ -212,8 +210,10 @@ class Supervisor:
         return self.leave(config, self.finish(end, f"after {ran_s:.0f} s"))
 
     def leave(self, config: Config, end: AttemptEnd) -> AttemptEnd:
-        """Requeue the job, or wait for its end: leaving now would look like success, and a
-        preempted job would not come back."""
+        """Requeue the job, or wait until the scheduler ends it.
+
+        The exit code 0 would count as success, and a preempted job would not be requeued.
+        """
         if end is not AttemptEnd.STOPPED:
             requeue_job(self.scheduler, self.attempt.job_id, config, self.log)
         elif not self.scheduler.ends_with_command:
@@ -221,7 +221,7 @@ class Supervisor:
         return end
 
     def finish(self, end: AttemptEnd, message: str = "") -> AttemptEnd:
-        with suppress(OSError):  # attempt.json says so as well
+        with suppress(OSError):  # attempt.json records it as well
             self.log(f"ends: {end.value} {message}".rstrip())
         self.attempt = replace(
             self.attempt,
@@ -235,15 +235,15 @@ class Supervisor:
         return end
 
     def progress(self) -> str:
-        """What a further attempt would have to change to have come further."""
-        if self.paths.trials.exists():  # it only grows
+        """A digest of the state on disk; it changes if an attempt makes progress."""
+        if self.paths.trials.exists():  # the file only grows
             return str(self.paths.trials.stat().st_size)
         return scan_file.progress(scan_file.load(self.paths.scan))
 
-    # ------------------------------------------------------------------------- what goes on beside
+    # ------------------------------------------------------------------------- during the search
 
     def may_write(self) -> bool:
-        """Asked before every write: nothing that a fenced attempt knows may reach the disk."""
+        """Whether the attempt still owns the fold; checked before every write."""
         if not self.is_fenced and not self.is_mine():
             self.is_fenced = True
             self.stop.set()
@@ -252,8 +252,8 @@ class Supervisor:
     def is_mine(self) -> bool:
         try:
             return attempts.is_mine(self.paths, self.attempt)
-        except OSError as error:  # a shared folder has its moments; nobody has taken the fold
-            print(f"cannot look at {self.paths.folder}: {error}")
+        except OSError as error:  # a temporary error of a shared folder; the fold is still owned
+            print(f"cannot read {self.paths.folder}: {error}")
             return True
 
     def save(self) -> None:
@@ -266,9 +266,9 @@ class Supervisor:
         self.save()
 
     def watch(self, state: ScanState) -> None:
-        self.tell_losses()
-        if len(state.lengths) > self.lengths_told:
-            self.lengths_told = len(state.lengths)
+        self.warn_of_losses()
+        if len(state.lengths) > self.logged_lengths:
+            self.logged_lengths = len(state.lengths)
             last = state.lengths[-1]
             self.log(
                 f"length {last.length}: {counted(last.errors, 'error')}, validation "
@@ -276,8 +276,8 @@ class Supervisor:
             )
 
     def begin(self, part: str) -> None:
-        """A part of a `fit` begins."""
-        self.lengths_told = 0
+        """Log that a part of a `fit` begins."""
+        self.logged_lengths = 0
         self.log(part)
 
     def watch_trial(self, count: int, best: float) -> None:
@@ -285,7 +285,7 @@ class Supervisor:
             self.log(f"trial {count}: best validation {best:.4f}")
 
     def is_overdue(self) -> bool:
-        """The signal before the time limit should have come, and has not: some sites send none."""
+        """Whether the signal before the time limit is overdue: some sites send none."""
         cluster = self.submission.config["cluster"]
         limit_s = cluster["timeout_h"] * 3600 - cluster["signal_delay_s"] / 2
         has_limit = self.environment is not None and self.scheduler.has_time_limit
@@ -295,17 +295,19 @@ class Supervisor:
     def signals(self) -> Iterator[None]:
         def stop(number: int, frame: FrameType | None) -> None:
             if self.stop.is_set() and number == signal.SIGINT:
-                raise KeyboardInterrupt  # the second Ctrl-C does not wait
+                raise KeyboardInterrupt  # a second Ctrl-C stops immediately
             self.signal = self.signal or signal.Signals(number)
             self.stop.set()
 
         with signal_handlers(SIGNALS, stop):
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held back by `begin`
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # blocked by `begin`
             yield
 
     def guard(self, over: threading.Event) -> None:
-        """Stop when another attempt takes the fold, when it is cancelled, at the time limit, or
-        when the parent is gone that it ends with."""
+        """Stop if another attempt owns the fold, if it is cancelled, or at the time limit.
+
+        A job that ends with its command also stops when its parent process has ended.
+        """
         is_child = self.follows_parent and self.scheduler.ends_with_command
         while not over.wait(FENCE_S):
             orphaned = is_child and os.getppid() != self.parent
@@ -318,5 +320,5 @@ class Supervisor:
                 self.stop.set()
             if not self.may_write():
                 return
-            if self.scheduler.ends_with_command:  # others know by themselves who lives
+            if self.scheduler.ends_with_command:  # other schedulers know which jobs run
                 heartbeat.touch(self.paths.attempt)

@@ -1,4 +1,4 @@
-"""The schedulers that jobs can be handed to, by the name that conf/cluster gives them."""
+"""The available schedulers, by their names in conf/cluster."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _HERE = Path(__file__).parent
 
 @cache
 def named(name: str) -> Scheduler:
-    """The scheduler of that name: a module of this package, or one beside the user's own config."""
+    """The scheduler of that name: a module of this package or of the user's config folder."""
     path = _modules().get(name)
     if path is None:
         known = ", ".join(sorted(_modules()))
         raise UserError(
-            f"cluster.scheduler: expected one of {known}, found {name!r}; another one is a module "
-            f"cluster/{name}.py beside the file cluster/{name}.yaml of your own config folder"
+            f"cluster.scheduler: expected one of {known}, found {name!r}; to add one, write "
+            f"cluster/{name}.py next to cluster/{name}.yaml in your config folder"
         )
     scheduler: Scheduler = _load(name, path).SCHEDULER()
     return scheduler
 
 
 def of(config: Config) -> Scheduler:
-    """The scheduler that the config names, which has to be here."""
+    """The scheduler of the config; an error if it is not available here."""
     scheduler = named(config.cluster.scheduler)
     if not scheduler.is_available():
         raise UserError(
-            f"cluster.scheduler={scheduler.name}, but {scheduler.title} is not on this machine; "
-            "cluster=local runs the folds here"
+            f"cluster.scheduler={scheduler.name}, but {scheduler.title} is not installed on this "
+            "machine; cluster=local runs the folds here"
         )
     return scheduler
 
 
 def available() -> Iterator[Scheduler]:
-    """The schedulers that jobs can be handed to on this machine."""
+    """The schedulers that are installed on this machine."""
     return (site for name in sorted(_modules()) if (site := named(name)).is_available())
 
 
 def environment_here() -> JobEnvironment | None:
-    """The job that this process is in, whoever runs it."""
+    """The job that this process belongs to, for any scheduler."""
     found = (named(name).environment() for name in sorted(_modules()))
     return next((environment for environment in found if environment is not None), None)
 
@@ -62,7 +62,7 @@ def _modules() -> dict[str, Path]:
 
 
 def _is_scheduler(path: Path) -> bool:
-    """A helper of one, such as `NAME_script.py`, stands beside `NAME.py`."""
+    """Whether it is a scheduler and not a helper module such as `NAME_script.py`."""
     name = path.stem
     is_helper = any(path.with_name(f"{name[:n]}.py").exists() for n in _underscores(name))
     return _NAME.fullmatch(name) is not None and name != "base" and not is_helper

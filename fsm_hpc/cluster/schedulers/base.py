@@ -1,4 +1,4 @@
-"""What a scheduler does for this program: one contract, one module for each scheduler."""
+"""The interface of a scheduler, which one module implements for each scheduler."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold_id import FoldId
 
 SETUP_FAILED = "fsm_hpc: a setup line failed"  # in a job's output, written by its script
-UNLIMITED = 10**9  # of a site that sets no limit
+UNLIMITED = 10**9  # the value of a limit that the site does not set
 
 
 class UnclearError(Exception):
-    """A scheduler gave no answer that says whether it has the jobs."""
+    """It is unknown whether the scheduler accepted the jobs."""
 
 
 class JobState(Enum):
-    """What a scheduler knows of a job."""
+    """The state of a job in the scheduler."""
 
     WAITING = "waiting"
     RUNNING = "running"
     FINISHED = "finished"
     CANCELLED = "cancelled"
     OUT_OF_MEMORY = "out of memory"
-    LOST = "lost"  # with its node, or preempted
+    LOST = "lost"  # its node failed, or it was preempted
     FAILED = "failed"
-    WITHDRAWN = "withdrawn"  # nobody will start it (again)
+    WITHDRAWN = "withdrawn"  # no process will start it again
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """What a scheduler says about a job; a hint, as files decide."""
+    """The status of a job in the scheduler; the files of its fold take precedence."""
 
     state: JobState
-    text: str = ""  # the same in the scheduler's own words
-    reason: str = ""  # why it waits
+    text: str = ""  # the state as the scheduler prints it
+    reason: str = ""  # why the job is waiting
     node: str = ""
-    advice: str = ""  # what makes a held job start
+    advice: str = ""  # how to start a held job
 
     @property
     def is_waiting(self) -> bool:
@@ -55,12 +55,12 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """A scheduler's answers by job id, and its commands that gave none."""
+    """The status of each job by its id, and the commands that gave no usable answer."""
 
     jobs: dict[str, JobStatus] = field(default_factory=dict)
-    silent: tuple[str, ...] = ()
-    garbled: tuple[str, ...] = ()  # those whose answer is not understood
-    queue_answered: bool = True  # only then a job that is not listed has left the queue
+    unanswered: tuple[str, ...] = ()  # commands without an answer
+    garbled: tuple[str, ...] = ()  # commands whose answer has another form than expected
+    queue_answered: bool = True  # if so, a job that is not listed has left the queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class JobRecord:
     output: Path | None = None  # the folder of its script and output
     fold: FoldId | None = None
     host: str = ""
-    process: str = ""  # identity of the process that runs it, or that is to start it
+    process: str = ""  # identity of the process that runs or will start it
     heartbeat: Path | None = None  # a file that this process touches
     has_begun: bool = False
-    is_stopped: bool = False  # at the wish of its user: it does not start again
+    is_stopped: bool = False  # by its user; it does not start again
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +83,39 @@ class Batch:
 
     config: Config
     output: Path  # the folder of script and output
-    name: str  # by which the jobs are found again
+    name: str  # unique; `find` searches for it
     task: Callable[..., Any]
     arguments: tuple[Any, ...]
     count: int | None = None  # of an array; None: a single job
     at_a_time: int = 1
-    after: tuple[str, ...] = ()  # jobs that have to end before
+    after: tuple[str, ...] = ()  # ids of jobs that must end first
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnvironment:
-    """The job that this process is in."""
+    """The job that this process belongs to."""
 
     job_id: str
-    restart: int = 0  # how often the job was started before
+    restart: int = 0  # number of earlier starts of the job
     task: int = 0  # its number in the array
-    cores: int | None = None  # that the scheduler gives to this process; None: it does not say
-    rank: int = 0  # of this process among those that the job starts on its nodes
-    tasks: int = 1  # how many these are
-    step: str = "0"  # which start of processes in the job this is
-    address: str = ""  # of the node that started it
+    cores: int | None = None  # that the scheduler assigns to this process; None: unknown
+    rank: int = 0  # of this process among the tasks of the job
+    tasks: int = 1  # number of tasks
+    step: str = "0"  # id of the job step
+    address: str = ""  # of the node that started the step
 
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """What a site allows."""
+    """The limits of a site."""
 
     max_array_size: int = UNLIMITED
     max_parallel: int = UNLIMITED
-    starts_quickly: bool = False  # a job costs little more than what it runs
+    starts_quickly: bool = False  # the overhead of a job is small
 
 
 class Grade(Enum):
-    """How a check went."""
+    """The outcome of a check."""
 
     OK = "ok"
     WARNING = "warning"  # jobs run, but something is missing
@@ -132,39 +132,41 @@ class Check:
 
 
 class Scheduler(Protocol):
-    """Runs jobs; tests/cluster/schedulers has the contract."""
+    """Runs jobs; tests/cluster/schedulers/test_contract.py tests every implementation."""
 
     name: str  # of its module, and of its file in conf/cluster
     title: str  # in messages
     ends_with_command: bool = False  # its jobs run only while the command that submitted them does
     has_time_limit: bool = True
-    settle_s: float = 0.0  # how long a job may look ended before it is queued again
-    complaint: re.Pattern[str] = re.compile(r"(?!)")  # a line that says why it ended a job: group 1
-    memory_complaint: re.Pattern[bytes] = re.compile(rb"(?!)")  # output that tells of memory
+    settle_s: float = 0.0  # how long a requeued job may be reported as ended
+    end_reason: re.Pattern[str] = re.compile(r"(?!)")  # a line of output; group 1: why a job ended
+    memory_error: re.Pattern[bytes] = re.compile(rb"(?!)")  # output of a job without memory
 
     def is_available(self) -> bool:
         """Whether jobs can be submitted from this machine."""
         ...
 
     def adapted(self, config: Config) -> Config:
-        """The config with what a job is given here."""
+        """The config, adapted to the resources that a job gets here."""
         return config
 
     def submit(self, batch: Batch, before: Callable[[], None] = lambda: None) -> str:
-        """Hand jobs over; the id of the array, or of the one job. `before` is called at the last
-        moment, and raises where they must not be handed over any more."""
+        """Submit jobs; returns the id of the array or of the single job.
+
+        `before` is called immediately before submission and raises an error to prevent it.
+        """
         ...
 
     def report(self, jobs: Collection[JobRecord]) -> JobReport:
-        """What has become of these jobs."""
+        """The status of these jobs."""
         ...
 
     def find(self, names: Collection[str]) -> dict[str, str] | None:
-        """The ids of jobs with these names, of an array that of the array; None: nobody knows."""
+        """The id of the job or array with each name; None: the scheduler gave no answer."""
         ...
 
     def cancel(self, jobs: Sequence[JobRecord]) -> dict[str, str]:
-        """End jobs; the ids of those that may not have ended, and why."""
+        """Cancel jobs; returns the ids of jobs that may still run, with reasons."""
         ...
 
     def requeue(self, job_id: str) -> bool:
@@ -176,28 +178,28 @@ class Scheduler(Protocol):
         ...
 
     def environment(self) -> JobEnvironment | None:
-        """The job of this scheduler that this process is in; None outside of any."""
+        """The job of this scheduler that this process belongs to; None outside of a job."""
         ...
 
     def limits(self, config: Config) -> SiteLimits:
-        """What the site allows for jobs of this config."""
+        """The limits of the site for jobs of this config."""
         ...
 
     def checks(self, config: Config) -> Iterator[Check]:
-        """What `doctor` tells of the site."""
+        """The checks of the site for `doctor`."""
         ...
 
     def outputs(self, job: JobRecord) -> list[Path]:
-        """The files with what a job printed."""
+        """The files with the output of a job."""
         ...
 
     def usage(self, job_ids: Collection[str]) -> dict[str, tuple[float, float]] | None:
-        """Core-seconds set aside for each job and used by it; None where that is not counted."""
+        """Core-seconds allocated to each job and used by it; None without accounting."""
         return None
 
     def is_working(self) -> bool:
-        """Whether jobs of this command are left that end with it."""
+        """Whether jobs are left that run only while this command runs."""
         return False
 
     def close(self) -> None:
-        """The command ends: jobs that run only with it save their state and stop."""
+        """Stop jobs that run only while this command runs; they save their state first."""

@@ -1,4 +1,4 @@
-"""Jobs as processes of this machine, for as long as the command runs that submitted them."""
+"""Jobs as processes of this machine that run while the submitting command runs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from fsm_hpc.system.children import child_environment, module_command
 from fsm_hpc.system.numbers import counted
 
 LOOK_S = 0.1
-BEAT_S = 2.0  # how often the command shows that it lives
-GRACE_S = 60.0  # for the solvers to come back and the states to be saved
-SILENT_S = 300.0  # without a sign of life from another PID namespace: whoever it was is gone
-CONFIRM_S = 6.0  # of watching, before a sign that is that old is believed to be the last
-HEARTBEAT = "waiting"  # touched while jobs of a batch wait for this command
-WORKER = "fsm_hpc.cluster.node.worker"  # what a job is started as, with its folder and number
-COMMANDS = (WORKER, "fsm_hpc", "fsm-hpc")  # the others: what a person starts one fold with
+BEAT_S = 2.0  # interval of the heartbeat of the command
+GRACE_S = 60.0  # for the solvers to stop and the states to be saved
+SILENT_S = 300.0  # without a heartbeat from another PID namespace: the process has ended
+CONFIRM_S = 6.0  # how long an old heartbeat is watched before it counts as the last
+HEARTBEAT = "waiting"  # touched while jobs of a batch wait to be started
+WORKER = "fsm_hpc.cluster.node.worker"  # the module of a job; arguments: folder and number
+COMMANDS = (WORKER, "fsm_hpc", "fsm-hpc")  # the others run a fold in the foreground
 _ID, _RESTART = "FSM_LOCAL_JOB", "FSM_LOCAL_RESTART"
 _TASK, _OUTPUT = "FSM_LOCAL_TASK", "FSM_LOCAL_OUTPUT"
 
@@ -55,7 +55,7 @@ class _Task:
 
     @property
     def requeue(self) -> Path:
-        """Written by a job that is to start again."""
+        """The file that a job writes to be started again."""
         return _requeue_file(self.batch.output, self.number)
 
     @property
@@ -64,7 +64,7 @@ class _Task:
 
 
 class Local(Scheduler):
-    """A queue in the process of the command, and a thread that works through it."""
+    """A queue in the process of the command, and a thread that runs its jobs."""
 
     name = "local"
     title = "this machine"
@@ -82,7 +82,7 @@ class Local(Scheduler):
         return True
 
     def adapted(self, config: Config) -> Config:
-        """With a share of the cores and of the memory of this machine."""
+        """The config with the share of cores and memory that a job gets here."""
         cores = min(config.cluster.cpus, machine.available_cores())
         small = replace(config, cluster=replace(config.cluster, cpus=cores))
         share_gb = machine.physical_mb() / 1024 / self.limits(small).max_parallel / config.nodes
@@ -90,7 +90,7 @@ class Local(Scheduler):
         return replace(small, cluster=replace(small.cluster, mem_gb=mem_gb))
 
     def limits(self, config: Config) -> SiteLimits:
-        """How many folds of this size the machine holds at a time, and the user wants at most."""
+        """The number of folds of this size that may run at the same time."""
         cores = min(config.cluster.cpus, machine.available_cores())
         held = machine.available_cores() // (config.nodes * cores)
         return SiteLimits(
@@ -118,7 +118,7 @@ class Local(Scheduler):
             return bool(self._queue or self._running)
 
     def close(self) -> None:
-        """Running jobs save and stop; waiting ones are not started any more."""
+        """Stop running jobs, which save their state, and discard waiting ones."""
         with self._change:
             self._queue.clear()
             processes = [process for _, process in self._running]
@@ -141,16 +141,16 @@ class Local(Scheduler):
         return JobReport({job.id: _status(job, silent) for job in jobs})
 
     def find(self, names: Collection[str]) -> dict[str, str] | None:
-        """None of them: what a command did not finish to submit has ended with it."""
+        """No job: an incomplete submission ended with its command."""
         return {}
 
     def cancel(self, jobs: Sequence[JobRecord]) -> dict[str, str]:
-        """A job that waits, or that cannot be seen from here, finds the mark in its files."""
+        """Stop running processes; other jobs read in their files that they are cancelled."""
         running = [job for job in jobs if job.has_begun and not job.is_stopped]
-        seen = [job for job in running if process_identity.is_running(job.process)]
+        visible = [job for job in running if process_identity.is_running(job.process)]
         return {
-            job.id: f"{_process(job)} is not shown to work on {job.fold}: it is left alone"
-            for job in seen
+            job.id: f"{_process(job)} may not belong to {job.fold}: it was not stopped"
+            for job in visible
             if not end(job)
         }
 
@@ -164,10 +164,10 @@ class Local(Scheduler):
 
     def warn(self, job_id: str) -> bool:
         with self._change:
-            found = [process for task, process in self._running if task.job_id == job_id]
-        for process in found:
+            processes = [process for task, process in self._running if task.job_id == job_id]
+        for process in processes:
             process.send_signal(signal.SIGUSR2)
-        return bool(found)
+        return bool(processes)
 
     def environment(self) -> JobEnvironment | None:
         job_id = os.environ.get(_ID)
@@ -196,7 +196,7 @@ class Local(Scheduler):
         while self.is_working():
             if time.monotonic() - beat > BEAT_S:
                 beat = time.monotonic()
-                self._show_life()
+                self._touch_heartbeats()
             with self._change:
                 self._collect()
                 while self._queue and len(self._running) < self._queue[0].batch.at_a_time:
@@ -205,14 +205,14 @@ class Local(Scheduler):
             time.sleep(LOOK_S)
         self._thread = None
 
-    def _show_life(self) -> None:
+    def _touch_heartbeats(self) -> None:
         with self._change:
             outputs = {task.batch.output for task in self._queue}
         for output in outputs:
             heartbeat.touch(output / HEARTBEAT)
 
     def _collect(self) -> None:
-        """Take out what has ended, and put back what is to start again."""
+        """Remove ended jobs, and queue those again that requested it."""
         ended = [pair for pair in self._running if pair[1].poll() is not None]
         self._running = [pair for pair in self._running if pair not in ended]
         for task, _ in ended:
@@ -225,7 +225,7 @@ class Local(Scheduler):
 
 
 def job_id_of_process() -> str:
-    """The id of a fold that this process runs or starts."""
+    """The job id of a fold that this process runs or starts."""
     return f"local/{platform.node()}/{os.getpid()}"
 
 
@@ -237,9 +237,9 @@ def _start(task: _Task) -> subprocess.Popen[bytes]:
             module_command(WORKER, str(batch.output), str(task.number)),
             env=child_environment() | own | {_OUTPUT: str(batch.output)},
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,  # the fold's own log has it already
+            stdout=subprocess.DEVNULL,  # the log of the fold contains it
             stderr=log,
-            start_new_session=True,  # Ctrl-C reaches the command, which tells the jobs
+            start_new_session=True,  # Ctrl-C reaches only the command, which signals the jobs
         )
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin as stream:
@@ -273,7 +273,7 @@ def _status(job: JobRecord, silent: dict[Path, bool | None]) -> JobStatus:
     if is_running:
         return _LIVE[job.has_begun]
     if job.has_begun:
-        return JobStatus(JobState.LOST, f"{_process(job)} is gone")
+        return JobStatus(JobState.LOST, f"{_process(job)} has ended")
     return _GONE
 
 
@@ -286,8 +286,10 @@ def _pid(job: JobRecord) -> int:
 
 
 def end(job: JobRecord) -> bool:
-    """Ask the job's process to save and stop; False where its id, its start and its command line
-    do not all show that it is one of this program."""
+    """Signal the process of the job to save and stop.
+
+    False unless process id, start time and command line show that it belongs to this program.
+    """
     pid = _pid(job)
     if pid <= 1 or job.process != process_identity.of(pid):
         return False
@@ -296,13 +298,13 @@ def end(job: JobRecord) -> bool:
     try:
         os.kill(pid, signal.SIGTERM)
     except ProcessLookupError:
-        pass  # it has just ended
+        pass  # it has ended meanwhile
     except PermissionError:
         return False
     return True
 
 
-_GONE = JobStatus(JobState.WITHDRAWN, "stopped before its turn")
+_GONE = JobStatus(JobState.WITHDRAWN, "stopped before it started")
 _LIVE = {
     True: JobStatus(JobState.RUNNING),
     False: JobStatus(JobState.WAITING, reason="waits for a free core"),
@@ -310,14 +312,14 @@ _LIVE = {
 
 
 def _hidden(job: JobRecord, is_silent: bool | None) -> JobStatus:
-    """Of a process of another machine or container only its heartbeat is seen."""
+    """The status of a process of another machine or container, from its heartbeat."""
     if not job.has_begun:
         return _LIVE[False] if is_silent is False else _GONE
     if is_silent:
-        return JobStatus(JobState.LOST, f"no sign of life from {job.host}")
+        return JobStatus(JobState.LOST, f"no heartbeat from {job.host}")
     if is_silent is False and job.process:
         return JobStatus(JobState.RUNNING, reason=f"on {job.host}")
-    return JobStatus(JobState.UNKNOWN, f"runs on {job.host}, if it still does")
+    return JobStatus(JobState.UNKNOWN, f"may still run on {job.host}")
 
 
 SCHEDULER = Local

@@ -20,31 +20,29 @@ from fsm_hpc.cluster.schedulers.base import (
 )
 from fsm_hpc.study.config import Config
 
-# what SLURM gives to a task, and to a job on this node
+# the number of cores of a task, and of a job on this node
 _CORES = ("SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE")
 
 
 class Slurm(Scheduler):
-    """Asks SLURM's commands; submitit writes the script of a job."""
+    """Uses the commands of SLURM; submitit writes the job script."""
 
     name = "slurm"
     title = "SLURM"
     settle_s = 15.0
-    complaint = re.compile(
+    end_reason = re.compile(
         r"(?:slurmstepd|srun|slurmd): error: (?:\*\*\* )?(.*DUE TO [A-Z ]*[A-Z])"
     )
-    memory_complaint = re.compile(
-        rb"oom-kill event|Out Of Memory|Exceeded job memory limit|oom_kill"
-    )
+    memory_error = re.compile(rb"oom-kill event|Out Of Memory|Exceeded job memory limit|oom_kill")
 
     def is_available(self) -> bool:
-        return slurm_commands.is_here()
+        return slurm_commands.is_installed()
 
     def submit(self, batch: Batch, before: Callable[[], None] = lambda: None) -> str:
-        return slurm_script.send(batch, before)
+        return slurm_script.submit(batch, before)
 
     def report(self, jobs: Collection[JobRecord]) -> JobReport:
-        return slurm_commands.ask([job.id for job in jobs])
+        return slurm_commands.query([job.id for job in jobs])
 
     def find(self, names: Collection[str]) -> dict[str, str] | None:
         return slurm_commands.named(names)

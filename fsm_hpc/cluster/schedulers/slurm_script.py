@@ -1,4 +1,4 @@
-"""The script of jobs for SLURM, made by submitit, and what sbatch answers to it."""
+"""Write job scripts for SLURM with submitit, and pass them to sbatch."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from fsm_hpc.study.config import ClusterSettings
 from fsm_hpc.system import files
 from fsm_hpc.system.children import python_path
 
-SBATCH_S = 300.0  # after which no answer is expected any more
-SBATCH_INTERRUPT_TIMEOUT_S = 10.0  # that sbatch has to answer after Ctrl-C
+SBATCH_S = 300.0  # time limit of sbatch
+SBATCH_INTERRUPT_TIMEOUT_S = 10.0  # time limit of sbatch after Ctrl-C
 PICKLE = "task.pkl"
-LAUNCH_AGAIN_S = (5, 20, 60)  # pauses before a launch that failed is tried again
+SRUN_RETRY_S = (5, 20, 60)  # pauses before srun is run again
 
 
-# a node or a task that is lost does not end the others: the first one gives its parts out again
+# if a node or task is lost, the others continue, and the first one reassigns its parts
 NO_KILL_ARGS = ("--no-kill", "--kill-on-bad-exit=0", "--wait=0")
 
 
-def send(batch: Batch, before: Callable[[], None] = lambda: None) -> str:
-    """Hand the jobs to SLURM; the id that it gives them. What they need is there before."""
+def submit(batch: Batch, before: Callable[[], None] = lambda: None) -> str:
+    """Submit jobs to SLURM after writing all files that they need; returns the job id."""
     script = write(batch)
     before()
-    with _outside_of_any_job():
-        return _ask_sbatch(script)
+    with _without_job_variables():
+        return _run_sbatch(script)
 
 
 def write(batch: Batch) -> Path:
-    """The script, and the pickle of the function: a job that starts at once finds it."""
-    # each is a line of the job's script, which must not go on as another
+    """Write the script and the pickle of the function, before any job can start."""
+    # the path is part of a script line, so it must not contain a newline
     if re.search(r"[\x00-\x1f\x7f]", str(batch.output)):
         raise UserError(
-            f"SLURM cannot take a folder with control characters: {str(batch.output)!r}"
+            f"SLURM does not accept a folder with control characters: {str(batch.output)!r}"
         )
     script = batch.output / "jobs.sh"
     files.write_atomically(script, with_srun_retry(submitit_script(batch)))
@@ -52,10 +52,10 @@ def write(batch: Batch) -> Path:
 
 
 def submitit_script(batch: Batch) -> str:
-    """The script that submitit makes, and its pickle beside it.
+    """The script of submitit; its pickle is written next to it.
 
-    All that is private to submitit stands here; pyproject.toml names the one version that it is
-    of, and tests/cluster/schedulers/test_submitit.py says what is relied on.
+    Only this function uses private names of submitit. pyproject.toml pins the version, and
+    tests/cluster/schedulers/test_submitit.py checks the assumptions.
     """
     import submitit
     from submitit.core.utils import DelayedSubmission
@@ -73,34 +73,35 @@ def submitit_script(batch: Batch) -> str:
     return str(executor._make_submission_file_text(executor._submitit_command_str, ""))
 
 
-# of a job that has ended well: submitit's files, and the sign that it has begun
+# files that a successful job removes: those of submitit, and the mark that it has begun
 _LEFT = ('"$FSM_JOB"_submitted.pkl', '"$FSM_JOB"_*_result.pkl', f'"${begin.MARK}"')
 
 
 def with_srun_retry(script: str) -> str:
-    """The script, with its srun tried again where SLURM did not get to start anything.
+    """The script, with srun run again if SLURM did not start the task.
 
-    A controller or a node that answers late fails a launch; what has begun is never begun twice.
+    srun fails if the controller or a node answers late. A task that has begun is never started
+    a second time.
     """
-    *before, launch = script.rstrip().splitlines()
-    if not launch.startswith("srun "):
-        raise RuntimeError(f"expected a script of submitit that ends with srun, found {launch!r}")
-    pauses = " ".join(map(str, (*LAUNCH_AGAIN_S, "no")))
-    again = (
+    *before, srun = script.rstrip().splitlines()
+    if not srun.startswith("srun "):
+        raise RuntimeError(f"expected a script of submitit that ends with srun, found {srun!r}")
+    pauses = " ".join(map(str, (*SRUN_RETRY_S, "no")))
+    loop = (
         f"for pause in {pauses}; do",
-        f"  {launch}",
+        f"  {srun}",
         "  code=$?",
         f"  [ $code -eq 0 ] && rm -f {' '.join(_LEFT)}",
         f'  [ $code -eq 0 -o -e "${begin.MARK}" -o $pause = no ] && exit $code',
-        '  echo "SLURM did not start it (srun: $code); again in $pause s"',
+        '  echo "SLURM did not start the task (srun: exit code $code); retry in $pause s"',
         "  sleep $pause",
         "done",
     )
-    return "\n".join((*before, *again)) + "\n"
+    return "\n".join((*before, *loop)) + "\n"
 
 
-def _ask_sbatch(script: Path) -> str:
-    """Ctrl-C does not reach sbatch, which may have sent its jobs by then, but this process."""
+def _run_sbatch(script: Path) -> str:
+    """Run sbatch in its own session: Ctrl-C must not interrupt it while it submits jobs."""
     try:
         process = subprocess.Popen(
             ["sbatch", str(script)],
@@ -113,7 +114,7 @@ def _ask_sbatch(script: Path) -> str:
     except OSError as error:
         raise UserError(f"sbatch cannot be run: {error}") from None
     try:
-        said, complaint = process.communicate(timeout=SBATCH_S)
+        output, errors = process.communicate(timeout=SBATCH_S)
     except subprocess.TimeoutExpired:
         process.kill()
         raise UnclearError(f"sbatch did not answer within {SBATCH_S:.0f} s") from None
@@ -122,13 +123,13 @@ def _ask_sbatch(script: Path) -> str:
             process.communicate(timeout=SBATCH_INTERRUPT_TIMEOUT_S)
         process.kill()
         raise
-    told = re.search(rb"Submitted batch job (\d+)", said)
-    if process.returncode == 0 and told is not None:
-        return told[1].decode()
-    raise UnclearError(_why((complaint or said).decode(errors="replace")))
+    job_id = re.search(rb"Submitted batch job (\d+)", output)
+    if process.returncode == 0 and job_id is not None:
+        return job_id[1].decode()
+    raise UnclearError(_message_of((errors or output).decode(errors="replace")))
 
 
-# variables of sbatch that are not called as its options are
+# variables of sbatch whose names differ from those of the options
 _VARIABLES = {
     "array": "SBATCH_ARRAY_INX",
     "time": "SBATCH_TIMELIMIT",
@@ -139,21 +140,21 @@ _NEVER = ("SBATCH_WAIT", "SBATCH_WAIT_ALL_NODES", "SBATCH_ARRAY_INX", "SBATCH_JO
 
 
 def _environment(script: str) -> dict[str, str]:
-    """Without what would win over the script: sbatch takes a variable before a line of it.
+    """The environment without variables that would override options of the script.
 
-    SBATCH_JOB_NAME would take away the name that jobs are found by, SBATCH_PARTITION the one that
-    this command has said. What the script does not say stays the shell's to say.
+    SBATCH_JOB_NAME, for example, would replace the name by which `find` identifies jobs. Variables
+    for options that the script does not set remain.
     """
-    said = re.findall(r"^#SBATCH --([a-z-]+)", script, re.MULTILINE)
-    taken = {f"SBATCH_{name.upper().replace('-', '_')}" for name in said}
-    taken |= {_VARIABLES[name] for name in said if name in _VARIABLES} | set(_NEVER)
-    kept = {name: value for name, value in os.environ.items() if name not in taken}
+    options = re.findall(r"^#SBATCH --([a-z-]+)", script, re.MULTILINE)
+    removed = {f"SBATCH_{name.upper().replace('-', '_')}" for name in options}
+    removed |= {_VARIABLES[name] for name in options if name in _VARIABLES} | set(_NEVER)
+    kept = {name: value for name, value in os.environ.items() if name not in removed}
     path = {"PYTHONPATH": os.pathsep.join(python_path())} if "PYTHONPATH" in kept else {}
     return kept | path
 
 
 def parameters(batch: Batch) -> dict[str, Any]:
-    """submitit's parameters for the jobs of a batch."""
+    """The parameters of submitit for the jobs of a batch."""
     config, cluster = batch.config, batch.config.cluster
     chosen = {
         name: getattr(cluster, name)
@@ -169,7 +170,7 @@ def parameters(batch: Batch) -> dict[str, Any]:
         "signal_delay_s": cluster.signal_delay_s,
         "array_parallelism": batch.at_a_time,
         "stderr_to_stdout": True,
-        "wckey": None,  # submitit's own would be refused where wckeys are enforced
+        "wckey": None,  # sites that enforce wckeys refuse that of submitit
         "setup": setup_lines(cluster, batch.output),
         **({} if config.nodes == 1 else {"srun_args": list(NO_KILL_ARGS)}),
         "additional_parameters": {
@@ -183,7 +184,7 @@ def parameters(batch: Batch) -> dict[str, Any]:
 
 
 def _dependency(batch: Batch) -> dict[str, str]:
-    """That the jobs begin when others have ended, and as the user's own options say."""
+    """The option that delays jobs until others have ended, joined with the user's own."""
     if not batch.after:
         return {}
     waits = f"afterany:{':'.join(batch.after)}"
@@ -192,20 +193,20 @@ def _dependency(batch: Batch) -> dict[str, str]:
 
 
 def _joined(value: Any) -> Any:
-    """A list of a config, `[n1, n2]`, as sbatch takes it."""
+    """A list of a config, `[n1, n2]`, in the form that sbatch expects."""
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
 def setup_lines(cluster: ClusterSettings, output: Path) -> list[str]:
-    """Shell lines before the job: cores for srun, what Python needs, then the user's own."""
+    """Shell lines before the job: variables for srun and Python, then those of the user."""
     job = "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
     lines = [
-        # srun does not inherit --cpus-per-task from SLURM 22.05 on
+        # from SLURM 22.05 on, srun does not inherit --cpus-per-task
         'export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"',
-        # with SBATCH_EXPORT=NONE srun would start Python without what is exported here
+        # with SBATCH_EXPORT=NONE, srun would drop the variables that are exported here
         "export SLURM_EXPORT_ENV=ALL",
-        *(f"export {name}={shlex.quote(value)}" for name, value in _handed_on()),
-        # submitit looks for the pickle under the id that only SLURM knows before
+        *(f"export {name}={shlex.quote(value)}" for name, value in _exported_variables()),
+        # submitit expects the job id in the name of the pickle; it is unknown until submission
         f'export FSM_JOB={shlex.quote(str(output))}/"{job}"',
         f'ln -sf {PICKLE} "$FSM_JOB"_submitted.pkl',
         f'export {begin.MARK}="$FSM_JOB"_"${{SLURM_RESTART_COUNT:-0}}"_began',
@@ -219,21 +220,21 @@ def setup_lines(cluster: ClusterSettings, output: Path) -> list[str]:
     return [*lines, f"trap '{failed}' ERR", *cluster.setup, "trap - ERR"]
 
 
-def _handed_on() -> list[tuple[str, str]]:
-    """Variables of ours, which a site may not hand on by itself."""
-    is_ours = ("FSM_", "OMP_WAIT_POLICY")
-    return sorted((k, v) for k, v in os.environ.items() if k.startswith(is_ours))
+def _exported_variables() -> list[tuple[str, str]]:
+    """Variables of this program, which a site may not pass on to jobs."""
+    prefixes = ("FSM_", "OMP_WAIT_POLICY")
+    return sorted((k, v) for k, v in os.environ.items() if k.startswith(prefixes))
 
 
 def python_command(cluster: ClusterSettings) -> str:
-    """What starts Python on a node, with SIGUSR2 held back until the job is ready for it."""
+    """The command that starts Python on a node; it blocks SIGUSR2 until the job is ready."""
     python = cluster.python or shlex.quote(sys.executable)
     return f"{python} {shlex.quote(str(Path(begin.__file__).absolute()))}"
 
 
 @contextmanager
-def _outside_of_any_job() -> Iterator[None]:
-    """Submitting from inside a job must not hand on that job's own limits."""
+def _without_job_variables() -> Iterator[None]:
+    """Remove the variables of the current job, whose limits would apply to submitted jobs."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -249,6 +250,6 @@ def _outside_of_any_job() -> Iterator[None]:
         os.environ.update(inherited)
 
 
-def _why(complaint: str) -> str:
-    lines = [line.removeprefix("sbatch: error: ").strip() for line in complaint.splitlines()]
-    return "; ".join(filter(None, lines)) or "it said nothing that can be understood"
+def _message_of(output: str) -> str:
+    lines = [line.removeprefix("sbatch: error: ").strip() for line in output.splitlines()]
+    return "; ".join(filter(None, lines)) or "sbatch printed no message"

@@ -1,4 +1,4 @@
-"""What a site with SLURM allows, held against what a job asks for."""
+"""Compare the limits of a SLURM site with the resources that a job requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsm_hpc.system.numbers import counted
 
 
 def checks(config: Config) -> Iterator[Check]:
-    """What `doctor` tells of the site; nothing more where the controller does not answer."""
+    """The checks of the site for `doctor`; only one if the controller does not answer."""
     version = (slurm.run("sinfo", "--version") or "").strip()
     answer = slurm.run("squeue", "-h", "-u", str(os.getuid()), "-o", "%T")
     if answer is None:
@@ -31,29 +31,29 @@ def accounting() -> Check:
     """Whether sacct answers."""
     if slurm.run("sacct", "-n", "-X", "-o", "JobID") is not None:
         return Check("sacct", Grade.OK, "answers")
-    text = "does not answer: ends of old jobs are told from files alone"
+    text = "does not answer: how old jobs ended is known from files only"
     return Check("sacct", Grade.WARNING, text)
 
 
 def arrays(config: Config) -> Check:
-    """How large an array may be."""
+    """The largest size of an array."""
     size = slurm.max_array_size()
     text = f"up to {counted(size, 'job')} each, {config.cluster.max_parallel} at a time"
     return Check("arrays", Grade.OK if size > 1 else Grade.WARNING, text)
 
 
 def partition(config: Config) -> Check:
-    """Whether some node of each partition could hold a job of this size and length."""
-    asked = config.cluster.partition
-    rows = _of_partition(asked, "%P|%c|%m|%l", _PARTITION)
+    """Whether some node of each partition has the cores, memory and time for a job."""
+    requested = config.cluster.partition
+    rows = _of_partition(requested, "%P|%c|%m|%l", _PARTITION)
     if rows is None:
-        return Check("partition", Grade.WARNING, "the answer of sinfo is not understood")
+        return Check("partition", Grade.WARNING, "sinfo gave no usable answer")
     groups: dict[str, list[list[str]]] = {}
     for row in rows:
         groups.setdefault(row[0].rstrip("*"), []).append(row)
-    unknown = [name for name in asked.split(",") if name not in groups] if asked else []
+    unknown = [n for n in requested.split(",") if n not in groups] if requested else []
     if unknown or not groups:
-        return Check("partition", Grade.FAILED, f"there is no partition {', '.join(unknown)}")
+        return Check("partition", Grade.FAILED, f"partition {', '.join(unknown)} does not exist")
     checks = [_one_partition(config, name, group) for name, group in groups.items()]
     grades = {check.grade for check in checks}
     grade = grades.pop() if len(grades) == 1 else Grade.WARNING  # jobs run in some of them
@@ -65,13 +65,13 @@ def _one_partition(config: Config, name: str, rows: list[list[str]]) -> Check:
     cpus, memory_mb = (max(_number(row[column]) for row in rows) for column in (1, 2))
     limit_h = max(_hours(row[3]) for row in rows)
     problems = [
-        f"{what}: asked for {asked:g}, at most {most:g}"
-        for what, asked, most in (
+        f"{resource}: {requested:g} requested, at most {most:g} available"
+        for resource, requested, most in (
             ("cores", cluster.cpus, cpus),
             ("memory in GB", cluster.mem_gb, memory_mb / 1024),
             ("hours", cluster.timeout_h, limit_h),
         )
-        if asked > most
+        if requested > most
     ]
     if problems:
         return Check("partition", Grade.FAILED, f"{name}: {'; '.join(problems)}")
@@ -80,25 +80,25 @@ def _one_partition(config: Config, name: str, rows: list[list[str]]) -> Check:
 
 
 def nodes(config: Config) -> Check:
-    """Whether the partition has as many nodes as one fold is to be searched on."""
+    """Whether the partition has as many nodes as one fold requests."""
     rows = _of_partition(config.cluster.partition, "%P|%D", _NODES)
     if rows is None:
-        return Check("nodes", Grade.WARNING, "the answer of sinfo is not understood")
-    most, asked = sum(_number(row[1]) for row in rows), config.nodes
-    text = f"asked for {asked}, at most {most:g}" if asked > most else f"{asked} search a fold"
-    return Check("nodes", Grade.FAILED if asked > most else Grade.OK, text)
+        return Check("nodes", Grade.WARNING, "sinfo gave no usable answer")
+    most, requested = sum(_number(row[1]) for row in rows), config.nodes
+    text = f"{requested} requested, at most {most:g} available"
+    return Check("nodes", Grade.FAILED if requested > most else Grade.OK, text)
 
 
 def _of_partition(name: str | None, fields: str, line: re.Pattern[str]) -> list[list[str]] | None:
-    """What sinfo says of a partition's groups of nodes; without a name, of the default one.
+    """The lines of sinfo about a partition; without a name, about the default partition.
 
-    None where its answer is not of such lines.
+    None if some line has another form.
     """
     which = ("-p", name) if name else ()
     listed = slurm.run("sinfo", "-h", *which, "-o", fields) or ""
-    if not slurm.is_whole(listed, line):
+    if not slurm.all_lines_match(listed, line):
         return None
-    rows = [row.split("|") for row in slurm.understood(listed, line)]
+    rows = [row.split("|") for row in slurm.matching_lines(listed, line)]
     if name is None:
         rows = [row for row in rows if row[0].endswith("*")] or rows
     return rows
@@ -114,7 +114,7 @@ def _number(text: str) -> float:
 
 
 def _hours(text: str) -> float:
-    """SLURM's `days-hours:minutes:seconds`."""
+    """Hours from `days-hours:minutes:seconds`."""
     if text in ("infinite", "UNLIMITED"):
         return float("inf")
     days, _, rest = text.rpartition("-")

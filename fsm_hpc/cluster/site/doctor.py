@@ -1,4 +1,4 @@
-"""Check a site before jobs are spent on it."""
+"""Check a site before jobs are submitted."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from fsm_hpc.study.resources import time_limit_error
 from fsm_hpc.system import files, ownership, terminal
 from fsm_hpc.system.numbers import counted
 
-PROGRESS_S = 10.0  # between two lines that say for how long it has been waiting
-PROBE_S = 180.0  # how long the probe may wait in the queue
+PROGRESS_S = 10.0  # interval of progress lines while it waits
+PROBE_S = 180.0  # how long the test job may wait in the queue
 
 
 def doctor(config: Config, as_json: bool = False) -> int:
-    """Run every check; 0 when jobs can be spent here, 1 when one failed."""
+    """Run all checks; 0 if jobs can be submitted, 1 if a check failed."""
     console = terminal.console()
     checks: list[Check] = []
-    for check in _examine(config):
+    for check in _checks(config):
         checks.append(check)
         if not as_json:
-            word = (f"{check.grade.value:8}", _COLOURS[check.grade])
-            console.print(terminal.styled(word, f" {check.name:16} {check.text}"), soft_wrap=True)
+            grade = (f"{check.grade.value:8}", _COLOURS[check.grade])
+            console.print(terminal.styled(grade, f" {check.name:16} {check.text}"), soft_wrap=True)
     if as_json:
         values = [{"check": c.name, "grade": c.grade.value, "text": c.text} for c in checks]
         print(json.dumps(values, indent=1))
@@ -56,26 +56,27 @@ def doctor(config: Config, as_json: bool = False) -> int:
 _COLOURS = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}
 
 
-def _examine(config: Config) -> Iterator[Check]:
+def _checks(config: Config) -> Iterator[Check]:
     yield _python()
     yield _data(config)
     yield _results(config)
     if config.nodes > 1:
         yield _extra(config)
     scheduler = schedulers.of(config)
-    found = [*_time_limit(config, scheduler)]
-    for check in (*found, *scheduler.checks(config)):
-        found.append(check)
+    checks = [*_time_limit(config, scheduler)]
+    for check in (*checks, *scheduler.checks(config)):
+        checks.append(check)
         yield check
-    if not scheduler.ends_with_command and all(c.grade is not Grade.FAILED for c in found):
+    if not scheduler.ends_with_command and all(c.grade is not Grade.FAILED for c in checks):
         yield from _on_a_node(config)
 
 
 def _time_limit(config: Config, scheduler: Scheduler) -> Iterator[Check]:
-    """Whether a job has time to work before it is told to save."""
+    """Whether a job has time to work before the signal to save."""
     if scheduler.has_time_limit:
         reason = time_limit_error(config.cluster)
-        text = f"{config.cluster.timeout_h:g} h, told {config.cluster.signal_delay_s} s before"
+        signal_delay_s = config.cluster.signal_delay_s
+        text = f"{config.cluster.timeout_h:g} h, signal to save {signal_delay_s} s earlier"
         yield Check("time limit", Grade.FAILED if reason else Grade.OK, reason or text)
 
 
@@ -103,12 +104,12 @@ def _results(config: Config) -> Check:
             free_gb = shutil.disk_usage(folder).free / 2**30
     except OSError as error:
         return Check("results_dir", Grade.FAILED, f"cannot write to {folder}: {error}")
-    told = f"{folder}, {free_gb:.0f} GB free"
+    text = f"{folder}, {free_gb:.0f} GB free"
     shared = ownership.other_writers([folder, folder / config.study])
     if shared:
-        advice = "whoever can write there decides what you resume and cancel: `chmod go-w`"
-        return Check("results_dir", Grade.WARNING, f"{told}; {shared}: {advice}")
-    return Check("results_dir", Grade.OK if free_gb > 1 else Grade.WARNING, told)
+        advice = "others with write access control what you resume and cancel: `chmod go-w`"
+        return Check("results_dir", Grade.WARNING, f"{text}; {shared}: {advice}")
+    return Check("results_dir", Grade.OK if free_gb > 1 else Grade.WARNING, text)
 
 
 def _extra(config: Config) -> Check:
@@ -116,19 +117,21 @@ def _extra(config: Config) -> Check:
         contact.ensure_installed()
     except UserError as error:
         return Check("several nodes", Grade.FAILED, str(error))
-    return Check("several nodes", Grade.OK, f"fsm_hpc[nodes] is installed, for {config.nodes}")
+    return Check(
+        "several nodes", Grade.OK, f"fsm_hpc[nodes] is installed; {config.nodes} nodes per fold"
+    )
 
 
 # ----------------------------------------------------------------------------------- on a node
 
 
 def _on_a_node(config: Config) -> Iterator[Check]:
-    """Send a small job of the same size, and look at what it finds."""
+    """Submit a short test job with the same resources, and report what it finds."""
     folder = config.results_dir.absolute() / f".doctor-{os.getpid()}"
-    folder.mkdir(parents=True, mode=stat.S_IRWXU)  # what a job runs is the user's alone
+    folder.mkdir(parents=True, mode=stat.S_IRWXU)  # only the user may change the files of the job
     short = replace(config.cluster, timeout_h=max(5 / 60, config.cluster.signal_delay_s / 1800))
     probed = replace(config, cluster=short)
-    batch = Batch(probed, folder, "fsm-doctor", probe.look_around, (folder, config))
+    batch = Batch(probed, folder, "fsm-doctor", probe.run, (folder, config))
     try:
         job = _Probe(folder, schedulers.of(config), schedulers.of(config).submit(batch))
         yield from _watch(config, job)
@@ -141,7 +144,7 @@ def _on_a_node(config: Config) -> Iterator[Check]:
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
-    """The small job, and who runs it."""
+    """The test job and its scheduler."""
 
     folder: Path
     scheduler: Scheduler
@@ -156,24 +159,23 @@ class _Probe:
         limit_s: float,
         waiting: Callable[[Seen | None], str] = lambda seen: "",
     ) -> Seen | None:
-        """What the job has written when it is ready; None where it was not before the limit, and
-        before the job was gone."""
-        began, is_gone, report = time.monotonic(), False, _Report()
+        """The report of the job once `is_ready` accepts it; None after the limit or job's end."""
+        began, has_ended, show = time.monotonic(), False, _Progress()
         while True:
             seen = probe.read(self.folder)
             if seen is not None and is_ready(seen):
                 return seen
-            if is_gone or time.monotonic() > began + limit_s:
+            if has_ended or time.monotonic() > began + limit_s:
                 return None
             status = self.status()
-            is_gone = status is not None and not status.is_live
+            has_ended = status is not None and not status.is_live
             reason = f" ({status.reason})" if status is not None and status.is_waiting else ""
-            report(waiting(seen), reason)
-            time.sleep(2 if is_gone else 0.5)  # a shared folder may lag behind
+            show(waiting(seen), reason)
+            time.sleep(2 if has_ended else 0.5)  # files may appear later in a shared folder
 
 
-class _Report:
-    """Lines on standard error for who waits: what is new, and every now and then for how long."""
+class _Progress:
+    """Prints to standard error what it waits for, and regularly for how long."""
 
     def __init__(self) -> None:
         self._began = self._last = time.monotonic()
@@ -189,56 +191,67 @@ class _Report:
 
 def _watch(config: Config, job: _Probe) -> Iterator[Check]:
     began = time.monotonic()
-    seen = job.wait(lambda _: True, PROBE_S, lambda _: f"job {job.id} waits to begin")
+    seen = job.wait(lambda _: True, PROBE_S, lambda _: f"job {job.id} is queued")
     if seen is None:
         yield _no_probe(job)
         return
     waited_s = time.monotonic() - began
-    yield Check("submit", Grade.OK, f"a job of this size began after {waited_s:.0f} s")
+    yield Check(
+        "submit", Grade.OK, f"a test job with these resources started after {waited_s:.0f} s"
+    )
     yield _same_code(seen)
     yield _cores(config, seen)
     yield _requeue(seen)
     yield _compiled(job)
     if config.nodes > 1:
-        yield _together(config, job)
+        yield _between_nodes(config, job)
     job.scheduler.warn(job.id)
     arrived = job.wait(lambda seen: seen.is_signalled, 20)
-    text = "SIGUSR2 reaches the job" if arrived else "SIGUSR2 does not reach the job: no requeue"
+    failure = "SIGUSR2 does not reach the job, so it cannot requeue itself"
+    text = "SIGUSR2 reaches the job" if arrived else failure
     yield Check("signal", Grade.OK if arrived else Grade.FAILED, text)
 
 
 def _no_probe(job: _Probe) -> Check:
     status = job.status()
     if status is not None and status.is_waiting:
-        text = f"job {job.id} still waits after {PROBE_S:.0f} s ({status.reason}); try again later"
+        text = (
+            f"job {job.id} is still queued after {PROBE_S:.0f} s ({status.reason}); try again later"
+        )
         return Check("submit", Grade.WARNING, text)
     ends = (files.read_end(path, 300) for path in job.folder.glob("*_log.out"))
     output = " ".join(end.decode(errors="replace") for end in ends).strip()
     state = status.text if status is not None else "unknown"
-    text = f"job {job.id} ended ({state}) before it wrote to {job.folder}: is it shared? {output}"
+    text = (
+        f"job {job.id} ended ({state}) before it wrote to {job.folder}; "
+        f"check that all nodes share this folder. {output}"
+    )
     return Check("submit", Grade.FAILED, text)
 
 
 def _same_code(seen: Seen) -> Check:
     if seen.code == provenance.code_digest():
         return Check("python on node", Grade.OK, f"{seen.python} on {seen.host}, the same code")
-    text = f"{seen.host} has other code ({seen.code}) than here ({provenance.code_digest()})"
+    text = (
+        f"{seen.host} has other code ({seen.code}) than this machine ({provenance.code_digest()})"
+    )
     return Check("python on node", Grade.FAILED, text)
 
 
 def _cores(config: Config, seen: Seen) -> Check:
-    asked, text = config.cluster.cpus, f"asked for {config.cluster.cpus}, may use {seen.cores}"
-    if seen.cores >= asked:
+    requested = config.cluster.cpus
+    text = f"{requested} requested, {seen.cores} available"
+    if seen.cores >= requested:
         return Check("cores", Grade.OK, text)
     if seen.cores < seen.cores_of_node:
         return Check("cores", Grade.FAILED, text)
-    return Check("cores", Grade.WARNING, f"{text}; the node itself has only {seen.cores_of_node}")
+    return Check("cores", Grade.WARNING, f"{text}; the node has only {seen.cores_of_node}")
 
 
 def _requeue(seen: Seen) -> Check:
     if seen.can_requeue:
-        return Check("requeue", Grade.OK, "the scheduler answers on the node: time-outs requeue")
-    text = "the scheduler does not answer on the node: after a time-out use `resume`"
+        return Check("requeue", Grade.OK, "jobs can requeue themselves at their time limit")
+    text = "the scheduler does not answer on the node: after a time limit run `resume`"
     return Check("requeue", Grade.WARNING, text)
 
 
@@ -246,19 +259,19 @@ def _compiled(job: _Probe) -> Check:
     seen = job.wait(
         lambda seen: seen.compile_s is not None,
         probe.COMPILE_S,
-        lambda seen: f"on the node: {(seen and seen.doing) or 'the solver is made ready'}",
+        lambda seen: f"on the node: {(seen and seen.doing) or 'compiling the solver'}",
     )
     if seen is None:
-        text = "the node did not get the solver compiled; the first fold there will"
+        text = "not compiled within the time limit; the first fold on the node will compile it"
         return Check("solver", Grade.WARNING, text)
     return Check("solver", Grade.OK, f"compiled for the node's processor ({seen.compile_s:.0f} s)")
 
 
-def _together(config: Config, job: _Probe) -> Check:
-    waiting = "the other nodes join, once they have compiled the solver"
+def _between_nodes(config: Config, job: _Probe) -> Check:
+    waiting = "waiting for the other nodes, which compile the solver first"
     seen = job.wait(lambda seen: seen.joined is not None, probe.JOIN_S + 30, lambda _: waiting)
-    joined, asked = (seen and seen.joined) or 0, config.nodes - 1
-    text = f"{joined} of {asked} other nodes connect to the first"
-    if joined == asked:
+    joined, expected = (seen and seen.joined) or 0, config.nodes - 1
+    text = f"{joined} of {expected} other nodes connect to the first"
+    if joined == expected:
         return Check("between nodes", Grade.OK, text)
-    return Check("between nodes", Grade.WARNING, f"{text}: the others would search without them")
+    return Check("between nodes", Grade.WARNING, f"{text}; a search would not use the rest")

@@ -1,4 +1,4 @@
-"""What `doctor` runs on a node: look around, and wait for a signal."""
+"""The test job of `doctor`: report on the node, and wait for a signal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from fsm_hpc.system import files, serialization
 FILE = "probe.json"
 WAIT_S = 60.0
 COMPILE_S = 240.0  # on a busy node
-JOIN_S = 150.0  # for the other nodes to be there, which may have to compile the solver first
+JOIN_S = 150.0  # for other nodes to connect; they may have to compile the solver first
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the node is like from inside a job, as far as the job has come."""
+    """What the job has reported so far."""
 
     host: str
     python: str
@@ -34,15 +34,14 @@ class Seen:
     cores: int
     cores_of_node: int
     can_requeue: bool  # the scheduler answers on the node
-    doing: str = ""  # for who waits
-    compile_s: float | None = None  # how long the solver was compiled; None while it is
-    joined: int | None = None  # how many other nodes connect to this one
-    is_signalled: bool = False  # SIGUSR2 came
+    doing: str = ""  # the current step
+    compile_s: float | None = None  # duration of the compilation; None until it ends
+    joined: int | None = None  # number of other nodes that connected to this one
+    is_signalled: bool = False  # SIGUSR2 was received
 
 
-def look_around(folder: Path, config: Config) -> None:
-    """Write what is here, then that the solver is compiled, how many nodes joined, and whether
-    SIGUSR2 came."""
+def run(folder: Path, config: Config) -> None:
+    """Write a report, and update it after compilation, connections and SIGUSR2."""
     if nodes.is_helper():
         nodes.help_job(folder, config)
         return
@@ -75,20 +74,20 @@ def look_around(folder: Path, config: Config) -> None:
 
 
 def read(folder: Path) -> Seen | None:
-    """What the job has written so far; None before it has begun."""
+    """The report of the job so far; None before it has begun."""
     saved = serialization.read(folder / FILE)
     return None if saved is None else serialization.convert(Seen, saved, FILE)
 
 
 def _scheduler_answers(config: Config) -> bool:
-    """Whether the scheduler knows of this job, asked from inside it."""
+    """Whether the scheduler, queried from the node, lists this job."""
     scheduler = schedulers.of(config)
     job = scheduler.environment()
     return job is not None and job.job_id in scheduler.report([JobRecord(job.job_id)]).jobs
 
 
 def _joined(folder: Path, count: int) -> int:
-    """How many of the job's other nodes connect to this one, as they would to a search."""
+    """How many other nodes of the job connect to this one, as they would for a search."""
     until = time.monotonic() + JOIN_S
     with nodes.team_of_job(folder) as team:
         while team.ready() < count and time.monotonic() < until:

@@ -1,1 +1,1 @@
-"""Look at folds: what their files and schedulers say, and what that amounts to."""
+"""Read, classify, select and show folds."""

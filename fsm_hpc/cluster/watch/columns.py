@@ -1,4 +1,4 @@
-"""The columns of `status`: what is shown of a fold in a table, and what `--json` has of it."""
+"""The columns of `status`, in its table and in `--json`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,11 @@ from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import clock, percent
 from fsm_hpc.system.terminal import styled
 
-COLOURS = {
-    FoldState.DONE: "green",
-    FoldState.OUT_OF_MEMORY: "red",
-    FoldState.RUNNING: "cyan",
-    FoldState.QUEUED: "blue",
-    FoldState.UNKNOWN: "magenta",
-    FoldState.LOST: "red",
-    FoldState.FAILED: "red",
-    FoldState.MISSING: "dim",
-}
-LONGEST_REASON = 80  # letters of a reason in a table
+LONGEST_REASON = 80  # characters of a reason in a table
 
 
 def coloured(state: FoldState, text: str = "") -> Text:
-    return styled((text or state.value, COLOURS.get(state, "yellow")))
+    return styled((text or state.value, state.colour))
 
 
 def is_long(reason: str) -> bool:
@@ -39,12 +29,12 @@ def is_long(reason: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StatusColumn:
-    """One fact of a fold."""
+    """One column of `status`."""
 
     key: str  # in `--json`
     value: Callable[[FoldStatus], Any]
-    heading: str = ""  # in the table; without one it is in `--json` only
-    cell: Callable[[Any], str | Text] = str  # of a value that is there
+    heading: str = ""  # in the table; empty: only in `--json`
+    cell: Callable[[Any], str | Text] = str  # text of a value that is not None
 
 
 COLUMNS = (
@@ -95,7 +85,7 @@ def _fold(status: FoldStatus) -> int | str:
 
 
 def _test(status: FoldStatus) -> float | None:
-    """None also of a `fit` without cross-validation."""
+    """The accuracy on held-out rows; None for a `fit` without cross-validation."""
     return (
         status.final.accuracy.test if status.final and status.final.rows.get("test") != 0 else None
     )
@@ -118,23 +108,23 @@ def fold_rows(statuses: Iterable[FoldStatus]) -> Table:
     """One row per fold."""
     shown = [column for column in COLUMNS if column.heading]
     rows = [[_cell(column, column.value(status)) for column in shown] for status in statuses]
-    return table([column.heading for column in shown[len(PLACE) :]], rows)
+    return table([column.heading for column in shown[len(GROUP) :]], rows)
 
 
 def _cell(column: StatusColumn, value: Any) -> str | Text:
     return "" if value is None else column.cell(value)
 
 
-PLACE = ("dataset", "method", "variant")
-MOST_ROWS = 500  # of a table: nobody reads more, and each takes a millisecond
+GROUP = ("dataset", "method", "variant")
+MOST_ROWS = 500  # of a table; each row takes a millisecond
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
-    """A table that begins with PLACE; folds without a variant are `plain` where others have one."""
+    """A table that begins with GROUP; folds without a variant are `plain` if others have one."""
     shown = rows[:MOST_ROWS]
     if any(row[2] for row in rows):
         shown = [(*row[:2], row[2] or PLAIN, *row[3:]) for row in shown]
-    grid = terminal.table((*PLACE, *headings), shown)
+    grid = terminal.table((*GROUP, *headings), shown)
     if len(rows) > MOST_ROWS:
         grid.caption = f"and {len(rows) - MOST_ROWS:,} more rows; dataset=... or method=... select"
         grid.caption_justify = "left"

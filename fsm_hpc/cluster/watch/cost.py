@@ -1,4 +1,4 @@
-"""Core-hours: what a sweep has been given and has used, and what it may need."""
+"""Core-hours that a sweep was allocated, has used and will probably need."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from fsm_hpc.system.numbers import counted
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What folds without a final result may take, and what that is based on."""
+    """An estimate for folds without a final result, and its basis."""
 
     core_hours: float
-    folds: int  # that this is said of
-    others: int  # of whose dataset and method no fold has ended
-    done: int  # folds that have ended, of the dataset and method of one of them
+    folds: int  # number of folds that the estimate covers
+    others: int  # folds of datasets and methods without a finished fold
+    done: int  # finished folds that the estimate uses
 
     @property
     def basis(self) -> str:
-        """In words."""
+        """The basis of the estimate in words."""
         same = counted(self.done, "done fold")
-        return f"from {same} of the same dataset and method, and the time that open ones have had"
+        return f"from {same} of the same dataset and method, and the time used by open folds"
 
 
 def expected(all_: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> Expected:
-    """The hours of all folds of a dataset and method, for each of them that is done.
+    """The core-hours of all folds of a dataset and method, divided by the number of done folds.
 
-    The mean of the done ones alone is too small: the quick folds are done first. Those that are
-    open have had their time without an end, which counts as well.
+    The mean of the done folds alone is too small, because quick folds are done first. So the
+    time that open folds have used counts as well.
     """
     open_ids = {status.ref.id for status in open_}
     done: dict[tuple[str, str], list[FoldStatus]] = {}
@@ -51,7 +51,7 @@ def expected(all_: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> Expecte
 
 
 def _each(done: Sequence[FoldStatus], open_: Sequence[FoldStatus]) -> float:
-    """Core-hours for each end that has come."""
+    """Core-hours per finished fold."""
     cores = fmean(map(_cores, done))
     had = sum(_core_hours(status, cores) for status in open_)
     return (sum(_core_hours(status, cores) for status in done) + had) / len(done)
@@ -63,26 +63,26 @@ def _cores(status: FoldStatus) -> int:
 
 
 def _core_hours(status: FoldStatus, cores: float) -> float:
-    """What it was searched for, as its row shows it; `cores`: where its own are not known."""
+    """Elapsed time multiplied by cores; `cores` is used if those of the fold are unknown."""
     if status.result is not None:
         return status.result.seconds.total * _cores(status) / 3600
     return (status.elapsed_s or 0.0) * cores / 3600
 
 
-def told(statuses: Sequence[FoldStatus]) -> str:
-    """A line for `status` on the folds that it shows; empty where there is nothing to tell."""
+def summary(statuses: Sequence[FoldStatus]) -> str:
+    """The line of `status` about core-hours; empty without any information."""
     return "; ".join(filter(None, (_counted(statuses), *_of_rows(statuses))))
 
 
 def _counted(statuses: Sequence[FoldStatus]) -> str:
-    """The scheduler's own count over all jobs and their restarts; empty where there is none."""
+    """Core-hours of all jobs and restarts from the scheduler; empty without accounting."""
     jobs = {job for status in statuses for job in _jobs(status)}
     usage = next(filter(None, (site.usage(jobs) for site in schedulers.available())), None)
     if not usage:
         return ""
     allocated_h, used_h = (sum(part) / 3600 for part in zip(*usage.values(), strict=True))
-    if not used_h:  # that may come some time after a job's end, or never
-        return f"core-hours: {_hours(allocated_h)} allocated (what was used is not counted yet)"
+    if not used_h:  # it may appear some time after the job has ended, or never
+        return f"core-hours: {_hours(allocated_h)} allocated (use is not recorded yet)"
     return f"core-hours: {_hours(used_h)} used of {_hours(allocated_h)} allocated"
 
 
@@ -101,7 +101,7 @@ def _of_rows(statuses: Sequence[FoldStatus]) -> Iterator[str]:
     more = expected(statuses, [status for status in statuses if not status.is_done])
     if more.folds:
         open_ = counted(more.folds, "open fold")
-        unknown = f"; nothing to go by for {more.others}" if more.others else ""
+        unknown = f"; no estimate for {more.others}" if more.others else ""
         yield f"about {_hours(more.core_hours)} more for {open_} ({more.basis}{unknown})"
 
 

@@ -1,4 +1,4 @@
-"""Read what a fold has left on disk, quickly enough for ten thousand of them."""
+"""Read the files of folds, quickly enough for ten thousand folds."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _MAY_BE_REQUEUED = (None, AttemptEnd.TIMEOUT, AttemptEnd.PREEMPTED, AttemptEnd.S
 
 @dataclass(frozen=True, slots=True)
 class FoldRef:
-    """A fold to look at; without a config where it is known from its files only."""
+    """A fold and its paths; without a config if it is known from its files only."""
 
     id: FoldId
     paths: FoldPaths
     config: Config | None = None
-    data_digest: str | None = None  # of the table as it is now, where somebody has read it
+    data_digest: str | None = None  # of the current table, if it has been read
 
 
 @dataclass(frozen=True, slots=True)
 class FoldFiles:
-    """All that the files of a fold say."""
+    """The content of all files of a fold."""
 
     ref: FoldRef
     result: FoldResult | None = None
@@ -49,12 +49,12 @@ class FoldFiles:
     attempt: Attempt | None = None
     scan: ScanFacts = field(default_factory=ScanFacts)
     is_tuning: bool = False  # a baseline has finished trials
-    is_open: bool = False  # nobody knows whether its scheduler has its job
-    damage: tuple[str, ...] = ()  # why some of its files are not understood
-    newer: str = ""  # which of them a newer version wrote
+    is_open: bool = False  # it is unknown whether the scheduler accepted its job
+    damage: tuple[str, ...] = ()  # errors in its files
+    newer: str = ""  # files that a newer version wrote
     trouble: str = ""  # why its files could not be read
-    under_way: str = ""  # the fold that judges a rule which is found already
-    outdated: int = 0  # files of other rows or settings that are kept beside
+    under_way: str = ""  # the current fold of the cross-validation of a rule
+    outdated: int = 0  # number of renamed files of other rows or settings
     verification: Verification | None = None  # of the result, by the independent checker
 
     @property
@@ -68,28 +68,28 @@ class FoldFiles:
 
     @property
     def generation(self) -> int:
-        """The largest of its submission, its attempt and its result."""
+        """The largest generation of its submission, attempt and result."""
         done = self.result.provenance if self.result else {}
         records = (self.submission, self.attempt)
         return max(generations.in_values(done), *(r.generation for r in records if r), 0)
 
     @property
     def current(self) -> Attempt | None:
-        """The attempt of the last submission; None where no job of it has begun."""
+        """The attempt of the last submission; None if its job has not begun."""
         if self.attempt is None or self.submission is None:
             return None
         return self.attempt if self.attempt.token == self.submission.token else None
 
     @property
     def is_unsettled(self) -> bool:
-        """The files leave open whether somebody works on the fold."""
+        """The files do not show whether a job works on the fold."""
         if self.submission is None or self.submission.job_id is None:
             return False
         return self.current is None or self.current.end in _MAY_BE_REQUEUED
 
     @property
     def job(self) -> JobRecord | None:
-        """The job that the fold was handed over as."""
+        """The job of the last submission."""
         submission, attempt = self.submission, self.current
         if submission is None or submission.job_id is None:
             return None
@@ -119,7 +119,7 @@ class FoldFiles:
             return "resumes at the final formula"
         if self.is_tuning:
             return "resumes with its finished trials"
-        return f"resumes at length {self.scan.length}" if self.scan.length else "starts anew"
+        return f"resumes at length {self.scan.length}" if self.scan.length else "starts again"
 
 
 def of_sweep(configs: Sequence[Config]) -> list[FoldRef]:
@@ -136,7 +136,7 @@ def on_disk(study: Path) -> Iterator[FoldRef]:
 
 
 def read_all(refs: Sequence[FoldRef]) -> list[FoldFiles]:
-    """The files of many folds; what the indexes of their studies have is not read again."""
+    """The files of many folds; finished folds come from the index of their study."""
     roots = [ref.paths.study.root for ref in refs]
     studies = {root: _Study(StudyPaths(root)) for root in dict.fromkeys(roots)}
     folds = [_read(ref, studies[root]) for ref, root in zip(refs, roots, strict=True)]
@@ -146,14 +146,14 @@ def read_all(refs: Sequence[FoldRef]) -> list[FoldFiles]:
 
 
 class _Study:
-    """What is read once for all folds of a study."""
+    """Files that are read once for all folds of a study."""
 
     def __init__(self, study: StudyPaths) -> None:
         self.index, self.records = ResultIndex(study), arrays.records(study)
 
 
 def _read(ref: FoldRef, study: _Study) -> FoldFiles:
-    """An error of one fold is its `trouble`, and does not hide the other folds."""
+    """The files of one fold; an error is its `trouble`, so that other folds are still read."""
     try:
         content = _files(ref, study)
     except OSError as error:
@@ -165,7 +165,7 @@ def _read(ref: FoldRef, study: _Study) -> FoldFiles:
 
 
 def _files(ref: FoldRef, study: _Study) -> FoldFiles:
-    """A result of the last submission is enough; else all files are read."""
+    """Only the result if it belongs to the last submission; else all files."""
     paths, known = ref.paths, study.index.get(ref.paths)
     if known is not None and known.result.id == ref.id:
         return FoldFiles(
@@ -186,7 +186,7 @@ def _files(ref: FoldRef, study: _Study) -> FoldFiles:
 
 
 def _names_in(folder: Path) -> Set[str] | None:
-    """The names of all files in a folder; None where there is no folder."""
+    """The names of all files in a folder; None if the folder does not exist."""
     try:
         return set(os.listdir(folder))  # noqa: PTH208 - a Path for each is slower
     except (FileNotFoundError, NotADirectoryError):
@@ -214,7 +214,7 @@ def _with_other_files(
         submission = records.newest(paths, submission)
     attempt = content(FoldPaths.attempt.name, lambda: attempts.read(paths))
     scan = scan_file.facts(content(FoldPaths.scan.name, lambda: scan_file.read(paths.scan)))
-    # an array that is not read may have a fold without a record
+    # a fold without a record may be listed in an array that cannot be read
     is_unknown = submission is None and done is None and not damage
     errors = [*damage, *(records.errors if is_unknown else ())]
     return FoldFiles(
@@ -234,7 +234,7 @@ def _with_other_files(
 
 
 def _cross_validation(paths: FoldPaths, submission: Submission | None) -> str:
-    """`fold 3 of 10`, once the fold `all` has its formula and its folds have begun."""
+    """`cross-validation fold 3 of 10`, once the fold `all` has its formula; else empty."""
     folds = list(paths.cross_validation.folds_on_disk()) if submission else []
     if submission is None or not folds:
         return ""
@@ -244,7 +244,7 @@ def _cross_validation(paths: FoldPaths, submission: Submission | None) -> str:
 
 
 def newer_files(ref: FoldRef) -> str:
-    """Which files of a fold a newer version wrote: this version must not replace them."""
+    """Files of a fold that a newer version wrote; this version must not replace them."""
     damage: list[UnreadableError] = []
     done = _understood(lambda: result.read(ref.paths.result, ref.id), damage)
     names = _names_in(ref.paths.folder) or set()
@@ -252,7 +252,7 @@ def newer_files(ref: FoldRef) -> str:
 
 
 def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> T | None:
-    """The content of a file; None where it is not understood, with the error in `damage`."""
+    """The content of a file; None if it cannot be read, with the error in `damage`."""
     try:
         return read()
     except UnreadableError as error:

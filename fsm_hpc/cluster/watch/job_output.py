@@ -1,4 +1,4 @@
-"""What a job printed, and why it ended without recording an end: from its output and its log."""
+"""Find in the output and log of a job why it ended without recording an end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fsm_hpc.cluster.schedulers.base import SETUP_FAILED
 from fsm_hpc.cluster.watch.fold_files import FoldFiles
 from fsm_hpc.system import files
 
-MOST_BYTES = 16_000  # of the end of a file that are read
-OUTPUT_BYTES = 32_000  # of a job's output, at its end: a traceback follows the reason
-MOST_LETTERS = 500  # of a reason
-SMALLEST_ROOM = 4096  # bytes: a disk with less takes no file of ours
+MOST_BYTES = 16_000  # that are read at the end of a file
+OUTPUT_BYTES = 32_000  # more for the output of a job: a traceback follows the reason
+MOST_CHARACTERS = 500  # of a reason
+LEAST_FREE_BYTES = 4096  # a disk with less counts as full
 _LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (\S+\.\d+) (.*)")  # a line of joblog.Log
-_CUT_OFF = re.compile(r"[\d-]{1,10}( [\d:]{0,8}( \S*)?)?")  # how such a line begins
-# what a system says of a file, a program or memory, whoever prints it
+_CUT_OFF = re.compile(r"[\d-]{1,10}( [\d:]{0,8}( \S*)?)?")  # an incomplete line of this form
+# error messages of the system about files, programs and memory
 _SYSTEM = re.compile(
     r"No space left on device|[Qq]uota exceeded|Permission denied|Read-only file system"
     r"|Input/output error|Stale file handle|No such file or directory|bad interpreter"
@@ -30,7 +30,7 @@ _MEMORY = re.compile(r"MemoryError|Cannot allocate memory|[Oo]ut [Oo]f [Mm]emory
 
 
 def job_outputs(fold: FoldFiles) -> list[Path]:
-    """The files with what the job of a fold printed."""
+    """The files with the output of the job of a fold."""
     job, submission = fold.job, fold.submission
     if job is None or submission is None:
         return []
@@ -38,8 +38,10 @@ def job_outputs(fold: FoldFiles) -> list[Path]:
 
 
 def startup_error(fold: FoldFiles) -> str:
-    """What a job wrote that ended before it claimed its fold: a setup line of the user's failed,
-    or something could not be read; else nothing."""
+    """Why a job ended before it claimed its fold; empty if its output has no reason.
+
+    A setup line of the user failed, or a file could not be read.
+    """
     for path in job_outputs(fold):
         for line in last_lines(path, OUTPUT_BYTES):
             if line.startswith((SETUP_FAILED, arrays.CANNOT_BEGIN)):
@@ -48,42 +50,40 @@ def startup_error(fold: FoldFiles) -> str:
 
 
 def error(fold: FoldFiles) -> str:
-    """The error that ended the job; empty where nothing tells of one."""
+    """The error that ended the job; empty if its output has none."""
     errors = [text for lines in _texts(fold) for text in _errors(lines)]
-    return errors[-1][:MOST_LETTERS] if errors else ""
+    return errors[-1][:MOST_CHARACTERS] if errors else ""
 
 
 def is_memory_error(text: str) -> bool:
     return _MEMORY.search(text) is not None
 
 
-def tells_of_memory(fold: FoldFiles) -> bool:
-    """Whether the output says that the last attempt was killed for its memory."""
+def shows_memory_error(fold: FoldFiles) -> bool:
+    """Whether the output shows that the memory limit ended the last attempt."""
     if fold.submission is None or fold.current is None:
         return False
-    complaint = schedulers.named(fold.submission.kind).memory_complaint
-    return any(complaint.search(files.read_end(path, 4000)) for path in job_outputs(fold))
+    pattern = schedulers.named(fold.submission.kind).memory_error
+    return any(pattern.search(files.read_end(path, 4000)) for path in job_outputs(fold))
 
 
 def scheduler_reason(fold: FoldFiles) -> str:
-    """Why the scheduler says that it ended the job, such as its time limit."""
+    """Why the scheduler ended the job, such as its time limit; empty if unknown."""
     if fold.submission is None:
         return ""
-    complaint = schedulers.named(fold.submission.kind).complaint
-    matches = [
-        match for lines in _texts(fold) for line in lines if (match := complaint.match(line))
-    ]
+    pattern = schedulers.named(fold.submission.kind).end_reason
+    matches = [match for lines in _texts(fold) for line in lines if (match := pattern.match(line))]
     return str(matches[-1][1]) if matches else ""
 
 
 def full_disk(fold: FoldFiles) -> str:
-    """Said where a job could not even write its reason."""
+    """A note that the disk is full, so that a job could not write its reason; else empty."""
     folder = fold.ref.paths.folder
     try:
         disk = os.statvfs(folder)
     except OSError:
         return ""
-    is_full = disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < SMALLEST_ROOM
+    is_full = disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES
     return f"no space is left on the disk of {folder}" if is_full else ""
 
 
@@ -92,7 +92,7 @@ def last_lines(path: Path, most_bytes: int = MOST_BYTES) -> list[str]:
 
 
 def _texts(fold: FoldFiles) -> Iterator[list[str]]:
-    """The lines that the last attempt has left, file by file; its own log comes last."""
+    """The lines of the last attempt in each file; the log of the fold comes last."""
     attempt = fold.current
     who = f"{attempt.job_id}.{attempt.restart}" if attempt else ""
     for path in job_outputs(fold):
@@ -103,7 +103,7 @@ def _texts(fold: FoldFiles) -> Iterator[list[str]]:
 
 
 def _is_older(path: Path, other: Path) -> bool:
-    """Whether both files are there, and the second has changed since the first has."""
+    """Whether both files exist and the first was changed before the second."""
     try:
         return path.stat().st_mtime_ns < other.stat().st_mtime_ns
     except OSError:
@@ -111,8 +111,10 @@ def _is_older(path: Path, other: Path) -> bool:
 
 
 def _lines(path: Path, who: str) -> list[str]:
-    """What is in the file from the first line of this attempt on, without the times; where it has
-    none, what comes after the lines of others."""
+    """The lines from the first line of this attempt on, without times.
+
+    If the attempt logged nothing: the lines after those of other attempts.
+    """
     texts = last_lines(path)
     if texts and _CUT_OFF.fullmatch(texts[-1]):  # by a full disk
         texts.pop()
@@ -125,7 +127,7 @@ def _lines(path: Path, who: str) -> list[str]:
 
 
 def _errors(lines: Iterable[str]) -> Iterator[str]:
-    """The last line of every traceback, and every line in which the system complains."""
+    """The last line of every traceback, and every line with a system error."""
     in_traceback, is_ignored = False, False
     for line in lines:
         if line.startswith("Exception ignored in"):

@@ -1,4 +1,4 @@
-"""Print the logs of folds, and what their jobs printed where a fold could not."""
+"""Print the logs of folds, and the output of jobs that failed early."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fsm_hpc.system import files
 FEW_LINES = 10  # of each fold when several are shown
 FOLLOW_S = 0.5
 MOST_BYTES = 16 * 2**20  # of one log
-COMPLAINTS = ("error:", "Error", "command not found")
+ERROR_WORDS = ("error:", "Error", "command not found")
 
 
 def logs(folds: Sequence[FoldRef], follow: bool) -> int:
-    """One fold's log in full, several folds' last lines; `follow` stays and prints what comes."""
+    """Print the log of one fold, or the last lines of several; `follow` prints new lines."""
     lines = 0 if len(folds) == 1 else FEW_LINES
     for fold in fold_files.read_all(folds):
         print(f"==> {fold.ref.id} <==")
@@ -32,35 +32,35 @@ def logs(folds: Sequence[FoldRef], follow: bool) -> int:
 
 
 def _from_job(fold: FoldFiles) -> list[str]:
-    """Complaints in the job's output; all of it when the fold never began."""
+    """Errors in the output of the job; all lines if the fold never began."""
     if fold.newer:
         return list(fold.damage)
     outputs = job_outputs(fold)
     lines = [line for path in outputs for line in last_lines(path, MOST_BYTES)[-5 * FEW_LINES :]]
     if not fold.ref.paths.log.exists():
         return lines
-    return [line for line in lines if any(word in line for word in COMPLAINTS)]
+    return [line for line in lines if any(word in line for word in ERROR_WORDS)]
 
 
 def _follow(folds: Sequence[FoldRef]) -> None:
-    places = {ref.id: _size(ref.paths.log) for ref in folds}
+    offsets = {ref.id: _size(ref.paths.log) for ref in folds}
     try:
         while True:
             for ref in folds:
-                places[ref.id] = _print_from(ref, places[ref.id], len(folds) > 1)
+                offsets[ref.id] = _print_from(ref, offsets[ref.id], len(folds) > 1)
             time.sleep(FOLLOW_S)
     except KeyboardInterrupt:
         return
 
 
-def _print_from(ref: FoldRef, place: int, named: bool) -> int:
+def _print_from(ref: FoldRef, offset: int, named: bool) -> int:
     size = _size(ref.paths.log)
-    if size <= place:
-        return place
-    new = files.read_end(ref.paths.log, size - place)
+    if size <= offset:
+        return offset
+    new = files.read_end(ref.paths.log, size - offset)
     for line in new.decode(errors="replace").splitlines():
         print(f"{ref.id}: {line}" if named else line, flush=True)
-    return place + len(new)
+    return offset + len(new)
 
 
 def _size(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Tables of folds for a person to read."""
+"""Print tables of folds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from fsm_hpc.system import terminal
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.terminal import styled
 
-if TYPE_CHECKING:  # plan loads numpy, which `status` does without
+if TYPE_CHECKING:  # plan imports numpy, which `status` does not need
     from fsm_hpc.cluster.submit.plan import Array, Decision
     from fsm_hpc.cluster.watch.cost import Expected
 
-MOST_ROWS = 100  # of folds one by one; above that only what is not done, and sums
+MOST_ROWS = 100  # above this number, only folds that are not done are listed
 
 
 def decisions(console: Console, decided: Sequence[Decision], action: str) -> None:
-    """Which folds are submitted and skipped, and why; equal folds share a row."""
+    """Print which folds are submitted or skipped, with reasons; equal folds share a row."""
     groups: dict[tuple[FoldId, bool, str], list[int]] = {}
     for decision in decided:
         key = (_any_fold(decision.ref), decision.is_submitted, decision.reason)
@@ -46,12 +46,12 @@ def _place(fold: FoldId) -> tuple[str, str, str]:
 
 
 def _any_fold(ref: FoldRef) -> FoldId:
-    """What folds of one method and variant share."""
+    """The same id for all folds of a method and variant."""
     return ref.id._replace(fold=0)
 
 
 def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
-    """The arrays of a plan, with what they may cost at most, and what is to be expected."""
+    """Print the arrays of a plan with their largest possible and expected core-hours."""
     headings = ("array", ">jobs", ">folds", "at a time", "nodes", ">cores", "memory", "time limit")
     rows = [
         (
@@ -71,28 +71,26 @@ def layout(console: Console, arrays: Sequence[Array], likely: Expected) -> None:
     total = sum(array.core_hours for array in arrays)
     console.print(f"requested: {total:,.0f} core-hours, if every job runs to its time limit")
     if likely.folds:
-        rest = (
-            f"; of {counted(likely.others, 'fold')} nothing is known yet" if likely.others else ""
-        )
+        rest = f"; no estimate for {counted(likely.others, 'fold')}" if likely.others else ""
         console.print(
-            f"expected {likely.core_hours:,.2f} core-hours for {counted(likely.folds, 'fold')}, "
+            f"expected: {likely.core_hours:,.2f} core-hours for {counted(likely.folds, 'fold')}, "
             f"{likely.basis}{rest}"
         )
 
 
 def _folds(array: Array) -> str:
-    """`2000, 250 a job`."""
+    """`2000, 250 per job`."""
     most = max(len(task.folds) for task in array.tasks)
-    return f"{len(array.folds)}{f', {most} a job' if most > 1 else ''}"
+    return f"{len(array.folds)}{f', {most} per job' if most > 1 else ''}"
 
 
 def _after(array: Array) -> str:
-    """` after array 1`, where it waits for one."""
+    """` after array 1`, if it waits for one."""
     return "".join(f" after array {position + 1}" for position in array.after)
 
 
 def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
-    """One row per fold, or only those that are not done when there are many."""
+    """Print one row per fold; of many folds, only those that are not done."""
     shown = list(statuses)
     if len(shown) > MOST_ROWS:
         shown = [status for status in shown if status.state is not FoldState.DONE]
@@ -101,7 +99,7 @@ def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
         for measure in sorted(
             {status.result.measure for status in shown if status.result} - {"accuracy"}
         ):
-            console.print(f"validation is {measure} where that is the objective", style="dim")
+            console.print(f"validation: {measure} for folds with that objective", style="dim")
     elif shown:
         console.print(group_table(shown))
     if (proofs := proof_table(statuses)) is not None:
@@ -110,13 +108,13 @@ def folds(console: Console, statuses: Sequence[FoldStatus]) -> None:
 
 
 def overview(statuses: Sequence[FoldStatus], height: int) -> Group:
-    """As much as a terminal holds: folds one by one, or in groups, and the sums."""
+    """One row per fold if the terminal has enough lines, else one per group; and the counts."""
     rows = fold_table(statuses) if len(statuses) + 3 < height else group_table(statuses)
     return Group(rows, sums(statuses))
 
 
 def fold_table(statuses: Sequence[FoldStatus]) -> Group:
-    """One row per fold; below it rules on all rows, warnings, and reasons that are too long."""
+    """One row per fold; below the table rules of `fit`, warnings and long reasons."""
     notes: dict[tuple[str, str], dict[tuple[str, ...], list[int]]] = {}
     for status in statuses:
         reasons = [(status.reason, "")] if is_long(status.reason) else []
@@ -130,7 +128,7 @@ def fold_table(statuses: Sequence[FoldStatus]) -> Group:
 
 
 def _rules(statuses: Sequence[FoldStatus]) -> Iterator[Text]:
-    """In words what `fit` has found."""
+    """The rules of `fit` in words."""
     for status in statuses:
         if status.ref.id.fold == ALL and status.result is not None:
             yield styled(f"{status.ref.id}: ", (status.result.words or "", "bold"))
@@ -155,7 +153,7 @@ def group_table(statuses: Sequence[FoldStatus]) -> Table:
 
 
 def proof_table(statuses: Sequence[FoldStatus]) -> Table | None:
-    """How many formulas of each dataset and method have each proof level."""
+    """The number of formulas with each proof level, by dataset and method."""
     counts: dict[tuple[str, str], Counter[ProofLevel]] = {}
     for status in statuses:
         if (proof := status.proof) is not None:
@@ -168,19 +166,19 @@ def proof_table(statuses: Sequence[FoldStatus]) -> Table | None:
 def sums(statuses: Sequence[FoldStatus]) -> Text:
     """`350 folds: 300 done, 50 running`."""
     if not statuses:
-        return styled("no folds of that kind")
+        return styled("no folds match")
     counts = Counter(status.state for status in statuses)
     parts = [coloured(s, f"{counts[s]} {s.value}") for s in FoldState if counts[s]]
     return styled(f"{counted(len(statuses), 'fold')}: ") + Text(", ").join(parts)
 
 
 def silence(console: Console, reports: Iterable[JobReport]) -> None:
-    """Say which commands of a scheduler did not answer."""
+    """Print the commands of schedulers that gave no usable answer."""
     listed = list(reports)
     for text, names in (
-        ("did not answer; what depends on it is said as unknown", [r.silent for r in listed]),
-        ("gave an answer that is not understood; that is unknown", [r.garbled for r in listed]),
+        ("did not answer; the state of some folds is unknown", [r.unanswered for r in listed]),
+        ("gave no usable answer; the state of some folds is unknown", [r.garbled for r in listed]),
     ):
-        found = dict.fromkeys(name for some in names for name in some)
-        if found:
-            console.print(f"{' and '.join(found)} {text}", style="magenta")
+        commands = dict.fromkeys(name for part in names for name in part)
+        if commands:
+            console.print(f"{' and '.join(commands)} {text}", style="magenta")

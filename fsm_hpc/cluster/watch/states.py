@@ -1,4 +1,4 @@
-"""The one state of a fold, from its files and from what its scheduler says, for every command."""
+"""Determine the state of a fold from its files and from the report of its scheduler."""
 
 from __future__ import annotations
 
@@ -24,26 +24,47 @@ from fsm_hpc.study.scan_file import ScanFacts
 from fsm_hpc.system.machine import gc_paused
 from fsm_hpc.system.numbers import counted, duration, how_far
 
-BEING_SUBMITTED_S = 300.0  # how long a scheduler may take to answer
+BEING_SUBMITTED_S = 300.0  # how long a submission may take
 
 
 class FoldState(Enum):
-    """What a fold has come to; docs/reference/states.md explains each word."""
+    """The state of a fold, its colour in the terminal, and its rank among problems (1: first).
 
-    DONE = "done"
-    UNPROVED = "unproved"  # done: the final formula is the best found, not the best there is
-    TIMEOUT = "timeout"  # done with what the scan's budget allowed; a larger one goes on
-    OUT_OF_MEMORY = "out of memory"  # likewise, or killed without a result
-    RUNNING = "running"
-    QUEUED = "queued"
-    UNKNOWN = "unknown"  # the scheduler does not say
-    PARTIAL = "partial"  # begun, and nobody works on it
-    LOST = "lost"  # its job is gone without a word
-    CANCELLED = "cancelled"
-    NEEDS_RESUME = "needs resume"  # its job was queued by another version, and computed nothing
-    FAILED = "failed"
-    CHANGED = "changed"  # the result is of other settings
-    MISSING = "missing"  # never begun
+    docs/reference/states.md explains each state.
+    """
+
+    _value_: str
+    colour: str
+    rank: int
+
+    def __new__(cls, name: str, colour: str, rank: int) -> FoldState:
+        state = object.__new__(cls)
+        state._value_, state.colour, state.rank = name, colour, rank
+        return state
+
+    DONE = "done", "green", 14
+    # done, but the final formula is not proved optimal
+    UNPROVED = "unproved", "yellow", 13
+    # done within the scan budget; a larger budget resumes the scan
+    TIMEOUT = "timeout", "yellow", 11
+    # done within the memory, or killed without a result
+    OUT_OF_MEMORY = "out of memory", "red", 12
+    RUNNING = "running", "cyan", 9
+    QUEUED = "queued", "blue", 8
+    # the scheduler gave no usable answer
+    UNKNOWN = "unknown", "magenta", 7
+    # begun, and no job works on it
+    PARTIAL = "partial", "yellow", 6
+    # its job has disappeared without recording an end
+    LOST = "lost", "red", 2
+    CANCELLED = "cancelled", "yellow", 4
+    # another version queued its job, which computed nothing
+    NEEDS_RESUME = "needs resume", "yellow", 3
+    FAILED = "failed", "red", 1
+    # the result belongs to other settings or another table
+    CHANGED = "changed", "yellow", 10
+    # never begun
+    MISSING = "missing", "dim", 5
 
 
 LIVE = frozenset([FoldState.RUNNING, FoldState.QUEUED, FoldState.UNKNOWN])
@@ -62,7 +83,7 @@ StateAndReason = tuple[FoldState, str]
 
 @dataclass(frozen=True, slots=True)
 class FoldStatus:
-    """A fold's state with its reason, and the files that it follows from."""
+    """The state of a fold with its reason and its files."""
 
     files: FoldFiles
     state: FoldState
@@ -78,7 +99,7 @@ class FoldStatus:
 
     @property
     def final(self) -> FoldResult | None:
-        """The result, unless somebody is improving it."""
+        """The result, unless a job is improving it."""
         return None if self.is_live else self.files.result
 
     @property
@@ -87,12 +108,12 @@ class FoldStatus:
 
     @property
     def is_failed(self) -> bool:
-        """It will not come to an end by itself."""
+        """It needs action by the user."""
         return self.state in STUCK and not self.is_done
 
     @property
     def is_done(self) -> bool:
-        """There is a result, and nobody is improving it."""
+        """It has a result, and no job is improving it."""
         return self.result is not None and self.state in ENDED
 
     @property
@@ -108,22 +129,23 @@ class FoldStatus:
 
     @property
     def lengths(self) -> Sequence[dict[str, Any]]:
-        """Of an unfinished fold those on disk so far."""
+        """The finished lengths; of an unfinished fold, those on disk so far."""
         return self.final.lengths if self.final else self.files.scan.lengths
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the attempts said, and which files beside the result are not understood."""
+        """Warnings of the attempts, and errors in files other than the result."""
         files = self.files
-        said = self.final.provenance.get("warnings", ()) if self.final else ()
+        recorded = self.final.provenance.get("warnings", ()) if self.final else ()
         if self.final is None and files.attempt is not None:
-            said = files.attempt.warnings
-        return (*said, *(text for text in files.damage if text not in (*said, self.reason)))
+            recorded = files.attempt.warnings
+        known = (*recorded, self.reason)
+        return (*recorded, *(text for text in files.damage if text not in known))
 
 
 @gc_paused()
 def fold_states(folds: Sequence[FoldRef]) -> tuple[list[FoldStatus], list[JobReport]]:
-    """The state of every fold; asks schedulers only about folds that their files leave open."""
+    """The state of every fold; queries schedulers only if the files of a fold do not decide."""
     content = fold_files.read_all(folds)
     reports = job_reports(content)
     statuses = [classify(fold, report_on(fold, reports)) for fold in content]
@@ -131,7 +153,7 @@ def fold_states(folds: Sequence[FoldRef]) -> tuple[list[FoldStatus], list[JobRep
 
 
 def job_reports(folds: Iterable[FoldFiles]) -> dict[str, JobReport]:
-    """What every scheduler, by its name, says about the jobs that are left open."""
+    """The report of each scheduler, by name, on jobs whose files do not decide their state."""
     jobs: dict[str, list[JobRecord]] = {}
     for fold in folds:
         job = fold.job if fold.is_unsettled else None
@@ -144,7 +166,7 @@ def _report(kind: str, jobs: Sequence[JobRecord]) -> JobReport:
     try:
         return schedulers.named(kind).report(jobs)
     except UserError:  # a scheduler that this machine does not have
-        return JobReport(silent=(kind,), queue_answered=False)
+        return JobReport(unanswered=(kind,), queue_answered=False)
 
 
 def report_on(fold: FoldFiles, reports: Mapping[str, JobReport]) -> JobReport:
@@ -152,7 +174,7 @@ def report_on(fold: FoldFiles, reports: Mapping[str, JobReport]) -> JobReport:
 
 
 def classify(fold: FoldFiles, report: JobReport) -> FoldStatus:
-    """The state of one fold, from its files and from what its scheduler reports."""
+    """The state of one fold, from its files and the report of its scheduler."""
     cases = _cases(fold, report)
     state, reason = next((state, reason) for applies, state, reason in cases if applies)
     if fold.result is not None and state not in LIVE:
@@ -164,7 +186,7 @@ def classify(fold: FoldFiles, report: JobReport) -> FoldStatus:
     return FoldStatus(fold, state, _joined(reason, _pace(fold), _at_limit(fold, state)))
 
 
-_GONE = JobStatus(JobState.LOST, "no longer in the queue")
+_NOT_LISTED = JobStatus(JobState.LOST, "no longer in the queue")
 _FAILURES: dict[AttemptEnd | None, str] = {
     AttemptEnd.GAVE_UP: "gave up ",
     AttemptEnd.BAD_INPUT: "bad input: ",
@@ -181,7 +203,7 @@ def _cases(fold: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldSta
     if submission is None:
         yield True, *_idle(fold)
         return
-    # what the last attempt wrote, or the command that submitted it
+    # recorded by the last attempt, or by the submitting command
     is_new, end = attempt is None, attempt.end if attempt else None
     message = attempt.message if attempt else ""
     yield end in _FAILURES, FoldState.FAILED, f"{_FAILURES.get(end, '')}{message}"
@@ -192,11 +214,11 @@ def _cases(fold: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldSta
         yield _is_recent(submission), FoldState.QUEUED, "being submitted"
         full = job_output.full_disk(fold)
         yield True, *_idle(fold, _joined("the submission was never confirmed", full))
-    # what the scheduler says
+    # reported by the scheduler
     known = report.jobs.get(submission.job_id or "") if fold.is_unsettled else None
-    job, is_shared = known or _GONE, submission.folds_in_job > 1
+    job, is_shared = known or _NOT_LISTED, submission.folds_in_job > 1
     is_cancelled = submission.cancelled_at is not None
-    turn = f"waits for its turn in job {submission.job_id}"
+    turn = f"waits in job {submission.job_id}"
     requeued = f"requeued{f' after {end.value}' if end else ''}, {resumes}"
     yield is_new and is_shared and is_cancelled, FoldState.CANCELLED, resumes
     yield is_new and job.is_waiting, FoldState.QUEUED, _joined(job.reason, job.advice)
@@ -204,21 +226,21 @@ def _cases(fold: FoldFiles, report: JobReport) -> Iterator[tuple[object, FoldSta
     yield is_new and job.is_live, FoldState.RUNNING, "starts"
     yield job.state is JobState.RUNNING and end is None, FoldState.RUNNING, job.reason
     yield job.is_live, FoldState.QUEUED, _joined(requeued, job.advice)
-    # the job is not in the queue, or nobody knows
+    # the job is not in the queue, or its state is unknown
     is_withdrawn = job.state is JobState.WITHDRAWN
     yield is_withdrawn and end is not None, FoldState.PARTIAL, f"stopped, {resumes}"
     startup_error = job_output.startup_error(fold) if is_new else ""
     yield arrays.OLDER in startup_error, FoldState.NEEDS_RESUME, startup_error
     yield startup_error, FoldState.FAILED, startup_error
-    asked = " and ".join((*report.silent, *report.garbled))
-    yield known is None and not report.queue_answered, FoldState.UNKNOWN, f"{asked}: no answer"
-    yield known is None and report.garbled, FoldState.UNKNOWN, f"{asked}: not understood"
+    commands = " and ".join((*report.unanswered, *report.garbled))
+    yield known is None and not report.queue_answered, FoldState.UNKNOWN, f"{commands}: no answer"
+    yield known is None and report.garbled, FoldState.UNKNOWN, f"{commands}: no usable answer"
     yield job.state is JobState.UNKNOWN, FoldState.UNKNOWN, job.text
     yield is_cancelled and not is_withdrawn, FoldState.CANCELLED, resumes
     yield job.state is JobState.CANCELLED, FoldState.CANCELLED, resumes
-    # the job has recorded no end; what it printed may say why
-    is_killed = job.state is JobState.OUT_OF_MEMORY or job_output.tells_of_memory(fold)
-    yield is_killed, FoldState.OUT_OF_MEMORY, f"killed for its memory, {resumes}"
+    # the job has recorded no end; its output may contain the reason
+    is_killed = job.state is JobState.OUT_OF_MEMORY or job_output.shows_memory_error(fold)
+    yield is_killed, FoldState.OUT_OF_MEMORY, f"killed by the memory limit, {resumes}"
     error = job_output.error(fold) if end is None else ""
     is_memory_error = job_output.is_memory_error(error)
     yield is_memory_error, FoldState.OUT_OF_MEMORY, f"{error}, {resumes}"
@@ -237,7 +259,7 @@ def _joined(*texts: str) -> str:
 
 
 def _idle(fold: FoldFiles, text: str = "") -> StateAndReason:
-    """Nobody works on the fold."""
+    """The state of a fold without a job."""
     if not fold.has_begun:
         return FoldState.MISSING, text
     return FoldState.PARTIAL, ", ".join(filter(None, (text, fold.resumes)))
@@ -248,11 +270,11 @@ def _is_recent(submission: Submission) -> bool:
 
 
 def _submitted_by(ref: FoldRef) -> str:
-    """Who submits a fold now, or that nobody does any more."""
+    """The process that submits a fold now, or that its submission was interrupted."""
     owner = study_lock.owner_of(ref.paths.study.lock)
     if owner is not None:
         return f"being submitted by process {owner.pid} on {owner.host}"
-    return "sent without an answer; the next -m, resume or cancel finds out"
+    return "submission not confirmed; the next -m, resume or cancel checks it"
 
 
 def _with_result(ref: FoldRef, done: FoldResult) -> StateAndReason:
@@ -265,7 +287,7 @@ def _with_result(ref: FoldRef, done: FoldResult) -> StateAndReason:
 
 
 def of_result(done: FoldResult) -> StateAndReason:
-    """What a result amounts to, and why."""
+    """The state of a fold with this result, and the reason."""
     is_unproved = done.formula is not None and not done.proved
     also = "; the final formula is not proved either" if is_unproved else ""
     fell_back = f"fell back to length {done.length_bound}{also}"
@@ -275,7 +297,7 @@ def of_result(done: FoldResult) -> StateAndReason:
         return FoldState.OUT_OF_MEMORY, fell_back
     errors = counted(done.errors or 0, "error")
     if is_unproved and done.final_end == StopReason.OUT_OF_MEMORY.value:
-        return FoldState.OUT_OF_MEMORY, f"the final solve ran out of it at {errors}"
+        return FoldState.OUT_OF_MEMORY, f"the final solve ran out of memory at {errors}"
     if is_unproved and done.weight_error:
         return FoldState.UNPROVED, f"weights were rounded, so nothing is proved; {errors}"
     if is_unproved:
@@ -304,13 +326,13 @@ def _pace(fold: FoldFiles) -> str:
 
 
 def unchanged_since(scan: ScanFacts) -> int | None:
-    """The length that first had the formula of the last one; None where it is that one's own."""
+    """The shortest length with the formula of the last length; None if no other has it."""
     same = [e["length"] for e in scan.lengths if e["formula"] == scan.lengths[-1]["formula"]]
     return int(same[0]) if len(same) > 1 else None
 
 
 def _at_limit(fold: FoldFiles, state: FoldState) -> str:
-    """Said of a length that no attempt has had time for."""
+    """A note on a length that takes longer than the time limit of a job."""
     attempt, submission = fold.current, fold.submission
     if attempt is None or submission is None or state not in LIVE or not fold.scan.exists:
         return ""
@@ -318,15 +340,15 @@ def _at_limit(fold: FoldFiles, state: FoldState) -> str:
     hours = submission.config.get("cluster", {}).get("timeout_h")
     if not times or hours is None:
         return ""
-    what = "the final formula" if fold.scan.in_final else f"length {fold.scan.length}"
+    step = "the final formula" if fold.scan.in_final else f"length {fold.scan.length}"
     return (
-        f"{what} takes longer than the time limit of {hours:g} h: "
-        f"{times} attempts came no further, and its budget ends it"
+        f"{step} takes longer than the time limit of {hours:g} h: "
+        f"{times} attempts made no progress, and the budget will end it"
     )
 
 
 def check_code(statuses: Sequence[FoldStatus]) -> int:
-    """0 when all are done, 2 when some failed, 1 while some are not done."""
-    if all(one.is_done for one in statuses):
+    """0 if all folds are done, 2 if some failed, 1 if some are not done."""
+    if all(status.is_done for status in statuses):
         return 0
-    return 2 if any(one.is_failed for one in statuses) else 1
+    return 2 if any(status.is_failed for status in statuses) else 1

@@ -48,7 +48,7 @@ def _bar_height(number: int) -> float:
 
 
 def _name_place(ranked: Ranks, number: int) -> tuple[bool, float]:
-    """Whether a method's name stands on the left, as for the better half, and how deep."""
+    """Whether a method's name is on the left, as for the better half, and in which row."""
     count = len(ranked.ranks)
     is_left = number < math.ceil(count / 2)
     below = number if is_left else count - 1 - number

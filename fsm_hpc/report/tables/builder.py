@@ -156,7 +156,7 @@ class TableBuilder:
         lines = [line for key in study.dataset_variants for line in self._accuracy_lines(key)]
         caption = f"{metric.caption} in {metric.unit}, mean and standard deviation over folds"
         is_left_out = self.options.paper and not self._has_paper_accuracy
-        remarks = (("The paper tells the accuracy only.",),) if is_left_out else ()
+        remarks = (("The paper reports the accuracy only.",),) if is_left_out else ()
         columns = (*labels, *figure, *methods)
         return Table(self.options.metric, caption, columns, tuple(lines), remarks)
 

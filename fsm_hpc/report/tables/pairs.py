@@ -89,7 +89,7 @@ def _ranks(ranked: Ranks, measured: str) -> Table:
     alike = "; ".join(", ".join(map(label, group)) for group in ranked.alike) or "none"
     friedman = "" if math.isnan(ranked.p) else f" Friedman: p = {ranked.p:.2g}."
     nemenyi = f"Ranks differ where they are more than {ranked.critical:.2f} apart (Nemenyi, 5 %)."
-    remark = f"{nemenyi}{friedman} Not told apart: {alike}."
+    remark = f"{nemenyi}{friedman} No significant difference: {alike}."
     return Table("ranks", caption, columns, lines, ((remark,),))
 
 

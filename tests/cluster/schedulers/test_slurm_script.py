@@ -86,13 +86,13 @@ def test_a_launch_that_slurm_fails_is_tried_again(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert (tmp_path / "mark").exists()
     assert tries(tmp_path) == 3
-    assert "SLURM did not start it (srun: 1); again in 5 s" in done.stdout
+    assert "SLURM did not start the task (srun: exit code 1); retry in 5 s" in done.stdout
 
 
 def test_a_launch_that_never_succeeds_fails_the_job(tmp_path: Path) -> None:
     done = run_job(tmp_path, request(tmp_path, 3), failing(tmp_path, 99))
     assert done.returncode == 1
-    assert tries(tmp_path) == len(slurm_script.LAUNCH_AGAIN_S) + 1
+    assert tries(tmp_path) == len(slurm_script.SRUN_RETRY_S) + 1
 
 
 def test_what_has_begun_is_not_begun_again(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_variables_of_a_shell_do_not_win_over_what_a_script_says(
         monkeypatch.setenv(f"SBATCH_{name}", "7")
     (tmp_path / "bin" / "sbatch").write_text("#!/bin/sh\nenv >&2\nexit 1\n")
     with pytest.raises(UnclearError) as told:
-        slurm_script.send(request(tmp_path, 3))
+        slurm_script.submit(request(tmp_path, 3))
     seen = {part.partition("=")[0] for part in str(told.value).split("; ")}
     assert {name for name in seen if name.startswith("SBATCH_")} == {"SBATCH_ACCOUNT", "SBATCH_QOS"}
 

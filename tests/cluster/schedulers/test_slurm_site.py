@@ -30,7 +30,7 @@ def test_accounting_that_is_silent_is_a_warning(
     fake_slurm(tmp_path, monkeypatch, sacct=None)
     check = limits.accounting()
     assert check.grade is Grade.WARNING
-    assert "told from files alone" in check.text
+    assert "known from files only" in check.text
 
 
 def test_the_size_of_arrays_is_the_sites() -> None:
@@ -62,12 +62,13 @@ def test_without_a_name_the_default_partition_is_looked_at() -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"cpus": 99}, "long: cores: asked for 99, at most 64"),
-        ({"mem_gb": 1024.0}, "long: memory in GB: asked for 1024, at most 500"),
-        ({"timeout_h": 169.0}, "long: hours: asked for 169, at most 168"),
+        ({"cpus": 99}, "long: cores: 99 requested, at most 64 available"),
+        ({"mem_gb": 1024.0}, "long: memory in GB: 1024 requested, at most 500 available"),
+        ({"timeout_h": 169.0}, "long: hours: 169 requested, at most 168 available"),
         (
             {"cpus": 99, "timeout_h": 200.0},
-            "long: cores: asked for 99, at most 64; hours: asked for 200, at most 168",
+            "long: cores: 99 requested, at most 64 available; "
+            "hours: 200 requested, at most 168 available",
         ),
     ],
 )
@@ -81,7 +82,7 @@ def test_a_partition_that_is_not_there_is_named(
 ) -> None:
     fake_slurm(tmp_path, monkeypatch, sinfo=None)
     check = limits.partition(some_config(partition="nowhere"))
-    assert (check.grade, check.text) == (Grade.FAILED, "there is no partition nowhere")
+    assert (check.grade, check.text) == (Grade.FAILED, "partition nowhere does not exist")
 
 
 def test_a_named_partition_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +98,7 @@ def test_a_named_partition_is_asked_for(tmp_path: Path, monkeypatch: pytest.Monk
     ("asked", "grade", "told"),
     [
         ("short,long", Grade.OK, "short: nodes of 16 cores, 62 GB, limit 2 h; or long: nodes of"),
-        ("short,lnog", Grade.FAILED, "there is no partition lnog"),
+        ("short,lnog", Grade.FAILED, "partition lnog does not exist"),
     ],
 )
 def test_every_partition_of_a_list_is_looked_at(asked: str, grade: Grade, told: str) -> None:
@@ -111,7 +112,8 @@ def test_a_partition_of_a_list_that_cannot_hold_the_job_is_a_warning() -> None:
         some_config(partition="short,long", cpus=32, mem_gb=1.0, timeout_h=1.0)
     )
     assert check.grade is Grade.WARNING
-    assert check.text.startswith("short: cores: asked for 32, at most 16; or long: nodes of 64")
+    expected = "short: cores: 32 requested, at most 16 available; or long: nodes of 64"
+    assert check.text.startswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_superseded_attempt_stops_and_writes_nothing_more(site: Site) -> None:
     assert submission is not None
     attempts.claim(paths, submission)  # as a copy on another node would
     before = paths.scan.read_text()
-    _wait_for_log(paths, "another attempt has taken this fold over")
+    _wait_for_log(paths, "another attempt has taken over this fold")
     assert paths.scan.read_text() == before
 
 

@@ -100,4 +100,4 @@ def test_the_doctor_sees_whether_nodes_reach_each_other(site: Site) -> None:
     said = {finding["check"]: finding["text"] for finding in found}
     assert said["between nodes"] == "2 of 2 other nodes connect to the first"
     told = site.fsm("doctor", "cluster.nodes=4", *words[1:], code=1)
-    assert "nodes            asked for 4, at most 3" in told
+    assert "nodes            4 requested, at most 3 available" in told

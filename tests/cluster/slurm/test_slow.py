@@ -45,7 +45,7 @@ def test_a_dead_slurmd_leaves_two_copies_and_the_older_one_gives_way(
     node = _node_of(site, site.wait_for_length(5)["job_id"])
     daemons.end(daemons.pids(all_nodes, "slurmd", "-N", node), signal.SIGKILL, 5)
     site.wait_for_restart()
-    _wait_for_log(site, "another attempt has taken this fold over")
+    _wait_for_log(site, "another attempt has taken over this fold")
     site.finish(uninterrupted)
 
 
@@ -77,7 +77,7 @@ def test_a_job_signalled_while_slurmctld_is_away_requeues_when_it_is_back(
     daemons.end(daemons.pids(site.settings, "slurmctld"), signal.SIGTERM, 20)
     try:
         daemons.end([pid], signal.SIGUSR2, 0)
-        _wait_for_log(site, "SLURM did not requeue it, trying again", 90)
+        _wait_for_log(site, "SLURM did not requeue the job; trying again", 90)
         assert site.state()["state"] in MAYBE
     finally:
         daemons.start_slurmctld(site.settings)

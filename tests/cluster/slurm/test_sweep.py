@@ -164,7 +164,7 @@ def test_a_working_site_passes_the_doctor(site: Site) -> None:
 
 def test_the_doctor_names_what_the_site_cannot_give(site: Site) -> None:
     told = site.fsm("doctor", "cluster.cpus=99", code=1)
-    assert "cores: asked for 99, at most 16" in told
+    assert "cores: 99 requested, at most 16 available" in told
 
 
 def test_350_jobs_are_one_command_and_leave_no_process_behind(site: Site) -> None:
