@@ -136,8 +136,8 @@ def test_the_cost_line_sums_the_rows_and_says_what_an_estimate_is_based_on(
     line = cost.summary([*done, status(3, False)])
     assert line == (
         "elapsed x cores of 2 done folds: 0.058 core-hours, 0.029 each on average; about 0.029 "
-        "more for 1 open fold (from 2 done folds of the same dataset and method, and the time that "
-        "open ones have had)"
+        "more for 1 open fold (from 2 done folds of the same dataset and method, and the time used "
+        "by open folds)"
     )
     assert cost.summary(done[:1]) == "elapsed x cores of 1 done fold: 0.027 core-hours"
 

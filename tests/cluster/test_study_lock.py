@@ -141,7 +141,7 @@ def test_a_lock_breaker_that_never_ends_is_not_waited_for_forever(tmp_path: Path
         assert other.stdout is not None
         assert other.stdout.readline() == b"holds\n"
         lock = study_lock.held([tmp_path], give_up_s=0.5)
-        with pytest.raises(UserError, match="remove that file"), lock:
+        with pytest.raises(UserError, match="remove the file"), lock:
             pass
         other.communicate()
 

@@ -83,7 +83,7 @@ def test_cancel_leaves_a_process_alone_that_is_not_shown_to_be_the_fold(
     begin(config, stranger.pid)
     assert main(["cancel", "-y", *words(config)]) == 1
     said = capsys.readouterr().out
-    assert f"process {stranger.pid} is not shown to work on hepatitis/median/fold-1" in said
+    assert f"process {stranger.pid} may not belong to hepatitis/median/fold-1" in said
     assert stranger.poll() is None
 
 

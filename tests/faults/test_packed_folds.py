@@ -97,7 +97,7 @@ def test_a_fold_whose_process_dies_takes_no_other_with_it(output: Path, number: 
     run(output, f"os.kill(os.getpid(), {int(number)})")
     expected = "out_of_memory" if number == signal.SIGKILL else "error"
     assert ends() == ["finished", expected, "finished"]
-    assert "the other folds of its job went on" in attempt(1)["message"]
+    assert "the other folds of its job continued" in attempt(1)["message"]
 
 
 def test_a_fold_that_wants_too_much_memory_gets_an_error_and_no_other_does(output: Path) -> None:
