@@ -169,8 +169,8 @@ class _Probe:
                 return None
             status = self.status()
             has_ended = status is not None and not status.is_live
-            reason = f" ({status.reason})" if status is not None and status.is_waiting else ""
-            show(waiting(seen), reason)
+            reason = status.reason if status is not None and status.is_waiting else ""
+            show(waiting(seen), reason and f" ({reason})")
             time.sleep(2 if has_ended else 0.5)  # files may appear later in a shared folder
 
 

@@ -37,7 +37,7 @@ class FoldState(Enum):
     colour: str
     rank: int
 
-    def __new__(cls, name: str, colour: str, rank: int) -> FoldState:
+    def __new__(cls, name: str, colour: str = "", rank: int = 0) -> FoldState:
         state = object.__new__(cls)
         state._value_, state.colour, state.rank = name, colour, rank
         return state
