@@ -75,7 +75,7 @@ def _team(file: Path) -> Iterator[Team]:
 
 @contextmanager
 def team_of_command(count: int, threads_each: int, folder: Path) -> Iterator[Team | None]:
-    """Helpers of one command: tasks that srun started with it, else processes of this machine.
+    """Helpers of one command: tasks that were started with it, else processes of this machine.
 
     All nodes must share `folder`.
     """

@@ -43,28 +43,19 @@ class FoldState(Enum):
         return state
 
     DONE = "done", "green", 14
-    # done, but the final formula is not proved optimal
-    UNPROVED = "unproved", "yellow", 13
-    # done within the scan budget; a larger budget resumes the scan
-    TIMEOUT = "timeout", "yellow", 11
-    # done within the memory, or killed without a result
-    OUT_OF_MEMORY = "out of memory", "red", 12
+    UNPROVED = "unproved", "yellow", 13  # done, but the final formula is not proved optimal
+    TIMEOUT = "timeout", "yellow", 11  # done within the scan budget; a larger one resumes it
+    OUT_OF_MEMORY = "out of memory", "red", 12  # done within the memory, or killed without a result
     RUNNING = "running", "cyan", 9
     QUEUED = "queued", "blue", 8
-    # the scheduler gave no usable answer
-    UNKNOWN = "unknown", "magenta", 7
-    # begun, and no job works on it
-    PARTIAL = "partial", "yellow", 6
-    # its job has disappeared without recording an end
-    LOST = "lost", "red", 2
+    UNKNOWN = "unknown", "magenta", 7  # the scheduler gave no usable answer
+    PARTIAL = "partial", "yellow", 6  # begun, and no job works on it
+    LOST = "lost", "red", 2  # its job has disappeared without recording an end
     CANCELLED = "cancelled", "yellow", 4
-    # another version queued its job, which computed nothing
-    NEEDS_RESUME = "needs resume", "yellow", 3
+    NEEDS_RESUME = "needs resume", "yellow", 3  # its job of another version computed nothing
     FAILED = "failed", "red", 1
-    # the result belongs to other settings or another table
-    CHANGED = "changed", "yellow", 10
-    # never begun
-    MISSING = "missing", "dim", 5
+    CHANGED = "changed", "yellow", 10  # the result belongs to other settings or another table
+    MISSING = "missing", "dim", 5  # never begun
 
 
 LIVE = frozenset([FoldState.RUNNING, FoldState.QUEUED, FoldState.UNKNOWN])
