@@ -23,7 +23,25 @@ _MOST_DEPTH = 100  # of brackets and `not`s inside each other
 
 
 def parse(text: str) -> Formula:
-    """The formula that prints as `text`."""
+    """The formula that prints as `text`.
+
+    Parameters
+    ----------
+    text : str
+        Propositions joined with `not`, `and`, `or` and brackets.
+
+    Returns
+    -------
+    Formula
+
+    Examples
+    --------
+    >>> formula = parse("age >= 47 and not (member or colour_red)")
+    >>> formula.size
+    6
+    >>> parse(str(formula)) == formula
+    True
+    """
     return _Parser(text).formula()
 
 

@@ -62,9 +62,39 @@ def explain_model(
     random_state: int = 42,
     **parameters: Any,
 ) -> Explanation:
-    """The short formula that says most often what `model.predict(X)` says.
+    """The short formula that agrees most often with the predictions of another model.
 
-    `model` is anything with `predict`; `parameters` are FormulaClassifier's.
+    Parameters
+    ----------
+    model : object with a method `predict`
+        The model to explain; it must be fitted.
+    X : DataFrame, or array of shape (n_samples, n_features)
+        Rows on which formula and model should agree.
+    y : array-like of shape (n_samples,), default=None
+        True classes, for the accuracy of both.
+    samples : int, default=1000
+        Number of rows sampled around the data, on which the agreement is measured, too.
+    random_state : int, default=42
+        Seed of the samples and splits.
+    **parameters
+        Parameters of FormulaClassifier.
+
+    Returns
+    -------
+    Explanation
+        The formula and its agreement with the model; `print` it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = pd.DataFrame({"age": [22, 35, 47, 51, 62, 30], "member": [True, False] * 3})
+    >>> tree = DecisionTreeClassifier().fit(X, ["no", "no", "yes", "yes", "yes", "no"])
+    >>> explanation = explain_model(tree, X, length=1)
+    >>> explanation.formula
+    parse('age >= 47')
+    >>> explanation.fidelity
+    1.0
     """
     answers = np.asarray(model.predict(X))
     made = FormulaClassifier(random_state=random_state, **parameters).fit(X, answers)

@@ -133,10 +133,17 @@ def describe(
         provenance=provenance(config, threads(config), memory_mb(config)),
     )
     more = (
+        *_one_split(config, dataset.rows),
         *_imitation(model, dataset, config),
         *notes.of_evaluation(figures, _timed_out(results), dataset.target, classes, is_balanced),
     )
     return replace(model, notes=(*notes.of_table(dataset.notes), *model.notes, *more))
+
+
+def _one_split(config: Config, rows: int) -> Iterator[Note]:
+    """A large table has one split by default, which its users have to know."""
+    if config.scan.splits == 1 and rows >= notes.LARGE:
+        yield Note.of(NoteKind.ONE_SPLIT, rows=f"{rows:,}")
 
 
 def _timed_out(results: Results) -> int:

@@ -122,7 +122,7 @@ class FittedAttributes:
         -------
         DataFrame
             Columns: rule, prediction, support, precision and recall on the fitted rows. Each
-            rule is judged by itself, the last line by the rows where no rule holds.
+            rule is evaluated by itself, the last line on the rows where no rule holds.
         """
         from fsm_hpc.models.presenter import rules_table
 
@@ -140,6 +140,14 @@ class FittedAttributes:
         -------
         RowExplanation
             The prediction, the parts of the formula that hold, and those that decide; `print` it.
+
+        Examples
+        --------
+        >>> from fsm_hpc import FormulaClassifier
+        >>> ages = [[22], [35], [47], [51], [62], [30]]
+        >>> classifier = FormulaClassifier(length=1).fit(ages, [0, 0, 1, 1, 1, 0])
+        >>> classifier.explain([40]).prediction
+        0
         """
         import pandas as pd
 
@@ -167,6 +175,14 @@ class FittedAttributes:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from fsm_hpc import FormulaClassifier
+        >>> ages = [[22], [35], [47], [51], [62], [30]]
+        >>> classifier = FormulaClassifier(length=1).fit(ages, [0, 0, 1, 1, 1, 0])
+        >>> print(classifier.export("python").splitlines()[0])
+        def predict(row):
         """
         from fsm_hpc.models.exporters import export
 

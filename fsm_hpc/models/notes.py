@@ -13,6 +13,7 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.shortest import lengths_without
 from fsm_hpc.system.numbers import counted, percent
 
+LARGE = 20_000  # rows from which on `fit` uses one split and compares longer formulas
 IMBALANCED = 0.1  # share of the rarer class below which balanced classes are suggested
 WARNING = "warning: "  # how the notes of a table begin that are warnings
 
@@ -40,6 +41,7 @@ class NoteKind(Enum):
     BALANCE_ROUNDED = "balance_rounded"
     LENGTH_TIMED_OUT = "length_timed_out"
     NOT_PROVED = "not_proved"
+    ONE_SPLIT = "one_split"
     FOLDS_TIMED_OUT = "folds_timed_out"
     CONSTRAINTS = "constraints"
     ONE_ANSWER = "one_answer"
@@ -66,6 +68,8 @@ _TEXTS = {  # of kinds that do not bring a whole sentence
     "were compared without proof; {continues}",
     NoteKind.NOT_PROVED: "{cause} ended the search for the best formula of length {length}; the "
     "best so far is taken, and is not proved; {continues}",
+    NoteKind.ONE_SPLIT: "as the table has {rows} rows, the length was chosen on one split into "
+    "training and validation rows; {splits} uses more",
     NoteKind.FOLDS_TIMED_OUT: "{count} of {folds} reached the time limit, so these figures may be "
     "too low",
     NoteKind.ONE_ANSWER: "it predicts {target} = {answer} on each of its rows: no formula of this "
@@ -102,6 +106,7 @@ _WORDS = {
         "costs": "objective=costs",
         "balance": "objective=balanced",
         "max_length": "scan.max_length",
+        "splits": "scan.splits=5",
         "continues": "a larger fit.budget_h continues the search",
     },
     FrontEnd.PYTHON: {
@@ -109,6 +114,7 @@ _WORDS = {
         "costs": "class_weight={class: cost}",
         "balance": "class_weight='balanced'",
         "max_length": "max_length",
+        "splits": "cv=5",
         "continues": "a larger time_limit_s searches on",
     },
 }

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fsm_hpc.cli.commands import fit as fit_command
 from fsm_hpc.cli.main import main
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.language import Language
-from fsm_hpc.models import fit, model
+from fsm_hpc.models import fit, model, notes
 from fsm_hpc.models.model import Model
 from fsm_hpc.study import measures
 from fsm_hpc.study.compose import compose
@@ -489,3 +490,28 @@ def test_the_card_fits_a_phone_and_says_why_it_looked_no_further(table: Path) ->
         assert "The search stopped because " in page.inner_text(".fsm-card")
         page.get_by_text("How its table was read").click()
         assert "categorical: job" in page.inner_text(".fsm-card")
+
+
+def test_a_large_table_has_one_split_and_longer_formulas_unless_others_are_given(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text("x,label\n" + "1,no\n2,yes\n" * (notes.LARGE // 2))
+    found = {}
+    for given in ([], ["scan.splits=3"], ["scan.max_length=4"]):
+        arguments = [str(path), *given]
+        overrides = fit_command.as_settings(arguments, "label")
+        if_large = fit_command.as_settings(arguments, "label", fit_command.DEFAULTS_IF_LARGE)
+        scan = fit_command._composed(overrides, if_large).scan
+        found[tuple(given)] = (scan.splits, scan.max_length)
+    assert list(found.values()) == [(1, 16), (3, 16), (1, 4)]
+
+
+def test_a_note_states_that_one_split_chose_the_length(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text("x,label\n" + "1,no\n2,yes\n" * (notes.LARGE // 2))
+    words = ["fit", str(path), "--target", "label", "fit.folds=0", f"out={tmp_path / 'rule'}"]
+    assert main([*words, "scan.max_length=1", "solver=native"]) == 0
+    fitted = model.load(tmp_path / "rule" / "model.json")
+    text = next(str(note) for note in fitted.notes if note.kind is notes.NoteKind.ONE_SPLIT)
+    assert text.startswith("as the table has 20,000 rows, the length was chosen on one split")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsm_hpc.cli import options
 from fsm_hpc.cli.usage import CTRL_C, Command, Group, option
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 # One rule deserves more care than one of many folds: the mean over several splits is more reliable,
 # and with a patience of two a scan misses every rule that starts with "not".
-DEFAULTS = {"method": "pivot", "scan.splits": 5, "scan.patience": 4}
-LARGE = 20_000  # rows from which on one split has validation rows enough
+DEFAULTS: dict[str, Any] = {"method": "pivot", "scan.splits": 5, "scan.patience": 4}
+# Of a table with many rows: one split has validation rows enough, and they support longer rules.
+DEFAULTS_IF_LARGE = {**DEFAULTS, "scan.splits": 1, "scan.max_length": 16}
 
 
 def main(flags: argparse.Namespace, arguments: list[str]) -> int:
@@ -33,7 +35,7 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     overrides = as_settings(arguments, flags.target)
     if options.shows_config(flags, overrides):
         return 0
-    config = _composed(overrides, not any(one.startswith("scan.splits=") for one in arguments))
+    config = _composed(overrides, as_settings(arguments, flags.target, DEFAULTS_IF_LARGE))
     if flags.multirun and not schedulers.of(config).ends_with_command:
         from fsm_hpc.cluster.submit import launch
 
@@ -41,8 +43,9 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     return _fit_here(config, terminal.console(), started)
 
 
-def _composed(overrides: list[str], chooses_splits: bool) -> Config:
-    """The config of the rule on all rows; of a large table with one split, unless it is given."""
+def _composed(overrides: list[str], overrides_if_large: list[str]) -> Config:
+    """The config of the rule on all rows."""
+    from fsm_hpc.models.notes import LARGE
     from fsm_hpc.models.tasks import on_all_rows, tasks_of
     from fsm_hpc.study.compose import compose
 
@@ -50,13 +53,14 @@ def _composed(overrides: list[str], chooses_splits: bool) -> Config:
     if not config.method.name.finds_formula:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
-    if chooses_splits and tasks_of(config)[0].dataset.rows >= LARGE:
-        kept = [override for override in overrides if not override.startswith("scan.splits=")]
-        config = compose([*kept, "scan.splits=1"])
+    if tasks_of(config)[0].dataset.rows >= LARGE:
+        config = compose(overrides_if_large)
     return on_all_rows(config)
 
 
-def as_settings(arguments: list[str], target: str | None) -> list[str]:
+def as_settings(
+    arguments: list[str], target: str | None, defaults: Mapping[str, Any] = DEFAULTS
+) -> list[str]:
     """`my.csv --target label` and the defaults of this command as overrides."""
     from fsm_hpc.study.override_syntax import key_of, quoted
 
@@ -73,7 +77,7 @@ def as_settings(arguments: list[str], target: str | None) -> list[str]:
         raise UserError(f"fit: expected the column to predict: fit {tables[0]} --target COLUMN")
     if target is not None:
         overrides.append(f"dataset.target={quoted(target)}")
-    return overrides + [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
+    return overrides + [f"{key}={value}" for key, value in defaults.items() if key not in given]
 
 
 def _full_key(override: str) -> str:
@@ -176,6 +180,9 @@ COMMAND = Command(
         "(also XGBoost) or none",
         "objective=NAME": "what to optimize: accuracy, balanced (balanced accuracy) or costs "
         "(misclassification costs)",
+        "scan.max_length=N": "longest formula (default: 10; 16 from 20,000 rows on)",
+        "scan.splits=N": "splits into training and validation rows that choose the length "
+        "(default: 5; 1 from 20,000 rows on)",
         "language=NAME": "connectives of formulas: paper (and, or, not), xor, dnf, ...",
         "cuts=NAME": "candidate thresholds: observed, midpoints, quantiles, rounded or given",
         "rule.KEY=VALUE": "constraints: require, forbid, increasing, decreasing, min_support, "
