@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -16,7 +18,7 @@ import pyarrow.csv
 
 from fsm_hpc.data import limits
 from fsm_hpc.data.errors import ErrorCollector
-from fsm_hpc.data.raw import RawColumn, Sheet, coded_column, text_column
+from fsm_hpc.data.raw import RawColumn, Sheet, coded_column, text_column, uncoded_column
 from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from fsm_hpc.system.numbers import counted
@@ -25,6 +27,8 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space":
 _SAMPLE_ROWS = 100
 _SHOWN_LINES = 5
 _SAMPLE_BYTES = 200_000
+_SAMPLE_CELLS = 2_000
+_RARELY_EQUAL = 0.95  # share of distinct texts in the sample
 _NO_SPACE = re.compile(rb"\S")
 _QUOTED_DECIMALS = re.compile(
     rb'(?:^|(?<=[,\r\n]))[ \t]*"\s*(?:[-+]|\xe2\x88\x92)?\d*[.,]\d[\d.,]*\s*"'
@@ -36,9 +40,11 @@ def read(content: bytes, path: Path, spec: DatasetSpec, errors: ErrorCollector) 
     if spec.separator not in ("auto", *SEPARATORS):
         known = ", ".join(["auto", *SEPARATORS])
         errors.add(f"dataset.separator: expected one of {known}, found {spec.separator!r}")
-    text, notes = _decode(content, path, spec.encoding, errors)
-    encoded, separator = _without_first_line(text.encode("utf-8", "replace"), spec)
-    table = _regular(encoded, separator) or _records(encoded.decode(), separator, path, errors)
+    encoded, notes = _as_utf8(content, path, spec.encoding, errors)
+    encoded, separator = _without_first_line(encoded, spec)
+    table = _regular(encoded, separator, spec) or _records(
+        encoded.decode(), separator, path, errors
+    )
     has_commas = separator != "," or bool(b'"' in encoded and _QUOTED_DECIMALS.search(encoded))
     return replace(table, notes=notes, may_have_commas=has_commas)
 
@@ -52,9 +58,10 @@ def _without_first_line(encoded: bytes, spec: DatasetSpec) -> tuple[bytes, str]:
     return encoded, stated or _sniff(encoded[:_SAMPLE_BYTES].decode("utf-8", "replace"))
 
 
-def _decode(
+def _as_utf8(
     content: bytes, path: Path, encoding: str, errors: ErrorCollector
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[bytes, tuple[str, ...]]:
+    """The content as UTF-8 without a byte order mark, and notes on its encoding."""
     if encoding == "auto":
         if content[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
             encoding = "utf-32"
@@ -67,15 +74,17 @@ def _decode(
             )
         else:
             try:
-                return content.decode("utf-8-sig"), ()
+                content.isascii() or content.decode()
+                return content.removeprefix(codecs.BOM_UTF8), ()
             except UnicodeDecodeError:
+                text = content.decode("cp1252", errors="replace")
                 note = "not UTF-8, so read as Windows-1252; another one: dataset.encoding=NAME"
-                return content.decode("cp1252", errors="replace"), (note,)
+                return text.encode(), (note,)
     try:
-        return content.decode(encoding).removeprefix("\ufeff"), ()
+        return content.decode(encoding).removeprefix("\ufeff").encode("utf-8", "replace"), ()
     except LookupError:
         errors.add(f"dataset.encoding: there is no encoding {encoding!r}")
-        return _decode(content, path, "auto", errors)
+        return _as_utf8(content, path, "auto", errors)
     except UnicodeDecodeError as error:
         raise UserError(
             f"{path}: expected {encoding} text, found other bytes at position {error.start}; "
@@ -112,7 +121,7 @@ def _width(sample: str, separator: str) -> float:
 # ---------------------------------------------------------------------------- a regular file
 
 
-def _regular(encoded: bytes, separator: str) -> Sheet | None:
+def _regular(encoded: bytes, separator: str, spec: DatasetSpec) -> Sheet | None:
     """The table of a file whose rows all have the header's width; None for any other file."""
     line_end = re.search(rb"[\r\n]+", encoded)
     if separator == " " or line_end is None or not _has_plain_quotes(encoded, separator):
@@ -120,7 +129,8 @@ def _regular(encoded: bytes, separator: str) -> Sheet | None:
     line, has_rows = encoded[: line_end.start()], _NO_SPACE.search(encoded, line_end.end())
     if not line.strip() or line.count(b'"') % 2 or len(line) > limits.MOST_CELL or not has_rows:
         return None
-    header = next(csv.reader([line.decode()], delimiter=separator, skipinitialspace=True))
+    cells = next(csv.reader([line.decode()], delimiter=separator, skipinitialspace=True))
+    header = [cell.strip() for cell in cells]
     body = pyarrow.py_buffer(encoded).slice(line_end.end())
     names = [str(at) for at in range(len(header))]
     try:
@@ -129,15 +139,39 @@ def _regular(encoded: bytes, separator: str) -> Sheet | None:
             pyarrow.csv.ReadOptions(column_names=names, block_size=2**24),
             pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in encoded),
             pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pyarrow.string()), null_values=[""]
+                check_utf8=False,  # it is valid
+                column_types=dict.fromkeys(names, pyarrow.string()),
+                null_values=[""],
             ),
         )
     except pyarrow.ArrowInvalid:
         return None
-    columns = [_stripped(coded_column(name, table.column(name))) for name in names]
+    columns = [
+        _stripped(_column(name, table.column(name), spec.infers(title)))
+        for name, title in zip(names, header, strict=True)
+    ]
     if len(header) < 2 or any(limits.has_long_cell(column.values) for column in columns):
         return None
-    return Sheet([cell.strip() for cell in header], columns)
+    return Sheet(header, columns)
+
+
+def _column(name: str, texts: Any, is_inferred: bool) -> RawColumn:
+    """The column; to find equal texts among decimal numbers that hardly repeat costs too much."""
+    sample = texts.slice(0, _SAMPLE_CELLS)
+    is_rarely_equal = pyarrow.compute.count_distinct(sample).as_py() > _RARELY_EQUAL * len(sample)
+    if is_inferred and len(texts) > _SAMPLE_CELLS and is_rarely_equal and _are_decimals(texts):
+        return uncoded_column(name, texts)
+    return coded_column(name, texts)
+
+
+def _are_decimals(texts: Any) -> bool:
+    """Whether all are numbers with a decimal point, as Arrow reads them."""
+    if not pyarrow.compute.all(pyarrow.compute.match_substring(texts, ".")).as_py():
+        return False
+    try:
+        return bool(pyarrow.compute.all(pyarrow.compute.is_finite(texts.cast(pyarrow.float64()))))
+    except pyarrow.ArrowInvalid:
+        return False
 
 
 def _has_plain_quotes(encoded: bytes, separator: str) -> bool:

@@ -21,10 +21,13 @@ _BATCH = 1000
 
 @dataclass(frozen=True)
 class RawColumn:
-    """One column: a value for each row, or distinct texts and a code for each row."""
+    """One column: a value for each row, or texts and a code for each row.
+
+    The texts are distinct, except in a column of decimal numbers that hardly repeat.
+    """
 
     name: str
-    values: Any  # by row: array of numbers, truth values or dates; or Arrow array of distinct texts
+    values: Any  # by row: array of numbers, truth values or dates; or Arrow array of texts
     missing: NDArray[np.bool_]  # by row
     codes: NDArray[np.int32] | None = None  # by row: index of its text, -1 if missing
     is_typed: bool = True  # False: the source has text only, so kinds are inferred from text
@@ -183,6 +186,13 @@ def coded_column(name: str, texts: Any, is_typed: bool = False) -> RawColumn:
         encoded = encoded.chunk(0) if encoded.num_chunks == 1 else encoded.combine_chunks()
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int32, copy=False)
     return RawColumn(name, encoded.dictionary, codes < 0, codes, is_typed)
+
+
+def uncoded_column(name: str, texts: Any) -> RawColumn:
+    """The column with one text for each row that has one."""
+    missing = np.asarray(texts.is_null())
+    codes = np.where(missing, -1, np.cumsum(~missing) - 1).astype(np.int32)
+    return RawColumn(name, texts.drop_null().combine_chunks(), missing, codes, is_typed=False)
 
 
 @dataclass(frozen=True)

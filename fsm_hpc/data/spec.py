@@ -115,6 +115,11 @@ class DatasetSpec:
         kinds = {kind.value: tuple(getattr(self, kind.value)) for kind in KindName}
         return {**kinds, "drop": self.drop}
 
+    def infers(self, column: str) -> bool:
+        """Whether the kind of a column is inferred, and it is neither target nor group."""
+        named = {name for names in self.listed.values() for name in names}
+        return self.infer and column not in {*named, self.target, self.group, self.weight}
+
     @property
     def own_path(self) -> str | None:
         """Where a table of the user's is, whatever folder one looks from."""

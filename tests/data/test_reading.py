@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from fsm_hpc.data import csv_file
 from fsm_hpc.data.errors import ErrorCollector
+from fsm_hpc.data.spec import DatasetSpec
 from fsm_hpc.errors import UserError
 from tests.support.tables import own_table, spec_of
 
+INFERRED = DatasetSpec("csv", "y", infer=True)
 CELLS = st.sampled_from(
     ["1", "", " a ", "b", '"q"', '"a,b"', '"x\ny"', '"say ""no"""', "NA", "é", "1.5", '"', "a\tb"]
 )
@@ -35,7 +37,7 @@ def _listed(table: Any) -> tuple[list[str], list[list[str]]]:
 def test_both_ways_of_reading_agree(rows: list[list[str]], line_end: str, separator: str) -> None:
     lines = [separator.join(cell.replace(",", separator) for cell in row) for row in rows]
     text = line_end.join([separator.join("xyz"[: len(rows[0])]), *lines]) + line_end
-    regular = csv_file._regular(text.encode(), separator)
+    regular = csv_file._regular(text.encode(), separator, INFERRED)
     errors = ErrorCollector(Path("my.csv"))
     if regular is None:
         return
@@ -53,6 +55,30 @@ def test_long_decimals_are_read_as_python_reads_them(tmp_path: Path) -> None:
     table = own_table(tmp_path, text)
     assert table.columns[0].values.tolist() == [float(cell) for cell in cells[1:]]
     assert table.dropped_rows == 1
+
+
+@pytest.mark.parametrize("count", [300, 3000])  # with and without a search for equal texts
+def test_decimals_that_hardly_repeat_are_numbers_or_categories_as_others_are(
+    count: int, tmp_path: Path
+) -> None:
+    cells = ["", "0.5", "0.5", *_long_decimals(count)]
+    text = "x,y\n" + "".join(f"{cell},{at % 2}\n" for at, cell in enumerate(cells))
+    path = Path("my.csv")
+    table = csv_file._regular(text.encode(), ",", INFERRED)
+    assert table is not None
+    assert _listed(table) == _listed(csv_file._records(text, ",", path, ErrorCollector(path)))
+    numbers = own_table(tmp_path, text)
+    assert numbers.columns[0].values.tolist() == [float(cell) for cell in cells[1:]]
+    listed = own_table(tmp_path, text, categorical=("x",), max_categories=count + 1)
+    assert len(listed.columns) == count + 1
+
+
+@pytest.mark.parametrize("count", [300, 3000])
+def test_decimals_that_a_float_does_not_tell_apart_are_an_error(count: int, tmp_path: Path) -> None:
+    cells = [*_long_decimals(count), "0.30000000000000001", "0.3000000000000000055"]
+    text = "x,y\n" + "".join(f"{cell},{at % 2}\n" for at, cell in enumerate(cells))
+    with pytest.raises(UserError, match=f"'0.30000000000000001' in row {count + 1} and"):
+        own_table(tmp_path, text)
 
 
 @pytest.mark.parametrize(

@@ -186,12 +186,16 @@ def _refuse_equal_floats(column: RawColumn) -> None:
     numbers = column.numbers
     assert numbers is not None
     may_differ = numbers.has_powers or numbers.widths.max(initial=0) > _ALWAYS_EXACT
-    if not may_differ or len(np.unique(numbers.values)) == len(numbers.values):
+    if not may_differ:
         return
     seen: dict[float, str] = {}
-    for text, number in zip(column.texts, numbers.values.tolist(), strict=True):
+    repeated = _repeated(numbers.values)
+    pairs = zip(column.texts_at(repeated), numbers.values[repeated].tolist(), strict=True)
+    for text, number in pairs:
         other = seen.setdefault(number, text)
-        if not _is_same_number(_normalized(column, text), _normalized(column, other)):
+        if text != other and not _is_same_number(
+            _normalized(column, text), _normalized(column, other)
+        ):
             raise column.error(
                 f"expected numbers that a 64-bit float tells apart, found {other!r} in row "
                 f"{column.row_of(other)} and {text!r} in row {column.row_of(text)}, which would "
@@ -200,7 +204,14 @@ def _refuse_equal_floats(column: RawColumn) -> None:
             )
 
 
+def _repeated(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The indices of values that occur more than once."""
+    ordered = np.sort(values)
+    equal = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(np.isin(values, equal)) if len(equal) else np.empty(0, np.int64)
+
+
 def _is_same_number(text: str, other: str) -> bool:
     with localcontext() as context:
         context.traps[InvalidOperation] = False  # a power beyond all limits equals no other
-        return text == other or Decimal(text) == Decimal(other)
+        return Decimal(text) == Decimal(other)
