@@ -21,6 +21,7 @@ class DistinctRows:
     first: NDArray[np.int64]
     positives: NDArray[np.int64]
     negatives: NDArray[np.int64]
+    group: NDArray[np.int64]  # of every row, in the order of the first rows
 
 
 def merge(
@@ -44,7 +45,8 @@ def merge(
     positives = np.bincount(kinds, labels if weights is None else labels * weights).astype(np.int64)
     negatives = np.bincount(kinds, weights).astype(np.int64) - positives
     order = np.argsort(first)
-    return DistinctRows(first[order].astype(np.int64), positives[order], negatives[order])
+    group = np.argsort(order)[kinds]
+    return DistinctRows(first[order].astype(np.int64), positives[order], negatives[order], group)
 
 
 def _exactly(columns: Sequence[NDArray[Any]], rows: int) -> tuple[NDArray[Any], NDArray[Any]]:

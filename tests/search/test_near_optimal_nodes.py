@@ -5,26 +5,32 @@ from __future__ import annotations
 import random
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import numpy as np
 import pytest
 
-from fsm_hpc.search.frontier import Frontier
+from fsm_hpc.search.frontier import Frontier, UnitRange
 from fsm_hpc.search.method import Method
-from fsm_hpc.search.near_optimal import distributed, enumeration
+from fsm_hpc.search.near_optimal import enumeration
 from fsm_hpc.search.near_optimal.compiling import ensure_compiled
-from fsm_hpc.search.near_optimal.distributed import FamilyOrder, FamilySpread, enumerate_spread
-from fsm_hpc.search.near_optimal.enumeration import NOTHING_YET, Progress, enumerate_families
+from fsm_hpc.search.near_optimal.distributed import FamilyQuery
+from fsm_hpc.search.near_optimal.enumeration import (
+    NOTHING_YET,
+    Progress,
+    enumerate_families,
+    search_for,
+)
 from fsm_hpc.search.near_optimal.families import Space
+from fsm_hpc.search.near_optimal.sink import Sink
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, End, Incumbent
-from fsm_hpc.search.solvers.native import Native
+from fsm_hpc.search.solvers.native import Native, spread
 from fsm_hpc.search.solvers.native.parts import Helpers
-from fsm_hpc.search.solvers.native.spread import Order
+from fsm_hpc.search.solvers.native.spread import Order, Spread
 from tests.support.random_tables import FORMULA_METHODS, random_problem
-from tests.support.teams import Threads, Together
+from tests.support.teams import ThreadDesk, Threads, Together
 
 BOUND, SLACK = 5, 4
 LONG = 7  # about a second of work on the longer problem
@@ -39,7 +45,7 @@ def _compiled() -> None:
 @pytest.fixture(autouse=True)
 def _short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many parts of a short search."""
-    monkeypatch.setattr(distributed, "PART_S", 0.01)
+    monkeypatch.setattr(spread, "PART_S", 0.01)
 
 
 def some_problem(method: Method, seed: int = 2) -> Problem:
@@ -58,13 +64,42 @@ class Asked:
         outcome = Native(1).solve(problem, bound, Incumbent(), Control())
         self.errors = outcome.errors + SLACK
         self.alone = enumerate_families(self.space, self.errors, 1, Control())
+        self.reported: list[Progress] = []
         assert self.alone.is_complete
 
-    def spread(self, helpers: Helpers, start: Progress = NOTHING_YET) -> Progress:
+    @property
+    def query(self) -> FamilyQuery:
+        return FamilyQuery(self.space.bound, self.errors, self.space.slack)
+
+    def with_helpers(self, helpers: Helpers, most: int | None = None) -> Progress:
+        """After the head start of the helpers."""
+        return enumerate_families(
+            self.space,
+            self.errors,
+            1,
+            Control(),
+            most=most,
+            on_progress=self.reported.append,
+            helpers=helpers,
+            query=self.query,
+        )
+
+    def part(self, left: tuple[UnitRange, ...], numbering: str = "") -> Frontier:
+        return Frontier(numbering, self.space.bound, None, 0, left)
+
+    def spread(
+        self,
+        helpers: Helpers,
+        start: Progress = NOTHING_YET,
+        watch: Callable[[], bool] = lambda: False,
+    ) -> Progress:
         """Without a head start, in which a short search would end."""
-        spread = FamilySpread(self.space, self.errors, 1, start, helpers)
-        assert spread.wait()
-        return spread.progress()
+        sink = Sink(start.families)
+        search = search_for(self.space, self.errors, sink, 1)
+        part = self.part(start.left, search.numbering)
+        parts = Spread(self.space.problem, search, part, lambda leader: None, helpers, self.query)
+        is_done = parts.wait(watch)
+        return Progress.of(sink, parts.left(), None if is_done else End.STOPPED)
 
     def assert_found(self, found: Progress) -> None:
         assert found.is_complete
@@ -84,18 +119,17 @@ def test_parts_that_are_lost_change_nothing(method: Method, seed: int) -> None:
 def test_a_set_is_begun_alone_and_told_while_it_is_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enumeration, "REPORT_EVERY_S", 0.0)
     asked = Asked(longer_problem(), LONG)
-    helpers, told = Threads(2), list[Progress]()
+    helpers = Threads(2)
     helpers.head_start_s = 0.01
-    asked.assert_found(
-        enumerate_spread(asked.space, asked.errors, 1, Control(), helpers, on_progress=told.append)
-    )
+    asked.assert_found(asked.with_helpers(helpers))
     assert helpers.given > 0
-    asked.assert_found(enumerate_families(asked.space, asked.errors, 1, Control(), told[-1]))
+    last = asked.reported[-1]
+    asked.assert_found(enumerate_families(asked.space, asked.errors, 1, Control(), last))
 
 
 def test_a_set_cut_by_number_goes_on_alone_or_with_others() -> None:
     asked = Asked(some_problem(Method.PIVOT))
-    found = enumerate_spread(asked.space, asked.errors, 1, Control(), Threads(2), most=1)
+    found = asked.with_helpers(Threads(2), most=1)
     assert found.is_full
     assert not found.is_complete
     asked.assert_found(asked.spread(Threads(3), found))
@@ -103,33 +137,30 @@ def test_a_set_cut_by_number_goes_on_alone_or_with_others() -> None:
 
 
 def test_a_wish_to_stop_brings_all_parts_back() -> None:
-    asked, control = Asked(some_problem(Method.PIVOT)), Control()
-    control.stop.set()
+    asked = Asked(some_problem(Method.PIVOT))
     start = enumerate_families(asked.space, asked.errors, 1, Control(), most=1)
-    spread = FamilySpread(asked.space, asked.errors, 1, start, Threads(2))
     looks = iter(range(10))
-    assert not spread.wait(lambda: next(looks) == 2)
-    found = spread.progress(End.STOPPED)
+    found = asked.spread(Threads(2), start, lambda: next(looks) == 2)
     assert found.end is End.STOPPED
     asked.assert_found(asked.spread(Threads(1), found))
 
 
 def test_parts_of_another_search_are_refused() -> None:
     asked = Asked(some_problem(Method.PIVOT), 2)
-    order = FamilyOrder(1, 0, Order(Frontier("another", 2, None, 0, ()), 1.0))
+    order = Order(asked.part((), "another"), 1.0, asked.query)
     with pytest.raises(RuntimeError, match="units of this code and problem"):
-        order.search_in(asked.space, 1, threading.Event())
+        order.search(asked.space.problem, ThreadDesk())
 
 
 def test_a_set_that_takes_longer_than_a_part_is_searched_to_its_end() -> None:
     asked = Asked(longer_problem(), LONG)
-    progress, parts = NOTHING_YET, 0
-    while not progress.is_complete:
+    sink, left, parts = Sink(), NOTHING_YET.left, 0
+    search = search_for(asked.space, asked.errors, sink, 1)
+    while left:
         parts += 1
-        progress = enumerate_families(
-            asked.space, asked.errors, 1, Control(), progress, pause_s=0.0
-        )
-    asked.assert_found(progress)
+        part = asked.part(left, search.numbering)
+        left = Order(part, 0.0).search_with(search, threading.Event()).left
+    asked.assert_found(Progress.of(sink, left, None))
     assert parts > 1
 
 
@@ -152,7 +183,6 @@ def test_processes_find_the_set_of_one_machine(together: Together, method: Metho
 def test_a_helper_killed_in_the_middle_changes_nothing(together: Together) -> None:
     asked = Asked(longer_problem(), LONG)
     start = enumerate_families(asked.space, asked.errors, 1, Control(), most=1)
-    spread = FamilySpread(asked.space, asked.errors, 1, start, together.team)
     given = together.given
 
     def kill() -> bool:
@@ -160,7 +190,6 @@ def test_a_helper_killed_in_the_middle_changes_nothing(together: Together) -> No
             together.processes[0].send_signal(signal.SIGKILL)
         return False
 
-    assert spread.wait(kill)
-    asked.assert_found(spread.progress())
+    asked.assert_found(asked.spread(together.team, start, kill))
     assert together.processes[0].wait() == -signal.SIGKILL
     together.wait_for(1)

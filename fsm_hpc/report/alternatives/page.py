@@ -21,8 +21,9 @@ from fsm_hpc.models.notes import Note, NoteKind
 from fsm_hpc.report.alternatives.rule import FittedRule
 from fsm_hpc.report.alternatives.summary import AlternativesSummary, missing
 from fsm_hpc.search.near_optimal.families import Family
-from fsm_hpc.search.near_optimal.literals import LiteralColumn
+from fsm_hpc.search.near_optimal.rashomon import RashomonSet
 from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
+from fsm_hpc.search.solvers.native.table import KernelColumn
 from fsm_hpc.system.numbers import percent
 from fsm_hpc.system.pages import content_security_policy, templates
 
@@ -70,7 +71,7 @@ def _data(summary: AlternativesSummary) -> dict[str, Any]:
         "labels": rule.problem.labels.astype(int).tolist(),
         "yes": rashomon.yes.tolist(),
         "answers": [f"{rule.target} = {value}" for value in rule.classes],
-        "columns": [_column(column, model) for column in columns],
+        "columns": [_column(rashomon, column, model) for column in columns],
         "families": [_family(summary, family, used) for family in families],
         "model": model_file.content(model),
         "sources": {n: s.name for s in model.sources for n in s.one_hot_names},
@@ -79,19 +80,18 @@ def _data(summary: AlternativesSummary) -> dict[str, Any]:
     }
 
 
-def _column(column: LiteralColumn, model: Model) -> dict[str, Any]:
+def _column(rashomon: RashomonSet, column: KernelColumn, model: Model) -> dict[str, Any]:
     """The ranks of its rows, the text of each threshold, and its SQL condition."""
-    is_interval = column.kind == INTERVAL
-    entry = {"name": column.name, "quoted": quote(column.name), "ranks": column.ranks.tolist()}
+    is_interval, name = column.kind == INTERVAL, column.name
+    ranks = column.ranks[rashomon.space.table.group].tolist()
+    entry = {"name": name, "quoted": quote(name), "ranks": ranks}
     if column.numeric is None:
-        assert column.fixed is not None
-        shown = str(column.fixed)
-        return entry | {"kind": "fixed", "text": shown, "sql": _sql(column.fixed, model)}
-    name = column.name
+        (fixed,) = column.codes
+        return entry | {"kind": "fixed", "text": str(fixed), "sql": _sql(fixed, model)}
     low = Proposition.within(name, _LOW, _HIGH) if is_interval else Proposition.at_least(name, _LOW)
     return entry | {
         "kind": "interval" if is_interval else "pivot",
-        "cuts": [number(column.numeric.write(cut)) for cut in column.numeric.thresholds],
+        "cuts": [number(column.numeric.write(cut)) for cut in rashomon.problem.observed[name]],
         "sql": _sql(low, model).replace(number(_LOW), "{low}").replace(number(_HIGH), "{high}"),
     }
 

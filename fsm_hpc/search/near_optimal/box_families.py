@@ -3,69 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from fsm_hpc.formulas.functions import Tree
-from fsm_hpc.search.constraints import Constraints
 from fsm_hpc.search.near_optimal.contexts import SizedFunction, first_of_equals, shape
 from fsm_hpc.search.near_optimal.family_search import FamilySearch
 from fsm_hpc.search.near_optimal.literals import LiteralTable
-from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
-from fsm_hpc.search.problem import Problem
+from fsm_hpc.search.near_optimal.sink import FamilyEngine, RawFamily, Sink, passes
 from fsm_hpc.search.solvers.native.box_engine import BoxEngine
 from fsm_hpc.search.solvers.native.engines import PlanUnits, Worker, chosen_families, units_of_plans
-from fsm_hpc.search.solvers.native.kernels.columns import POINT
-from fsm_hpc.search.solvers.native.kernels.pairs import FIELD
+from fsm_hpc.search.solvers.native.kernels.pairs import COLUMN_BITS
 from fsm_hpc.search.solvers.native.kernels.ranking import STOPPED, UNIT_BITS
-from fsm_hpc.search.solvers.native.kernels.shapes import Bounds, BoxMemory, Families, SharedBest
-from fsm_hpc.search.solvers.native.table import KernelColumn, KernelTable
-
-VARIED = Constraints(min_support=1)  # a proposition holds on some rows and fails on others
-
-
-class VariedTable(KernelTable):
-    """The columns of a literal table with all literals that are not constant.
-
-    Equal columns are kept apart, and a formula has each column at most once.
-    """
-
-    def __init__(self, problem: Problem, literals: LiteralTable) -> None:
-        self._literals = literals
-        self.literal_columns = [  # by column of this table
-            *(n for n, c in enumerate(literals.columns) if c.numeric is not None),
-            *(n for n, c in enumerate(literals.columns) if c.numeric is None),
-        ]
-        super().__init__(replace(problem, constraints=VARIED))
-
-    def _numerics(self, problem: Problem) -> list[KernelColumn]:
-        features = [feature.column for feature in problem.numerics]
-        columns = dict(zip(features, super()._numerics(problem), strict=True))
-        return [columns[c.name] for c in self._literals.columns if c.numeric is not None]
-
-    def _booleans(self, problem: Problem) -> list[KernelColumn]:
-        return [
-            KernelColumn(POINT, c.ranks[self.rows], c.card, None, (c.fixed,))
-            for c in self._literals.columns
-            if c.fixed is not None
-        ]
-
-    @cached_property
-    def bounds(self) -> Bounds:
-        """No constraints beyond those on the literals."""
-        return super().bounds._replace(is_any=False)
-
-    @cached_property
-    def has_windows(self) -> bool:
-        """False: families of constant intervals are counted, and have no member."""
-        return False
-
-    @cached_property
-    def families(self) -> Families:
-        families = super().families
-        return families._replace(numeric=np.ones_like(families.numeric))
+from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, SharedBest
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +34,9 @@ class BoxPass(PlanUnits):
 class BoxSpace:
     """The table of the boxes, and the passes over its units."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        table: LiteralTable,
-        functions: Sequence[SizedFunction],
-        slack: int,
-    ) -> None:
-        self.table = VariedTable(problem, table)
-        self.literals, self.functions = table, functions
-        self._engine = BoxEngine(self.table)
+    def __init__(self, table: LiteralTable, functions: Sequence[SizedFunction], slack: int) -> None:
+        self.table, self.functions = table, functions
+        self._engine = BoxEngine(table)
         sizes = sorted({function.size for function in functions})
         self.groups = list(self._passes(sizes, slack))
         shapes = (shape(sized.function.tree) for sized in functions)
@@ -111,15 +55,12 @@ class BoxSpace:
     def engine(self, goal: int, sink: Sink) -> BoxFamilies:
         return BoxFamilies(self, goal, sink)
 
-    def family_search(self, goal: int) -> FamilySearch:
-        return FamilySearch(self.literals, self.functions, goal)
-
     def family_key(self, tree: Tree, columns: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-        """The function of a plan's tree, and the columns of its variables in the literal table."""
+        """The function of a plan's tree, and the columns of its variables."""
         named, names = shape(tree)
         number, own_names = self._known[named]
         given = dict(zip(own_names, (columns[name] for name in names), strict=True))
-        chosen = tuple(self.table.literal_columns[given[v]] for v in range(len(given)))
+        chosen = tuple(given[v] for v in range(len(given)))
         return number, first_of_equals(self.functions[number].function, chosen)
 
 
@@ -130,7 +71,7 @@ class FamilyWorker(Worker):
     counting: FamilySearch | None = None
 
 
-class BoxFamilies(BoxEngine):
+class BoxFamilies(FamilyEngine, BoxEngine):
     """The engine of the optimum; families that reach the goal are counted and added to the sink."""
 
     def __init__(self, space: BoxSpace, goal: int, sink: Sink) -> None:
@@ -139,7 +80,7 @@ class BoxFamilies(BoxEngine):
 
     def worker(self, keeps_all: bool = True) -> Worker:
         worker = super().worker(keeps_all)
-        counting = self._space.family_search(self._goal)
+        counting = FamilySearch(self.table, self._space.functions, self._goal)
         return FamilyWorker(worker.lane, worker.memory, worker.scratch, counting)
 
     def units_of_size(self, size: int) -> list[PlanUnits]:
@@ -178,7 +119,7 @@ class BoxFamilies(BoxEngine):
         assert isinstance(memory, BoxMemory)
         for unit, entry, mask in memory.found[: memory.found_count[0]].tolist():
             context = units.families.column[chosen_families(units, unit)].tolist()
-            columns = [*context, *divmod(entry, 1 << FIELD)]
+            columns = [*context, *divmod(entry, 1 << COLUMN_BITS)]
             for f, tree in units.plan.trees.items():
                 if mask >> f & 1:
                     yield self._space.family_key(tree, columns)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
-from fsm_hpc.search.frontier import Leader, Rest, UnitRange
 from fsm_hpc.search.near_optimal.contexts import SizedFunction
 from fsm_hpc.search.near_optimal.literals import LiteralTable
-from fsm_hpc.search.near_optimal.sink import RawFamily, Sink, passes
+from fsm_hpc.search.near_optimal.sink import FamilyEngine, RawFamily, Sink, passes
 from fsm_hpc.search.solvers.native.cell_engine import LiteralSets
 from fsm_hpc.search.solvers.native.engines import UnitGroup, Worker
 from fsm_hpc.search.solvers.native.function_trees import Listed, placed, tree_of
@@ -72,7 +70,7 @@ class CellSpace:
         return CellFamilies(self, goal, sink)
 
 
-class CellFamilies:
+class CellFamilies(FamilyEngine):
     """The kernel of the optimum; it reports all formulas that reach the goal."""
 
     most_units = MOST_UNITS
@@ -132,19 +130,6 @@ class CellFamilies:
         ranges, thresholds = (RANGES,) * tree.variables, (THRESHOLD,) * tree.variables
         rows = zip(tree.plans[functions].tolist(), columns.tolist(), scores, strict=True)
         return [RawFamily(plan, tuple(c), 1, score, ranges, thresholds) for plan, c, score in rows]
-
-    def rest(self, worker: Worker, units: CellPass) -> Rest:
-        """Nothing: units are searched as a whole."""
-        return ()
-
-    def take_up(self, worker: Worker, units: CellPass, rest: Rest) -> None:
-        """Units are searched as a whole."""
-
-    def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> None:
-        """Nothing: no bound on the remaining units is needed."""
-
-    def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
-        raise AssertionError("a search for all formulas has no best formula")
 
 
 def _tree(functions: Sequence[SizedFunction], variables: int) -> FunctionTree:

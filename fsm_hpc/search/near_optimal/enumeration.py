@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +10,10 @@ from fsm_hpc.search.frontier import EVERYTHING, Frontier, UnitRange
 from fsm_hpc.search.near_optimal.families import Space
 from fsm_hpc.search.near_optimal.sink import RawFamily, Sink
 from fsm_hpc.search.solvers.base import Control, End
-from fsm_hpc.search.solvers.native.search import Aim, Search
+from fsm_hpc.search.solvers.native.parts import Helpers
+from fsm_hpc.search.solvers.native.search import Aim, Run, Search
+from fsm_hpc.search.solvers.native.spread import Query, Spread, search_with_helpers
+from fsm_hpc.search.solvers.native.work import numbering
 
 REPORT_EVERY_S = 1.0
 REPORT_COST = 20  # the pause is at least so many times the cost of a report
@@ -45,7 +47,7 @@ NOTHING_YET = Progress()
 OnProgress = Callable[[Progress], None]
 
 
-class Watch:
+class ProgressReporter:
     """Reports progress at intervals, a large set less often; keeps the reason to end early."""
 
     def __init__(self, control: Control, on_progress: OnProgress) -> None:
@@ -63,10 +65,10 @@ class Watch:
         return self.end is not None
 
 
-def search_for(space: Space, errors: int, sink: Sink, threads: int, numbering: str = "") -> Search:
+def search_for(space: Space, errors: int, sink: Sink, threads: int) -> Search:
     """The search of all units; formulas with at most so many errors go to the sink."""
     engine = space.units.engine(space.table.positives - errors, sink)
-    return Search(engine, threads, numbering)
+    return Search(engine, max(1, threads), numbering(space.problem))
 
 
 def enumerate_families(
@@ -77,27 +79,32 @@ def enumerate_families(
     start: Progress = NOTHING_YET,
     most: int | None = None,
     on_progress: OnProgress = lambda progress: None,
-    pause_s: float = math.inf,
+    helpers: Helpers | None = None,
+    query: Query | None = None,
 ) -> Progress:
     """All families with a member of at most so many errors.
 
-    After `pause_s` it returns once the boxes under way are searched.
+    `helpers` take part after a head start; `query` is the same search in their processes.
     """
     sink = Sink(start.families, most)
     if not space.units.groups:
         return Progress.of(sink, (), End.PROVED)
     if (reason := control.reason_to_end()) is not None:
         return Progress.of(sink, start.left, reason)
-    part = Frontier("", space.bound, None, None, start.left)
-    run = search_for(space, errors, sink, max(1, threads)).begin(Aim(space.bound, None, 0), part)
-    began, watch = time.monotonic(), Watch(control, on_progress)
+    search = search_for(space, errors, sink, threads)
+    reporter = ProgressReporter(control, on_progress)
+    part = Frontier(search.numbering, space.bound, None, 0, start.left)
 
-    def progress() -> Progress:
-        return Progress.of(sink, (run.frontier() or part).left, watch.end)
+    def progress(run: Run | Spread) -> Progress:
+        return Progress.of(sink, (run.frontier() or part).left, reporter.end)
 
-    def is_over() -> bool:
-        if time.monotonic() - began >= pause_s:
-            run.pause()
-        return watch.is_over(progress)
-
-    return Progress.of(sink, (), End.PROVED) if run.wait(is_over) else progress()
+    run, is_done = search_with_helpers(
+        space.problem,
+        search,
+        Aim(space.bound, None, 0),
+        part,
+        helpers,
+        lambda run: sink.is_full or reporter.is_over(lambda: progress(run)),
+        query=query,
+    )
+    return Progress.of(sink, (), End.PROVED) if is_done else progress(run)

@@ -50,7 +50,7 @@ class Space:
         if self.table.is_fixed:
             self.units = CellSpace(self.table, self.functions, slack)
         else:
-            self.units = BoxSpace(problem, self.table, self.functions, slack)
+            self.units = BoxSpace(self.table, self.functions, slack)
 
     def family_search(self, goal: int) -> FamilySearch:
         """The search of single families for members with at least that score."""
@@ -102,6 +102,7 @@ class Space:
     def _ranges(self, variable: int, raw: RawFamily) -> tuple[Range, ...]:
         column = self.table.columns[raw.columns[variable]]
         assert column.numeric is not None
-        values = column.numeric.thresholds[np.array(raw.ranges[variable])].tolist()
+        ranks = np.array(raw.ranges[variable]) - column.floor
+        values = column.numeric.thresholds[ranks].tolist()
         low, high = (values[0], values[1]), (values[2], values[3])
         return (low, high) if column.kind == INTERVAL else (low,)

@@ -100,7 +100,7 @@ def _data(table: LiteralTable) -> NearData:
     widest = int(table.cards.max(initial=1)) + 2
     return NearData(
         table.ranks,
-        table.weights,
+        table.weights.astype(np.int64),
         table.kinds,
         table.cards,
         np.zeros(len(table.rows), np.int64),

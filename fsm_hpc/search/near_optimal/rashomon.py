@@ -13,7 +13,7 @@ import numpy as np
 
 from fsm_hpc.errors import UserError
 from fsm_hpc.formulas.formula import Formula, Truth
-from fsm_hpc.search.near_optimal.distributed import enumerate_spread
+from fsm_hpc.search.near_optimal.distributed import FamilyQuery
 from fsm_hpc.search.near_optimal.enumeration import (
     NOTHING_YET,
     Progress,
@@ -98,7 +98,7 @@ class RashomonSet:
     @cached_property
     def yes(self) -> Array:
         """The number of members that hold on each row of the problem."""
-        return np.asarray(self.votes[self.space.table.kind_of_row])
+        return np.asarray(self.votes[self.space.table.group])
 
     @cached_property
     def votes(self) -> Array:
@@ -219,8 +219,8 @@ def near_optimal(
     def report(progress: Progress) -> None:
         on_progress(RashomonSet(space, optimum, slack, progress))
 
-    if helpers is None:
-        progress = enumerate_families(space, errors, threads, control, start, most, report)
-    else:
-        progress = enumerate_spread(space, errors, threads, control, helpers, start, most, report)
+    query = FamilyQuery(bound, errors, slack)
+    progress = enumerate_families(
+        space, errors, threads, control, start, most, report, helpers, query
+    )
     return RashomonSet(space, optimum, slack, progress)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from fsm_hpc.search.solvers.native.engines import Engine
 from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
 
 SMALL_SLACK = 2  # searched in one pass: a pass for the optimum alone would cost as much
@@ -64,3 +65,16 @@ class Sink:
         """An order that does not depend on threads."""
         families = list(self._families.values())
         return tuple(sorted(families, key=lambda f: (-f.score, f.function, f.columns)))
+
+
+class FamilyEngine(Engine):
+    """An engine that adds families with at least the score of the goal to a sink."""
+
+    _goal: int
+    _sink: Sink
+
+    def collected(self) -> tuple[RawFamily, ...]:
+        return self._sink.in_order
+
+    def collect(self, results: Iterable[RawFamily]) -> None:
+        self._sink.add(results)

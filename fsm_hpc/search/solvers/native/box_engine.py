@@ -19,7 +19,7 @@ from fsm_hpc.search.solvers.native.engines import (
 )
 from fsm_hpc.search.solvers.native.kernels import boxes, shapes
 from fsm_hpc.search.solvers.native.kernels.columns import EXTREMES
-from fsm_hpc.search.solvers.native.kernels.pairs import FIELD, FIELDS
+from fsm_hpc.search.solvers.native.kernels.pairs import COLUMN_BITS, FIELDS
 from fsm_hpc.search.solvers.native.kernels.ranking import BEGUN, STACKED, UNITS
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.row_sets import WORD
@@ -54,7 +54,7 @@ class BoxEngine(Engine):
         ints: dict[str, Any] = {"live": (depth + 4) * words, "masks": holes}
         ints |= {"boxes": (depth + 4, 4 * MOST_BOXED), "codes": (2, 3 * WORD)}
         ints |= {"rows": rows, "row_weights": rows, "allowed": columns}
-        ints |= {"cards": columns, "tops": columns, "chosen": MOST_BOXED, "merged": columns}
+        ints |= {"cards": columns, "has_top_rows": columns, "chosen": MOST_BOXED, "merged": columns}
         ints |= {"roles": (columns, 2), "limits": (columns, 4)}
         ints |= {"extremes": (columns, EXTREMES)}
         ints |= {"columns": MOST_BOXED, "box": 4 * MOST_BOXED, "where": 2}
@@ -144,7 +144,7 @@ class BoxEngine(Engine):
         worker.lane.control[STACKED] = len(rest)
 
     def decode(self, groups: Sequence[PlanUnits], lane: shapes.Lane) -> Leader:
-        unit, entry, mask, score, low, high = (int(value) for value in lane.leader)
+        unit, entry, mask, score, low, high = (int(value) for value in lane.incumbent)
         units = next(group for group in groups if unit < group.end)
         plan = units.plan
         literals = [
@@ -152,10 +152,8 @@ class BoxEngine(Engine):
             for family, cuts in zip(chosen_families(units, unit), lane.cuts, strict=False)
         ]
         hole = decoder.hole_of(self.table, plan, literals, score)
-        x, y = divmod(entry, 1 << FIELD)
-        literals.append(
-            decoder.cut_of(self.table, x, hole, plan.boxed > 0 or plan.hole == 2, low, high)
-        )
+        x, y = divmod(entry, 1 << COLUMN_BITS)
+        literals.append((x, low, high))
         if plan.hole == 1:
             f = decoder.fill_single(self.table, hole, literals[-1], mask)
         else:

@@ -222,9 +222,9 @@ class CellEngine(Engine):
         return found if found < ABOVE else None
 
     def decode(self, groups: Sequence[CellUnits], lane: Lane) -> Leader:
-        score, number, f = (int(lane.leader[field]) for field in (SCORE, PLAN, FUNCTION))
+        score, number, f = (int(lane.incumbent[field]) for field in (SCORE, PLAN, FUNCTION))
         plan = plans(groups[0].size, False, self.table.language)[number]
-        chosen = lane.leader[FIRST : FIRST + plan.boxed + plan.hole].tolist()
+        chosen = lane.incumbent[FIRST : FIRST + plan.boxed + plan.hole].tolist()
         literals = [self.literals[literal].place for literal in chosen]
         most = max(group.tree.variables for group in groups)
         return decoder.leader_of(

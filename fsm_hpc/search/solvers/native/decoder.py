@@ -9,7 +9,7 @@ import numpy as np
 from fsm_hpc.formulas.formula import Atom
 from fsm_hpc.formulas.functions import Tree, build
 from fsm_hpc.search.frontier import Leader
-from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, ROWS_OF_A_VALUE, SUFFIX
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.shapes import OPEN, OPEN_NEGATED, TRUE
 from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.table import Array, KernelTable
@@ -76,31 +76,6 @@ def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> 
             if literal is not None:
                 return f, literal
     raise AssertionError("the kernel reported a score that no literal has")
-
-
-def cut_of(table: KernelTable, x: int, hole: Hole, merge: bool, low: int, high: int) -> Literal:
-    """A literal in ranks from one in the numbers that `compress_values` gives to values."""
-    column = table.columns[x]
-    has_windows = table.has_windows and column.kind == INTERVAL
-    is_merged = merge and column.card * ROWS_OF_A_VALUE >= len(hole.rows)
-    if column.kind == POINT or has_windows or not is_merged:
-        top = column.card - 1
-        return (x, min(low, top), top) if column.kind == SUFFIX else (x, low, high)
-    marks = np.zeros(column.card, np.int64)
-    np.bitwise_or.at(marks, column.ranks[hole.rows], np.where(hole.weights > 0, 1, 2))
-    marks[: column.floor] = 0
-    present = np.flatnonzero(marks)
-    signs = marks[present]
-    new = np.ones(len(present), bool)
-    new[1:] = (signs[1:] == 3) | (signs[1:] != signs[:-1])
-    if column.kind == SUFFIX and len(present) and present[-1] == column.card - 1:
-        new[-1] = True
-    number = np.cumsum(new) - 1 + column.floor
-    if low not in number:  # no row of the hole is at the highest cut, and none above any other
-        return x, column.card - 1, column.card - 1
-    start = int(present[number == low][0])
-    end = int(present[number == high][-1])
-    return x, start, column.card - 1 if column.kind == SUFFIX else end
 
 
 def _literal_with(

@@ -95,7 +95,15 @@ class Engine(Protocol):
 
     def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
         """The formula that a worker found best in one of these groups."""
-        ...
+        raise AssertionError("a search for all formulas has no best formula")
+
+    def collected(self) -> Any:
+        """The results beside the best formula, to send to another process."""
+        return ()
+
+    def collect(self, results: Any) -> None:
+        """Add the results of another process."""
+        return
 
 
 def units_of_plans(

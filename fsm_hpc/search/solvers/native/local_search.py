@@ -132,7 +132,7 @@ class LocalSearch:
         self._weights = table.weights.astype(np.int64)
         self._columns, self._ends, self._starts = _columns_of(table)
         card = max((column.card for column in table.columns), default=0) + 2
-        self._sums, self._queue = np.zeros((2, card), np.int64)
+        self._sums, self._prefix, self._queue = np.zeros((3, card), np.int64)
 
     def best(self, size: int) -> Leader | None:
         """The best formula found of at most that size."""
@@ -296,6 +296,7 @@ class LocalSearch:
             self._ends,
             self._starts,
             self._sums,
+            self._prefix,
             self._queue,
             best,
         )

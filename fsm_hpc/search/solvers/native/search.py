@@ -307,7 +307,7 @@ class Run:
         place = self._places[slot]
         if place.has_news:
             lane = place.worker.lane
-            place.noted = lane.leader.tobytes()
+            place.noted = lane.incumbent.tobytes()
             place.found = self._search.engine.decode(self._all_work().groups, lane)
         return place.found
 

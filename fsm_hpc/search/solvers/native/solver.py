@@ -20,7 +20,7 @@ from fsm_hpc.search.solvers.native.kernels.ranking import MAX_SCORE
 from fsm_hpc.search.solvers.native.local_search import LocalSearch, Pace
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.search import POLL_S, Aim, Run, Search
-from fsm_hpc.search.solvers.native.spread import Spread
+from fsm_hpc.search.solvers.native.spread import Spread, search_with_helpers
 from fsm_hpc.search.solvers.native.table import KernelTable
 from fsm_hpc.search.solvers.native.work import numbering
 from fsm_hpc.search.solvers.simple import MISSING_SIZE, constants, missing_constants
@@ -212,7 +212,16 @@ class _Solve:
             for constant in map(self._leader, missing_constants(known.problem)):
                 before = constant if before is None or constant.score > before.score else before
         known_score = self._known_score(size)
-        run, is_done = self._run(Aim(size, before, known_score))
+        aim = Aim(size, before, known_score)
+        run, is_done = search_with_helpers(
+            known.problem,
+            known.search,
+            aim,
+            self._frontier,
+            self._helpers,
+            self._watch,
+            self._keep,
+        )
         if not is_done:
             self._frontier = run.frontier() or self._frontier
             self._most = run.most()
@@ -235,23 +244,6 @@ class _Solve:
         local = self._known.local.best(size)
         hint = self._hint if self._hint and self._hint.formula.size <= size else None
         return max((one.score for one in (local, hint) if one is not None), default=None)
-
-    def _run(self, aim: Aim) -> tuple[Run | Spread, bool]:
-        """A run of the size, here and after a head start with helpers; whether it ended."""
-        known, helpers = self._known, self._helpers
-        run = known.search.begin(aim, self._frontier, self._keep)
-        if helpers is None:
-            return run, run.wait(lambda: self._watch(run))
-        spent_s = self._frontier.seconds if self._frontier else 0.0
-        alone_until = time.monotonic() + helpers.head_start_s - spent_s
-        is_done = run.wait(
-            lambda: self._watch(run) or (run.is_divisible and time.monotonic() >= alone_until)
-        )
-        frontier = run.frontier()
-        if is_done or self._end is not None or frontier is None:
-            return run, is_done
-        spread = Spread(known.problem, known.search, frontier, self._keep, helpers)
-        return spread, spread.wait(lambda: self._watch(spread))
 
     def _watch(self, run: Run | Spread | None) -> bool:
         """Search locally, and report now and then how far the proof is; whether to stop."""

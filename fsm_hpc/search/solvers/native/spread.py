@@ -6,12 +6,27 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from fsm_hpc.search.frontier import Frontier, Leader, UnitRange
 from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.native.parts import PART_S, Desk, Helpers, Parts
-from fsm_hpc.search.solvers.native.search import Aim, Search
+from fsm_hpc.search.solvers.native.search import Aim, Run, Search
 from fsm_hpc.search.solvers.native.work import Work
+
+
+class Query(Protocol):
+    """A search for something else than the optimum; it travels to helpers."""
+
+    def search_of(self, problem: Problem, desk: Desk) -> Search: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a part: the units that remain, the best formula, and the engine's results."""
+
+    frontier: Frontier
+    collected: Any = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +35,12 @@ class Order:
 
     part: Frontier
     seconds: float
+    query: Query | None = None  # None: the optimum
 
-    def search(self, problem: Problem, desk: Desk) -> Frontier:
-        return self.search_with(desk.search_of(problem), threading.Event())
+    def search(self, problem: Problem, desk: Desk) -> Result:
+        search = self.query.search_of(problem, desk) if self.query else desk.search_of(problem)
+        frontier = self.search_with(search, threading.Event())
+        return Result(frontier, search.engine.collected())
 
     def search_with(self, search: Search, stop: threading.Event) -> Frontier:
         """What is left of the part after at most so long, and the leader."""
@@ -42,7 +60,7 @@ class Order:
         return replace(found, left=(), leader=run.leader) if is_done else found
 
 
-class Spread(Parts[Frontier]):
+class Spread(Parts[Result]):
     """One size: its parts, and the leader of all."""
 
     def __init__(
@@ -52,12 +70,14 @@ class Spread(Parts[Frontier]):
         frontier: Frontier,
         improved: Callable[[Leader], None],
         helpers: Helpers,
+        query: Query | None = None,
     ) -> None:
-        super().__init__(problem, frontier.left, helpers)
+        self._work = Work(search.engine.units_of_size(frontier.size), frontier.left)
+        super().__init__(problem, self._work.untaken.ranges, helpers)
         self._search = search
         self._before = frontier
         self._improved = improved
-        self._work = Work(search.engine.units_of_size(frontier.size))
+        self._query = query
         self._started = time.monotonic()
         self.leader = frontier.leader  # once it has run to the end, the first of the highest score
 
@@ -77,16 +97,44 @@ class Spread(Parts[Frontier]):
         return self._search.engine.most(self._work.groups, self.left())
 
     def _order(self, left: tuple[UnitRange, ...]) -> Order:
-        return Order(replace(self._before, left=left, leader=self.leader, seconds=0.0), PART_S)
+        part = replace(self._before, left=left, leader=self.leader, seconds=0.0)
+        return Order(part, PART_S, self._query)
 
-    def _search_here(self, order: Order) -> Frontier:
-        return order.search_with(self._search, self._stop)
+    def _search_here(self, order: Order) -> Result:
+        return Result(order.search_with(self._search, self._stop))
 
-    def _keep(self, found: Frontier) -> tuple[tuple[UnitRange, ...], float]:
-        if (found.numbering, found.size) != (self._before.numbering, self._before.size):
+    def _keep(self, found: Result) -> tuple[tuple[UnitRange, ...], float]:
+        frontier, leader = found.frontier, found.frontier.leader
+        if (frontier.numbering, frontier.size) != (self._before.numbering, self._before.size):
             raise RuntimeError("expected a part of this search, found another")
-        leader = found.leader
+        self._search.engine.collect(found.collected)
         if leader is not None and (self.leader is None or leader.order > self.leader.order):
             self.leader = leader
             self._improved(leader)
-        return found.left, found.seconds
+        return frontier.left, frontier.seconds
+
+
+def search_with_helpers(
+    problem: Problem,
+    search: Search,
+    aim: Aim,
+    frontier: Frontier | None,
+    helpers: Helpers | None,
+    watch: Callable[[Run | Spread], bool],
+    improved: Callable[[Leader], None] = lambda leader: None,
+    query: Query | None = None,
+) -> tuple[Run | Spread, bool]:
+    """A run of the size, here and after a head start with helpers; whether it ended.
+
+    `watch` is called every few milliseconds; True stops the run.
+    """
+    run = search.begin(aim, frontier, improved)
+    if helpers is None:
+        return run, run.wait(lambda: watch(run))
+    alone_until = time.monotonic() + helpers.head_start_s - (frontier.seconds if frontier else 0.0)
+    is_done = run.wait(lambda: watch(run) or (run.is_divisible and time.monotonic() >= alone_until))
+    frontier = run.frontier()
+    if is_done or frontier is None or watch(run):
+        return run, is_done
+    spread = Spread(problem, search, frontier, improved, helpers, query)
+    return spread, spread.wait(lambda: watch(spread))

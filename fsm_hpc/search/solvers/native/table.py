@@ -42,6 +42,11 @@ class KernelColumn:
     step: int = 1  # 2 where rows lie between cuts: these are then at every second rank
 
     @property
+    def name(self) -> str:
+        """The column of the table; of several categories that of the first."""
+        return self.codes[0].column if self.numeric is None else self.numeric.column
+
+    @property
     def empty_at(self) -> int | None:
         """The rank from which on, or at which, a numeric column holds on none of the rows."""
         ends = self.cuts[::-1] if self.kind == INTERVAL else (self.card - 1,)
@@ -83,19 +88,23 @@ class KernelColumn:
 class KernelTable:
     """What the kernels see of a problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, keeps_balanced: bool = False) -> None:
+        """`keeps_balanced`: with rows whose labels cancel out, which decide no score."""
         self._problem = problem
         self.language = problem.language
         merged = problem.distinct_rows
         net = merged.positives - merged.negatives
-        kept = np.flatnonzero(net)
+        kept = np.arange(len(net)) if keeps_balanced else np.flatnonzero(net)
         self.rows = merged.first[kept]
         self.weights: Array = net[kept].astype(np.int32)
-        columns = [*self._numerics(problem), *self._booleans(problem)]
+        columns = self._all_columns(problem)
         self.ranks: Array = np.zeros((len(columns), len(kept)), np.int32)
         for values, column in zip(self.ranks, columns, strict=True):
             values[:] = column.ranks
         self.columns = [replace(c, ranks=self.ranks[i]) for i, c in enumerate(columns)]
+
+    def _all_columns(self, problem: Problem) -> list[KernelColumn]:
+        return [*self._numerics(problem), *self._booleans(problem)]
 
     def _numerics(self, problem: Problem) -> list[KernelColumn]:
         # also those that put the rows in the same order: each has a cut of its own

@@ -39,13 +39,13 @@ class Place:
     found: Leader | None = None
 
     def __post_init__(self) -> None:
-        self.worker.lane.leader[:] = NOTHING
-        self.noted = self.worker.lane.leader.tobytes()
+        self.worker.lane.incumbent[:] = NOTHING
+        self.noted = self.worker.lane.incumbent.tobytes()
 
     @property
     def has_news(self) -> bool:
         """Whether another leader was noted since the last pause."""
-        return self.worker.lane.leader.tobytes() != self.noted
+        return self.worker.lane.incumbent.tobytes() != self.noted
 
 
 class UnitQueue:

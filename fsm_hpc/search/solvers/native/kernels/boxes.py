@@ -9,8 +9,8 @@ from fsm_hpc.search.solvers.native.kernels.columns import (
     ALL_FUNCTIONS,
     INTERVAL,
     MASK_BITS,
+    NO_SCORE,
     NONE,
-    NOTHING,
     POINT,
     SUFFIX,
     rows_between,
@@ -18,7 +18,7 @@ from fsm_hpc.search.solvers.native.kernels.columns import (
 )
 from fsm_hpc.search.solvers.native.kernels.intervals import has_support
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, popcount, subroutine
-from fsm_hpc.search.solvers.native.kernels.pairs import FIELD, best_pair
+from fsm_hpc.search.solvers.native.kernels.pairs import COLUMN_BITS, best_pair, ends_of
 from fsm_hpc.search.solvers.native.kernels.ranking import (
     ASKED,
     AT,
@@ -29,9 +29,9 @@ from fsm_hpc.search.solvers.native.kernels.ranking import (
     STACKED,
     STOPPED,
     goal_above,
-    leader,
-    note,
+    incumbent_rank,
     rank_of,
+    set_incumbent,
 )
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     ACTIVE,
@@ -149,7 +149,7 @@ def choose_families(index, families, plan, chosen):
 @part
 def pair_code(x, y):
     """Two columns as one number."""
-    return (x << FIELD) + y
+    return (x << COLUMN_BITS) + y
 
 
 @part
@@ -214,7 +214,7 @@ def open_holes(data, families, plan, block, holes, memory):
             if mask and _is_taken(data, families, plan, memory, code):
                 mask = 0
             if mask and data.bounds.is_any:
-                x, y = code >> FIELD, code & ((1 << FIELD) - 1)
+                x, y = code >> COLUMN_BITS, code & ((1 << COLUMN_BITS) - 1)
                 mask = holes_to_ask(data.bounds, plan, memory.columns, memory.unit, x, y, mask)
             if mask:
                 memory.entries[count] = code
@@ -252,8 +252,8 @@ def _allow(data, families, plan, memory):
 @part
 def _is_taken(data, families, plan, memory, code):
     """Whether the context has one of these columns, which has one cut in a formula."""
-    x = code >> FIELD
-    y = code & ((1 << FIELD) - 1)
+    x = code >> COLUMN_BITS
+    y = code & ((1 << COLUMN_BITS) - 1)
     for i in range(len(plan.after)):
         column = families.column[memory.chosen[i]]
         if families.numeric[memory.chosen[i]] and column in (x, y):
@@ -457,8 +457,8 @@ MANY_FOUND = 1 << 10  # holes that are reported before a kernel comes back
 def search(data, families, plan, memory, scratch, lane, shared, span):
     """Search units [control[AT], end) of a plan; come back after `budget` steps of work.
 
-    A unit chooses a literal family for every boxed variable. The best formula becomes the leader;
-    with room in `found` all holes of which some function reaches the leader's score are kept.
+    A unit chooses a literal family for every boxed variable. The best formula becomes the
+    incumbent; with room in `found` all holes with a function that reaches its score are kept.
     """
     control = lane.control
     is_mirrored = False
@@ -513,7 +513,7 @@ def _open_unit(data, families, plan, memory, control, span):
 
 @part
 def _list_holes(data, families, plan, memory, control, span):
-    """List the holes of the unit for all its boxes, now that one may beat the leader."""
+    """List the holes of the unit for all its boxes, now that one may beat the incumbent."""
     count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
     for top in range(control[STACKED] + 1):
         memory.frames[top, ACTIVE_COUNT] = count
@@ -524,7 +524,7 @@ def _list_holes(data, families, plan, memory, control, span):
 
 @part
 def _search_box(data, families, plan, memory, scratch, lane, shared, span, is_mirrored):
-    """Take a box from the stack: drop it, find its leader, or put its halves there; the work."""
+    """Take a box from the stack: drop it, find its incumbent, or put its halves there; the work."""
     lane.control[STACKED] -= 1
     lane.control[NODES] += 1
     top = lane.control[STACKED]
@@ -536,7 +536,7 @@ def _search_box(data, families, plan, memory, scratch, lane, shared, span, is_mi
         return 8
     work = 8 * memory.frames[top, LIVE_COUNT] * (boxed + 1)
     view = settle(data, plan, memory, top, is_mirrored)
-    threshold = leader(shared.best)
+    threshold = incumbent_rank(shared.best)
     if rank_of(view.bound + view.gain, unit) <= threshold:
         return work
     if memory.frames[top, ACTIVE_COUNT] == UNLISTED:
@@ -555,9 +555,9 @@ def _search_box(data, families, plan, memory, scratch, lane, shared, span, is_mi
 
 @part
 def _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, threshold):
-    """Ask what fills the hole best; how many of the entries may still beat the leader.
+    """Ask what fills the hole best; how many of the entries may still beat the incumbent.
 
-    Where the box leaves no row open, the best of them is the leader, or all of them are kept.
+    Where the box leaves no row open, the best of them is the incumbent, or all of them are kept.
     """
     entries, masks, where, flag = memory.entries, memory.masks, memory.where, shared.flag
     keeps_all = len(memory.found) > 0
@@ -567,7 +567,7 @@ def _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, thres
     active_count = memory.frames[top, ACTIVE_COUNT]
     kept = active + active_count
     hopeful = 0
-    score = NOTHING
+    score = NO_SCORE
     choice = 0
     low = 0
     high = 0
@@ -606,8 +606,9 @@ def _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, thres
         for i in range(len(plan.after)):
             lane.cuts[i, 0] = memory.ends[i, 0] if data.has_windows else memory.box[4 * i]
             lane.cuts[i, 1] = memory.ends[i, 1] if data.has_windows else memory.box[4 * i + 2]
-        mask = masks[choice] & ALL_FUNCTIONS
-        note(lane, shared, unit, entries[choice], mask, score, low, high)
+        mask, x = masks[choice] & ALL_FUNCTIONS, entries[choice] >> COLUMN_BITS
+        low, high = ends_of(data, memory, scratch, view, x, low, high)
+        set_incumbent(lane, shared, unit, entries[choice], mask, score, low, high)
     return hopeful
 
 

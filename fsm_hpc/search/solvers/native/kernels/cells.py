@@ -13,7 +13,7 @@ from fsm_hpc.search.solvers.native.kernels.ranking import (
     PAUSED,
     STOPPED,
     UNIT_BITS,
-    leader,
+    incumbent_rank,
 )
 from fsm_hpc.search.solvers.native.kernels.shapes import (
     FIRST,
@@ -347,9 +347,9 @@ def comes_first(tree, memory, score, function, known):
 
 
 @part
-def note(tree, memory, lane, shared, score, function):
-    """Make a formula this thread's leader, if it precedes the one that leads."""
-    known = lane.leader
+def set_incumbent(tree, memory, lane, shared, score, function):
+    """Make a formula this thread's incumbent, if it precedes the one that leads."""
+    known = lane.incumbent
     if comes_first(tree, memory, score, function, known):
         known[SCORE], known[PLAN] = score, tree.plans[function]
         known[FUNCTION] = tree.fillings[function]
@@ -361,15 +361,15 @@ def note(tree, memory, lane, shared, score, function):
 @part
 def goal_of(shared):
     """The least score that matters: formulas of equal score are ordered by what they are."""
-    return (leader(shared.best) + 1) >> UNIT_BITS
+    return (incumbent_rank(shared.best) + 1) >> UNIT_BITS
 
 
 @part
 def evaluate(table, tree, memory, lane, shared, goal, ceiling):
-    """Look for a leader among the functions of the set at hand."""
+    """Look for a incumbent among the functions of the set at hand."""
     score, function = best_function(table, tree, memory, goal, ceiling)
     if function >= 0:
-        note(tree, memory, lane, shared, score, function)
+        set_incumbent(tree, memory, lane, shared, score, function)
 
 
 @part

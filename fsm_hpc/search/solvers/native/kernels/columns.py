@@ -61,13 +61,16 @@ def weight_of_three(data, words, others, more, start, end):
 @part
 def rows_between(data, column, low, high, word, among):
     """Those of the rows of a word that have a value from low to high - 1; a category: low."""
+    start = data.sets_from[column]
     if data.kinds[column] == POINT:
-        return among & data.sets[data.sets_from[column] + low, word]
+        return among & data.sets[start + low, word]
+    if data.shifts[column] == 0:
+        return among & data.sets[start + low, word] & ~data.sets[start + high, word]
     rows = rows_from(data, column, low, word, among)
     return rows & ~rows_from(data, column, high, word, rows)
 
 
-@part
+@subroutine
 def rows_from(data, column, value, word, among):
     """Those of the rows of a word that reach a value of a numeric column."""
     shift = data.shifts[column]
@@ -75,29 +78,19 @@ def rows_from(data, column, value, word, among):
     rows = among & data.sets[at, word]
     if shift == 0:
         return rows
-    return rows & data.sets[at + 1, word] | _scan(
-        data, column, value, word, rows & ~data.sets[at + 1, word]
-    )
-
-
-@subroutine
-def _scan(data, column, value, word, among):
-    """The same one by one, where only every so many values have a set."""
-    values = data.ranks[column]
-    found = NONE
-    rest = among
+    values, found = data.ranks[column], rows & data.sets[at + 1, word]
+    rest = rows & ~found  # only every so many values have a set: look at these rows one by one
     while rest != NONE:
-        at = lowest(rest)
-        bit = ONE << np.uint64(at)
-        if values[(word << WORD_BITS) + at] >= value:
-            found |= bit
-        rest &= ~bit
+        bit = lowest(rest)
+        if values[(word << WORD_BITS) + bit] >= value:
+            found |= ONE << np.uint64(bit)
+        rest &= rest - ONE
     return found
 
 
 MASK_BITS = 8  # functions of a hole; where holes are listed, the number of one is above them
 ALL_FUNCTIONS = (1 << MASK_BITS) - 1
-NOTHING = -(1 << 30)
+NO_SCORE = -(1 << 30)
 WITH_X = 0b00110011  # functions of a pair that ask for `x and y`, the others for `not x and y`
 WITHOUT_X = 0b11001100
 KEPT_APART = 4  # the mark of a value that no run takes in
@@ -139,7 +132,7 @@ def compress_values(data, memory, scratch, column, view, merge, box):
     count = view.asked
     # ends of windows, which have support, are told apart
     keeps_all = kind == POINT or (kind == INTERVAL and data.has_windows)
-    memory.tops[column] = 0
+    memory.has_top_rows[column] = 0
     memory.merged[column] = merge and not keeps_all and card * ROWS_OF_A_VALUE >= count
     if not memory.merged[column]:
         return card
@@ -155,7 +148,7 @@ def compress_values(data, memory, scratch, column, view, merge, box):
     if floor:
         marks[0] = 0
     if kind == SUFFIX and marks[card - 1]:
-        memory.tops[column] = 1
+        memory.has_top_rows[column] = 1
         marks[card - 1] |= KEPT_APART
     blocks = floor
     before = 3
@@ -215,7 +208,7 @@ def literal_sums(data, memory, scratch, column, view, box):
             _sum_below(gain, card)
             _sum_below(loss, card)
     if kind == SUFFIX and card == data.cards[column]:
-        memory.tops[column] |= gain[card - 1] + loss[card - 1] > 0
+        memory.has_top_rows[column] |= gain[card - 1] + loss[card - 1] > 0
 
 
 @part
@@ -251,7 +244,7 @@ def single(query, data, memory, scratch, empty):
     sums = scratch.net[data.starts[query.x] :]
     kind, card, mask, floor = query.kind_x, query.card_x, query.mask, query.floor_x
     total = query.gains - query.losses
-    best = NOTHING
+    best = NO_SCORE
     low = 0
     high = 0
     start_max = 0
@@ -294,7 +287,7 @@ def single(query, data, memory, scratch, empty):
     memory.where[0] = low
     memory.where[1] = high
     if empty and kind != POINT and query.top_x == 0:
-        nowhere = max(0 if mask & 1 else NOTHING, total if mask & 2 else NOTHING)
+        nowhere = max(0 if mask & 1 else NO_SCORE, total if mask & 2 else NO_SCORE)
         if nowhere > best:
             best = nowhere
             memory.where[0] = card
@@ -333,7 +326,7 @@ def best_interval(inside, sums, card, floor, in_total, total, mask):
 @part
 def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
     """The best among the asked functions, given the extremes of `x and y` and `not x and y`."""
-    best = NOTHING
+    best = NO_SCORE
     if mask & 1:
         best = max(best, max_in)
     if mask & 2:
@@ -374,7 +367,7 @@ def column_extrema(gain, loss, kind, card, floor, view, goal, out):
         out[ALONE + NOT_IN_OR] = gains - _least(gain, loss, losses - room, floor, card)
         return
     for at in range(EXTREMES):
-        out[at] = NOTHING
+        out[at] = NO_SCORE
     first = floor if kind == SUFFIX else 1
     last = card + 1 if kind == SUFFIX else card
     for value in range(first, last):
@@ -431,7 +424,7 @@ def _least(of, having, need, floor, card):
     """The least sum of an interval where the other sum is at least what is needed."""
     if need <= 0:
         return 0
-    best = -NOTHING
+    best = -NO_SCORE
     low = floor
     for high in range(floor + 1, card + 1):
         while low < high and having[high] - having[low + 1] >= need:
@@ -445,7 +438,7 @@ def _least(of, having, need, floor, card):
 def _most(of, having, room, floor, card):
     """The greatest sum of an interval where the other sum is no more than there is room for."""
     if room < 0:
-        return NOTHING
+        return NO_SCORE
     best = 0
     low = floor
     for high in range(floor + 1, card + 1):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.columns import (
-    NOTHING,
+    NO_SCORE,
     WITH_X,
     WITHOUT_X,
     best_interval,
@@ -14,20 +14,20 @@ from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
 
 
 @subroutine
-def widest_gap(prefix, first, last, floor, card, queue, sign, ends):
-    """The greatest of sign * (prefix[high + 1] - prefix[low]) over the intervals that may be.
+def widest_gap(before, upto, first, last, floor, card, queue, sign, ends):
+    """The greatest of sign * (upto[high] - before[low]) over the intervals that may be.
 
     For each low end the high ends are a window that moves upwards with it, so that a queue of
     candidates, the best first, answers all of them in one go. `ends`: where it is.
     """
-    best = NOTHING
+    best = NO_SCORE
     head = 0
     tail = 0
     pushed = floor
     for low in range(floor, card):
         while pushed <= last[low] and pushed < card:
-            value = sign * prefix[pushed + 1]
-            while tail > head and sign * prefix[queue[tail - 1] + 1] < value:
+            value = sign * upto[pushed]
+            while tail > head and sign * upto[queue[tail - 1]] < value:
                 tail -= 1
             queue[tail] = pushed
             tail += 1
@@ -35,7 +35,7 @@ def widest_gap(prefix, first, last, floor, card, queue, sign, ends):
         while tail > head and queue[head] < first[low]:
             head += 1
         if first[low] <= last[low] and tail > head:
-            found = sign * (prefix[queue[head] + 1] - prefix[low])
+            found = sign * (upto[queue[head]] - before[low])
             if found > best:
                 best = found
                 ends[0] = low
@@ -58,12 +58,13 @@ def single_within(query, data, memory, scratch):
     first, last = data.first[start:], data.last[start:]
     running_sums(scratch.net[start:], card, scratch.prefix)
     total = scratch.prefix[card]
-    best = NOTHING
+    best = NO_SCORE
     for f in range(2):
         if mask >> f & 1:
             sign = 1 if f == 0 else -1
             found = widest_gap(
                 scratch.prefix,
+                scratch.prefix[1:],
                 first,
                 last,
                 query.floor_x,
@@ -72,7 +73,7 @@ def single_within(query, data, memory, scratch):
                 sign,
                 scratch.found,
             )
-            if found > NOTHING:
+            if found > NO_SCORE:
                 found += 0 if f == 0 else total
             if found > best:
                 best = found
@@ -83,20 +84,21 @@ def single_within(query, data, memory, scratch):
 
 @subroutine
 def answer_within(inside, sums, query, data, scratch, in_total, total, mask):
-    """The same as `answer` for an interval y that has to have support."""
+    """The same as `best_interval` for an interval y that has to have support."""
     start, card, floor = data.starts[query.y], query.card_y, query.floor_y
     first, last = data.first[start:], data.last[start:]
     prefix, queue, ends = scratch.prefix, scratch.queue, scratch.found
+    upto = prefix[1:]
     running_sums(inside, card, prefix)
-    max_in = widest_gap(prefix, first, last, floor, card, queue, 1, ends)
-    min_in = -widest_gap(prefix, first, last, floor, card, queue, -1, ends)
+    max_in = widest_gap(prefix, upto, first, last, floor, card, queue, 1, ends)
+    min_in = -widest_gap(prefix, upto, first, last, floor, card, queue, -1, ends)
     prefix[0] = 0
     for value in range(card):
         prefix[value + 1] = prefix[value] + sums[value] - inside[value]
-    max_out = widest_gap(prefix, first, last, floor, card, queue, 1, ends)
-    min_out = -widest_gap(prefix, first, last, floor, card, queue, -1, ends)
-    if max_in == NOTHING:
-        return NOTHING
+    max_out = widest_gap(prefix, upto, first, last, floor, card, queue, 1, ends)
+    min_out = -widest_gap(prefix, upto, first, last, floor, card, queue, -1, ends)
+    if max_in == NO_SCORE:
+        return NO_SCORE
     return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
 
 
@@ -227,7 +229,7 @@ def _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums
     wide_from = low1 * card_y
     narrow = max(high1 + 1, low2) * card_y
     narrow_from = low2 * card_y
-    best = NOTHING
+    best = NO_SCORE
     if asked & GROWING:
         best = _best_y(
             gains[wide:],

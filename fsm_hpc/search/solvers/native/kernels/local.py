@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, NOTHING, POINT
-from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part
+from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, NO_SCORE, POINT
+from fsm_hpc.search.solvers.native.kernels.intervals import running_sums, widest_gap
+from fsm_hpc.search.solvers.native.kernels.kernel import kernel
 
 VALUE, LOW, HIGH = range(3)  # of an entry of `best`
 
 
 @kernel
-def best_literals(ranks, rows, gains, columns, ends, starts, sums, queue, best):
+def best_literals(ranks, rows, gains, columns, ends, starts, sums, prefix, queue, best):
     """Write for each column the highest sum of gains on rows where one of its literals holds.
 
     `columns`: kind, number of ranks, first cut, distance of cuts, and the one literal that is
@@ -19,7 +20,7 @@ def best_literals(ranks, rows, gains, columns, ends, starts, sums, queue, best):
     """
     for column in range(len(columns)):
         kind, card, floor, step, only_low, only_high = columns[column]
-        best[column, VALUE] = NOTHING
+        best[column, VALUE] = NO_SCORE
         if only_low == -2:
             continue
         own = ranks[column]
@@ -41,7 +42,21 @@ def best_literals(ranks, rows, gains, columns, ends, starts, sums, queue, best):
                     best[column, LOW] = rank
                     best[column, HIGH] = rank
         elif kind == INTERVAL:
-            _best_interval(card, floor, step, ends[starts[column] :], sums, queue, best[column])
+            own, found = ends[starts[column] :], best[column]
+            running_sums(sums, card, prefix)
+            found[VALUE] = widest_gap(
+                prefix[floor::step],
+                prefix[floor + 1 :: step],
+                own[:, 0],
+                own[:, 1],
+                0,
+                (card - floor + step - 1) // step,
+                queue,
+                1,
+                found[LOW:],
+            )
+            found[LOW] = floor + found[LOW] * step
+            found[HIGH] = floor + found[HIGH] * step
         else:
             total = 0
             for rank in range(card - 1, floor - 1, -1):
@@ -50,34 +65,3 @@ def best_literals(ranks, rows, gains, columns, ends, starts, sums, queue, best):
                     best[column, VALUE] = total
                     best[column, LOW] = rank
                     best[column, HIGH] = card - 1
-
-
-@part
-def _best_interval(card, floor, step, ends, sums, queue, found):
-    """The interval with the highest sum; the windows of high ends move up with the low end."""
-    for rank in range(1, card):
-        sums[rank] += sums[rank - 1]
-    head = 0
-    tail = 0
-    entered = 0
-    for cut in range((card - floor + step - 1) // step):
-        first, last = ends[cut]
-        entered = max(entered, first)
-        while entered <= last:
-            at = floor + entered * step
-            while tail > head and sums[floor + queue[tail - 1] * step] < sums[at]:
-                tail -= 1
-            queue[tail] = entered
-            tail += 1
-            entered += 1
-        while head < tail and queue[head] < first:
-            head += 1
-        if head == tail or first > last:
-            continue
-        low = floor + cut * step
-        high = floor + queue[head] * step
-        value = sums[high] - (sums[low - 1] if low > 0 else 0)
-        if value > found[VALUE]:
-            found[VALUE] = value
-            found[LOW] = low
-            found[HIGH] = high

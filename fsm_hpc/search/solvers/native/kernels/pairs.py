@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from fsm_hpc.search.solvers.native.kernels.columns import (
     INTERVAL,
+    NO_SCORE,
     NONE,
-    NOTHING,
     ONE,
     POINT,
     SUFFIX,
@@ -34,7 +34,7 @@ from fsm_hpc.search.solvers.native.kernels.intervals import (
 from fsm_hpc.search.solvers.native.kernels.kernel import lowest, part, subroutine
 from fsm_hpc.search.solvers.native.kernels.shapes import ABOVE, PairQuery
 
-FIELD = 32  # bits of a column in the code of a pair
+COLUMN_BITS = 32  # bits of a column in the code of a pair
 MOST_RANGES = 256  # of two cuts, before columns without a set of each value are swept
 
 
@@ -58,8 +58,8 @@ def sweep(query, memory, scratch, flag):
         order[k] = heads[x[rows[k]]]
         heads[x[rows[k]]] = k
     # a literal that holds nowhere scores 0, where it is an answer
-    most, least = (NOTHING, -NOTHING) if query.top_y else (0, 0)
-    best = NOTHING
+    most, least = (NO_SCORE, -NO_SCORE) if query.top_y else (0, 0)
+    best = NO_SCORE
     if query.top_x == 0:
         max_out, min_out = max(most, tree[1, 4]), min(least, tree[1, 5])
         best = combine(0, 0, max_out, min_out, 0, total, mask)
@@ -95,8 +95,8 @@ def _prepare(y, rows, weights, count, card_y, floor_y, size, tree):
         held = floor_y <= node - size < card_y
         for offset in range(0, 6, 3):
             tree[node, offset] = 0
-            tree[node, offset + 1] = 0 if held else NOTHING
-            tree[node, offset + 2] = 0 if held else -NOTHING
+            tree[node, offset + 1] = 0 if held else NO_SCORE
+            tree[node, offset + 2] = 0 if held else -NO_SCORE
     for k in range(count):
         for field in range(3, 6):
             tree[size + y[rows[k]], field] += weights[k]
@@ -245,6 +245,22 @@ def _cut_of(data, memory, scratch, column, cut):
     return scratch.cut_at[data.starts[column] + cut] if memory.merged[column] else cut
 
 
+@part
+def ends_of(data, memory, scratch, view, column, low, high):
+    """The ends of a literal in the values of the column; an interval ends where a row is."""
+    top, is_merged = data.cards[column] - 1, memory.merged[column]
+    start = min(_cut_of(data, memory, scratch, column, low), top)
+    if data.kinds[column] == SUFFIX or (is_merged and low == memory.cards[column]):
+        return start, top
+    if not is_merged:
+        return low, high
+    end = start
+    for k in range(view.asked):
+        if scratch.local[column, memory.rows[k]] == high:
+            end = max(end, data.ranks[column, memory.rows[k]])
+    return start, end
+
+
 @subroutine
 def _write_set(data, column, cut, found):
     """The set of rows that a cut, or a category, has, where not all of them are kept."""
@@ -265,7 +281,7 @@ def _bound(query, data, scratch, view, mask, here):
     at_x, at_y = data.starts[query.x], data.starts[query.y]
     x1, x2, y1, y2 = at_x + here[X1], at_x + here[X2], at_y + here[Y1], at_y + here[Y2]
     gain, loss, total = scratch.gain, scratch.loss, view.gain - view.loss
-    best = NOTHING
+    best = NO_SCORE
     for quadrant in range(4):
         asked = mask >> quadrant & 0b10001
         if asked == 0:
@@ -337,10 +353,10 @@ def _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best):
         view.gain,
         view.loss,
     )
-    max_in = NOTHING
-    min_in = -NOTHING
-    max_out = NOTHING
-    min_out = -NOTHING
+    max_in = NO_SCORE
+    min_in = -NO_SCORE
+    max_out = NO_SCORE
+    min_out = -NO_SCORE
     for value in range(1, query.card_y):
         if asked & scratch.roles_y[start + value] == 0:
             continue
@@ -365,7 +381,7 @@ def _most(both, x, y, loss_x, loss_y, gains, losses, mask):
     Lost rows only subtract: at least 0 for a conjunction, for a disjunction at least those of the
     literal that loses more.
     """
-    best = NOTHING
+    best = NO_SCORE
     if mask & 1:
         best = max(best, both)
     if mask & 2:
@@ -413,8 +429,8 @@ def _scatter(data, words, start, end, values, sums, sign):
 @part
 def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, flag):
     """The best score that two columns can fill the hole of a box with, if above the goal."""
-    x = code >> FIELD
-    y = code & ((1 << FIELD) - 1)
+    x = code >> COLUMN_BITS
+    y = code & ((1 << COLUMN_BITS) - 1)
     is_relaxed = len(plan.after) > 0
     for column in (x, y):
         if memory.compressed[column] != box:
@@ -443,8 +459,8 @@ def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will
         any_will_do,
         view.gain,
         view.loss,
-        memory.tops[x],
-        memory.tops[y],
+        memory.has_top_rows[x],
+        memory.has_top_rows[y],
         view.asked,
         view.gained,
         scratch.local[x] if memory.merged[x] else data.ranks[x],

@@ -10,7 +10,7 @@ UNITS = (1 << UNIT_BITS) - 1
 MAX_SCORE = 1 << (62 - UNIT_BITS)
 DONE, PAUSED, STOPPED = range(3)  # how a kernel comes back
 AT, BEGUN, STACKED, NODES, ASKED = range(5)  # of a lane's control
-UNIT, ENTRY, MASK, SCORE, LOW, HIGH = range(6)  # of a lane's leader
+UNIT, ENTRY, MASK, SCORE, LOW, HIGH = range(6)  # of a lane's incumbent
 
 
 @part
@@ -20,7 +20,7 @@ def rank_of(score, unit):
 
 
 @part
-def leader(best):
+def incumbent_rank(best):
     """The rank that a solution has to exceed."""
     top = best[0]
     for slot in range(1, len(best)):
@@ -36,12 +36,12 @@ def goal_above(threshold, settled, unit):
 
 
 @part
-def note(lane, shared, unit, entry, mask, score, low, high):
-    """Make a solution this thread's leader."""
-    lane.leader[UNIT] = unit
-    lane.leader[ENTRY] = entry
-    lane.leader[MASK] = mask
-    lane.leader[SCORE] = score
-    lane.leader[LOW] = low
-    lane.leader[HIGH] = high
+def set_incumbent(lane, shared, unit, entry, mask, score, low, high):
+    """Make a solution this thread's incumbent."""
+    lane.incumbent[UNIT] = unit
+    lane.incumbent[ENTRY] = entry
+    lane.incumbent[MASK] = mask
+    lane.incumbent[SCORE] = score
+    lane.incumbent[LOW] = low
+    lane.incumbent[HIGH] = high
     shared.best[shared.slot] = rank_of(score, unit)

@@ -14,7 +14,7 @@ LIVE, LIVE_COUNT, ACTIVE, ACTIVE_COUNT, BASE = range(5)  # where the lists of a 
 UNLISTED = -1  # the count of active holes of a unit whose holes are not listed yet
 LANES = 8  # sets that are bounded together
 GROUP = 8  # cells whose subsets are summed beforehand
-SCORE, PLAN, FUNCTION, FIRST = range(4)  # of a leader: these, then its literals by variable
+SCORE, PLAN, FUNCTION, FIRST = range(4)  # of an incumbent: these, then its literals by variable
 NEVER = -(1 << 30)  # below every score
 ABOVE = 1 << 30  # and above
 
@@ -92,7 +92,7 @@ class BoxMemory(NamedTuple):
     """The arrays of one thread that searches boxes."""
 
     live: Array  # words that have rows which boxes of a branch have not settled
-    entries: Array  # holes that may still beat the leader, a list for each box of a branch
+    entries: Array  # holes that may still beat the incumbent, a list for each box of a branch
     masks: Array  # the functions to ask of each, and its number in the unit
     boxes: Array  # the stack: bounds of both ends of every variable
     frames: Array  # and where the lists of each box are
@@ -110,7 +110,7 @@ class BoxMemory(NamedTuple):
     compressed: Array  # the last box that a column was compressed for
     merged: Array  # whether its values are numbered anew
     cards: Array  # of compressed columns
-    tops: Array  # 1 where a hole has rows at the highest cut, and that counts
+    has_top_rows: Array  # by column: 1 if the hole has rows at its highest cut, and that counts
     roles: Array  # of a column as x, as y: functions that some category may serve
     limits: Array  # of a pivot column: cuts that may serve a function
     extremes: Array  # of a column by role: the most that a literal of it allows
@@ -196,13 +196,13 @@ class Lane(NamedTuple):
     """One thread's place in the work, and what it found best."""
 
     control: Array  # AT, OPEN, STACKED, NODES, ASKED
-    leader: Array  # UNIT, ENTRY, MASK, SCORE, LOW, HIGH
+    incumbent: Array  # UNIT, ENTRY, MASK, SCORE, LOW, HIGH
     cuts: Array  # of the boxed variables: low and high end
 
 
 @structure
 class SharedBest(NamedTuple):
-    """What threads see of each other: the rank of each one's leader, and the wish to stop."""
+    """What threads see of each other: the rank of each one's incumbent, and the wish to stop."""
 
     best: Array
     flag: Array
