@@ -177,8 +177,8 @@ PYTHON = (
         "row_left_out",
         "table.py",
         "one distinct row is left out of the search",
-        "kept = np.flatnonzero(net)\n",
-        "kept = np.flatnonzero(net)[1:]\n",
+        "else np.flatnonzero(net)\n",
+        "else np.flatnonzero(net)[1:]\n",
     ),
     Mutant(
         "last_pairs_skipped",
@@ -235,8 +235,8 @@ KERNELS = (
         "goal_too_high",
         "kernels/cells.py",
         "sets have to reach ten more than the goal",
-        "return (leader(shared.best) + 1) >> UNIT_BITS",
-        "return ((leader(shared.best) + 1) >> UNIT_BITS) + 10",
+        "return (incumbent_rank(shared.best) + 1) >> UNIT_BITS",
+        "return ((incumbent_rank(shared.best) + 1) >> UNIT_BITS) + 10",
         Engine.CELLS,
     ),
     Mutant(

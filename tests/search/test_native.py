@@ -40,7 +40,7 @@ from fsm_hpc.search.solvers.native.kernels.boxes import choose_families
 from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL, POINT, SUFFIX
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel
 from fsm_hpc.search.solvers.native.kernels.ranking import PAUSED
-from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, PairQuery, Scratch, View
+from fsm_hpc.search.solvers.native.kernels.shapes import BoxMemory, Data, PairQuery, View
 from fsm_hpc.search.solvers.native.plans import PAIRS, plans
 from fsm_hpc.search.solvers.native.row_sets import Layout, literal_sets, packed
 from fsm_hpc.search.solvers.native.table import KernelTable
@@ -237,7 +237,6 @@ class Asked:
     query: PairQuery
     data: Data
     memory: BoxMemory
-    scratch: Scratch
     view: View
 
 
@@ -268,9 +267,8 @@ def asked(
     table: Any = SimpleNamespace(rows=kept, columns=columns, weights=weights[kept], data=data)
     table.largest_table, table.starts = 200, starts
     worker = BoxEngine(table).worker()
-    memory, scratch = worker.memory, worker.scratch
+    memory = worker.memory
     assert isinstance(memory, BoxMemory)
-    assert scratch is not None
     memory.gained[:], memory.lost[:] = packed(signed > 0), packed(signed < 0)
     memory.cards[:] = cards
     gains, losses = int(weights[weights > 0].sum()), int(-weights[weights < 0].sum())
@@ -279,24 +277,24 @@ def asked(
     view = View(0, data.words, 0, 0, gains, losses, *counts, 0, words, words)
     list_rows(data, memory, view, 1)
     for column in range(2):
-        literal_sums(data, memory, scratch, column, view, 1)
-        profile(data, memory, scratch, column, view, goal + 1)
+        literal_sums(data, memory, column, view, 1)
+        profile(data, memory, column, view, goal + 1)
     sides = (*kinds, *cards, 0, 0)
     query = PairQuery(
         0, 1, *sides, mask, goal, False, gains, losses, 0, 0, *counts, ranks[0], ranks[1]
     )
-    return Asked(query, data, memory, scratch, view)
+    return Asked(query, data, memory, view)
 
 
 def pairs(on: Asked) -> Iterator[int]:
     """The pair in all ways that fit its columns."""
-    room, flag = (on.query, on.data, on.memory, on.scratch), np.zeros(1, np.int32)
+    room, flag = (on.query, on.data, on.memory), np.zeros(1, np.int32)
     if on.query.kind_y == SUFFIX:
         yield int(pair_with_cut(*room, on.view, flag))
     else:
         yield int(pair_with_point(*room, on.view))
     if on.query.kind_x == SUFFIX:
-        yield int(sweep(on.query, on.memory, on.scratch, flag))
+        yield int(sweep(on.query, on.memory, flag))
 
 
 @pytest.mark.parametrize("most_bytes", [row_sets.MOST_BYTES, 0])
@@ -340,7 +338,7 @@ def test_branch_and_bound_scores_what_the_best_two_intervals_score() -> None:
         x, y, weights, card_x, card_y, mask = random_hole(seed)
         literals = truths_of(x, INTERVAL, card_x), truths_of(y, INTERVAL, card_y)
         on = asked(x, y, weights, (INTERVAL, INTERVAL), (card_x, card_y), mask)
-        found = pair_of_intervals(on.query, on.data, on.memory, on.scratch)
+        found = pair_of_intervals(on.query, on.data, on.memory)
         assert found == best_pair(*literals, weights, mask)
 
 
@@ -354,7 +352,7 @@ def test_a_single_scores_what_the_best_literal_scores(kind: int) -> None:
             scores += [weights[truth].sum()] * (mask & 1)
             scores += [weights[~truth].sum()] * (mask >> 1)
         on = asked(x, x, weights, (kind, kind), (card, card), mask)
-        assert single(on.query, on.data, on.memory, on.scratch, True) == max(scores)
+        assert single(on.query, on.data, on.memory, True) == max(scores)
 
 
 def test_kernels_do_not_count_references() -> None:

@@ -80,8 +80,8 @@ class BoxFamilies(FamilyEngine, BoxEngine):
 
     def worker(self, keeps_all: bool = True) -> Worker:
         worker = super().worker(keeps_all)
-        counting = FamilySearch(self.table, self._space.functions, self._goal)
-        return FamilyWorker(worker.lane, worker.memory, worker.scratch, counting)
+        counting = FamilySearch(self._space.table, self._space.functions, self._goal)
+        return FamilyWorker(worker.lane, worker.memory, counting)
 
     def units_of_size(self, size: int) -> list[PlanUnits]:
         return list(self._space.groups)

@@ -10,7 +10,7 @@ from fsm_hpc.search.near_optimal.contexts import SizedFunction, context_of
 from fsm_hpc.search.near_optimal.literals import LiteralTable
 from fsm_hpc.search.near_optimal.sink import RawFamily
 from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
-from fsm_hpc.search.solvers.native.kernels.families import COUNT, LIST, SECOND, search_family
+from fsm_hpc.search.solvers.native.kernels.families import search_family
 from fsm_hpc.search.solvers.native.kernels.shapes import NearData, NearFound, NearWork
 from fsm_hpc.search.solvers.native.table import Array
 
@@ -53,13 +53,13 @@ class FamilySearch:
         """The cuts of at most so many members, by variable in ranks, and their scores."""
         variables = len(family.columns)
         found = _found(self._table, variables, most)
-        self._search(family.function, family.columns, self._data._replace(mode=LIST), found)
+        self._search(family.function, family.columns, self._data, found)
         order = np.lexsort(found.listed.reshape(most, -1).T[::-1])
         return found.listed[order], found.scores[order]
 
     def second_best(self, family: RawFamily, weights: Array) -> tuple[int, Array]:
         """The greatest sum of these weights over the rows where a member holds, and its cuts."""
-        data = self._data._replace(mode=SECOND, second=weights.astype(np.int64))
+        data = self._data._replace(second=weights.astype(np.int64))
         self._search(family.function, family.columns, data, self._found)
         return int(self._found.best[0]), self._found.thresholds[: len(family.columns)].copy()
 
@@ -103,8 +103,7 @@ def _data(table: LiteralTable) -> NearData:
         table.weights.astype(np.int64),
         table.kinds,
         table.cards,
-        np.zeros(len(table.rows), np.int64),
-        COUNT,
+        np.zeros(0, np.int64),
         *(np.zeros(widest, np.int64) for _ in range(3)),
     )
 

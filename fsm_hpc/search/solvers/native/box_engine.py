@@ -58,6 +58,11 @@ class BoxEngine(Engine):
         ints |= {"roles": (columns, 2), "limits": (columns, 4)}
         ints |= {"extremes": (columns, EXTREMES)}
         ints |= {"columns": MOST_BOXED, "box": 4 * MOST_BOXED, "where": 2}
+        ints |= {"marks": card, "local": (columns, bits), "ranges": (RANGES, FIELDS)}
+        ints |= dict.fromkeys(SUMS, int(table.starts[-1]))
+        ints |= dict.fromkeys(("cells", "losses"), table.largest_table)
+        ints |= dict.fromkeys(("inside", "sums", "heads", "prefix", "queue"), card)
+        ints |= {"order": rows, "tree": (tree, 6), "interval_ranges": (256, 4), "window": 2}
         sets = ("gained", "lost", "opened", "gained_x", "lost_x")
         memory = shapes.BoxMemory(
             **{name: np.zeros(shape, np.int32) for name, shape in ints.items()},
@@ -74,27 +79,9 @@ class BoxEngine(Engine):
             is_reported=np.zeros(self._most_holes, np.bool_),
         )
         memory.live[: table.data.words] = np.flatnonzero(table.data.full)
-        sizes = {
-            "marks": card,
-            "local": (columns, bits),
-            **dict.fromkeys(SUMS, int(table.starts[-1])),
-            "cells": table.largest_table,
-            "losses": table.largest_table,
-            "inside": card,
-            "sums": card,
-            "order": rows,
-            "heads": card,
-            "tree": (tree, 6),
-            "ranges": (RANGES, FIELDS),
-            "ends": (256, 4),
-            "prefix": card,
-            "queue": card,
-            "found": 2,
-        }
-        scratch = {name: np.zeros(shape, np.int32) for name, shape in sizes.items()}
         cuts = np.zeros((MOST_BOXED, 2), np.int64)
         lane = shapes.Lane(np.zeros(5, np.int64), np.zeros(6, np.int64), cuts)
-        return Worker(lane, memory, shapes.Scratch(**scratch))
+        return Worker(lane, memory)
 
     def blocks(self, plan: Plan) -> Blocks:
         everything = self._pairs if plan.hole == 2 else len(self.table.columns)
@@ -121,7 +108,6 @@ class BoxEngine(Engine):
             units.families,
             units.arrays,
             worker.memory,
-            worker.scratch,
             worker.lane,
             shared,
             shapes.Span(units.first, end, budget, *units.blocks),

@@ -18,7 +18,6 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     Families,
     Lane,
     PlanArrays,
-    Scratch,
     SharedBest,
 )
 from fsm_hpc.search.solvers.native.plans import Plan, plans
@@ -58,11 +57,10 @@ class PlanUnits(UnitGroup):
 
 @dataclass(slots=True)
 class Worker:
-    """The arrays of one thread; `memory` and `scratch` are its engine's own."""
+    """The arrays of one thread; `memory` is its engine's own."""
 
     lane: Lane
     memory: BoxMemory | CellMemory | None = None
-    scratch: Scratch | None = None
 
 
 class Engine(Protocol):

@@ -454,7 +454,7 @@ MANY_FOUND = 1 << 10  # holes that are reported before a kernel comes back
 
 
 @kernel
-def search(data, families, plan, memory, scratch, lane, shared, span):
+def search(data, families, plan, memory, lane, shared, span):
     """Search units [control[AT], end) of a plan; come back after `budget` steps of work.
 
     A unit chooses a literal family for every boxed variable. The best formula becomes the
@@ -478,9 +478,7 @@ def search(data, families, plan, memory, scratch, lane, shared, span):
             control[BEGUN] = 0
             control[AT] += 1
         else:
-            work += _search_box(
-                data, families, plan, memory, scratch, lane, shared, span, is_mirrored
-            )
+            work += _search_box(data, families, plan, memory, lane, shared, span, is_mirrored)
 
 
 @part
@@ -523,7 +521,7 @@ def _list_holes(data, families, plan, memory, control, span):
 
 
 @part
-def _search_box(data, families, plan, memory, scratch, lane, shared, span, is_mirrored):
+def _search_box(data, families, plan, memory, lane, shared, span, is_mirrored):
     """Take a box from the stack: drop it, find its incumbent, or put its halves there; the work."""
     lane.control[STACKED] -= 1
     lane.control[NODES] += 1
@@ -544,7 +542,7 @@ def _search_box(data, families, plan, memory, scratch, lane, shared, span, is_mi
         work += span.holes
     active_count = memory.frames[top, ACTIVE_COUNT]
     work += active_count * (view.asked * plan.hole // 4 + 64)
-    hopeful = _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, threshold)
+    hopeful = _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold)
     lane.control[ASKED] += active_count
     if hopeful == 0 or view.unsettled == 0:
         return work
@@ -554,7 +552,7 @@ def _search_box(data, families, plan, memory, scratch, lane, shared, span, is_mi
 
 
 @part
-def _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, threshold):
+def _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold):
     """Ask what fills the hole best; how many of the entries may still beat the incumbent.
 
     Where the box leaves no row open, the best of them is the incumbent, or all of them are kept.
@@ -580,7 +578,6 @@ def _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, thres
             data,
             plan,
             memory,
-            scratch,
             lane.control[NODES],
             entries[k],
             masks[k] & ALL_FUNCTIONS,
@@ -607,7 +604,7 @@ def _ask_holes(data, plan, memory, scratch, lane, shared, top, unit, view, thres
             lane.cuts[i, 0] = memory.ends[i, 0] if data.has_windows else memory.box[4 * i]
             lane.cuts[i, 1] = memory.ends[i, 1] if data.has_windows else memory.box[4 * i + 2]
         mask, x = masks[choice] & ALL_FUNCTIONS, entries[choice] >> COLUMN_BITS
-        low, high = ends_of(data, memory, scratch, view, x, low, high)
+        low, high = ends_of(data, memory, view, x, low, high)
         set_incumbent(lane, shared, unit, entries[choice], mask, score, low, high)
     return hopeful
 

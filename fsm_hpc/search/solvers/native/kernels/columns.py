@@ -24,6 +24,8 @@ WORD_BITS = 6
 @part
 def weight_in(data, word, rows):
     """What these rows of one word weigh."""
+    if data.is_plain:  # a plane for each class that has rows
+        return popcount(rows) * data.factors[0 if word < data.positives else len(data.factors) - 1]
     total = 0
     for p in range(len(data.factors)):
         if data.spans[p, 0] <= word < data.spans[p, 1]:
@@ -120,7 +122,7 @@ def list_rows(data, memory, view, box):
 
 
 @part
-def compress_values(data, memory, scratch, column, view, merge, box):
+def compress_values(data, memory, column, view, merge, box):
     """Number the values; with `merge`, only those that the rows have, neighbours of one sign alike.
 
     Between rows of one sign the score is monotone in the cut, so one at their ends is as good;
@@ -137,8 +139,8 @@ def compress_values(data, memory, scratch, column, view, merge, box):
     if not memory.merged[column]:
         return card
     list_rows(data, memory, view, box)
-    ranks, items, marks = data.ranks[column], memory.rows, scratch.marks
-    local, cut_at = scratch.local[column], scratch.cut_at[data.starts[column] :]
+    ranks, items, marks = data.ranks[column], memory.rows, memory.marks
+    local, cut_at = memory.local[column], memory.cut_at[data.starts[column] :]
     for value in range(card):
         marks[value] = 0
     for k in range(view.gained):
@@ -165,13 +167,13 @@ def compress_values(data, memory, scratch, column, view, merge, box):
 
 
 @part
-def literal_sums(data, memory, scratch, column, view, box):
+def literal_sums(data, memory, column, view, box):
     """`net`: the sum of each value; `gain`, `loss`: of each literal.
 
     A pivot's literal has all values from its own on; for an interval they are of all values below.
     """
     start, kind, card = data.starts[column], data.kinds[column], memory.cards[column]
-    net, gain, loss = scratch.net[start:], scratch.gain[start:], scratch.loss[start:]
+    net, gain, loss = memory.net[start:], memory.gain[start:], memory.loss[start:]
     words = view.gain_end + len(data.full) - view.loss_start
     is_cheap = kind == POINT or card * words < WORDS_OF_A_ROW * view.asked
     if is_cheap and not memory.merged[column] and data.shifts[column] == 0:
@@ -188,7 +190,7 @@ def literal_sums(data, memory, scratch, column, view, box):
                 loss[value] = view.loss - loss[value]
     else:
         list_rows(data, memory, view, box)
-        local = scratch.local[column] if memory.merged[column] else data.ranks[column]
+        local = memory.local[column] if memory.merged[column] else data.ranks[column]
         weights, rows = memory.row_weights, memory.rows
         for value in range(card + 1):
             gain[value] = 0
@@ -235,13 +237,13 @@ def _sum_below(sums, card):
 
 
 @part
-def single(query, data, memory, scratch, empty):
+def single(query, data, memory, empty):
     """The best score of one literal: mask bit 0 as it is, bit 1 negated; `where`: its cut.
 
     `empty`: the literal may hold on none of the rows. In a relaxed hole that is a choice, since
     rows where it holds may be left out; in an exact one, formulas of less size score the same.
     """
-    sums = scratch.net[data.starts[query.x] :]
+    sums = memory.net[data.starts[query.x] :]
     kind, card, mask, floor = query.kind_x, query.card_x, query.mask, query.floor_x
     total = query.gains - query.losses
     best = NO_SCORE
@@ -477,28 +479,29 @@ MOST_OF_AND, LEAST_OF_AND_NOT, LEAST_OF_OR, MOST_OF_OR_NOT = range(4)
 
 
 @part
-def useful(gain, loss, gains, losses, goal, as_x):
+def useful(most_gain, least_gain, most_loss, least_loss, gains, losses, goal, as_x):
     """Functions of a pair (bits) that can reach the goal given one of its two literals.
 
     A conjunction gains at most what its literal gains; a disjunction loses at least what it loses.
+    Of a literal in a range: what it gains and loses at most, and at least.
     """
     out = 0
-    if gain >= goal:
+    if most_gain >= goal:
         out |= 0b0011 if as_x else 0b0101
-    if gains - gain >= goal:
+    if gains - least_gain >= goal:
         out |= 0b1100 if as_x else 0b1010
-    if gains - loss >= goal:
+    if gains - least_loss >= goal:
         out |= 0b11000000 if as_x else 0b10100000
-    if gains - (losses - loss) >= goal:
+    if gains - (losses - most_loss) >= goal:
         out |= 0b00110000 if as_x else 0b01010000
     return out
 
 
 @part
-def profile(data, memory, scratch, column, view, goal):
+def profile(data, memory, column, view, goal):
     """The functions that each literal of a column may serve, and what the best of them allow."""
     start, kind, card = data.starts[column], data.kinds[column], memory.cards[column]
-    gain, loss = scratch.gain[start:], scratch.loss[start:]
+    gain, loss = memory.gain[start:], memory.loss[start:]
     gains, losses = view.gain, view.loss
     if kind == SUFFIX:
         _limit(gain, loss, card, gains, losses, goal, memory.limits[column])
@@ -506,12 +509,13 @@ def profile(data, memory, scratch, column, view, goal):
     memory.roles[column, 0] = ALL_FUNCTIONS
     memory.roles[column, 1] = ALL_FUNCTIONS
     if kind == POINT:
-        roles_x, roles_y = scratch.roles_x[start:], scratch.roles_y[start:]
+        roles_x, roles_y = memory.roles_x[start:], memory.roles_y[start:]
         as_x = 0
         as_y = 0
         for value in range(1, card):
-            roles_x[value] = useful(gain[value], loss[value], gains, losses, goal, True)
-            roles_y[value] = useful(gain[value], loss[value], gains, losses, goal, False)
+            has, costs = gain[value], loss[value]
+            roles_x[value] = useful(has, has, costs, costs, gains, losses, goal, True)
+            roles_y[value] = useful(has, has, costs, costs, gains, losses, goal, False)
             as_x |= roles_x[value]
             as_y |= roles_y[value]
         memory.roles[column, 0] = as_x

@@ -155,7 +155,6 @@ def vote(data, states, x, y, rect, marks, times, votes):
 UNKNOWN = 2  # of a literal on a row: true for some thresholds of the box, false for others
 ENDS = 4  # least and greatest low end, least and greatest high end
 STOPPED = -1
-COUNT, SECOND, LIST = range(3)  # what to do with the members
 
 
 @part
@@ -224,13 +223,16 @@ def read_rows(data, plan, context, box, states, opens):
 
 
 @part
-def split_of(data, context, box, widest):
-    """The variable to halve: the widest one, else one that has to be a point; -1 for none."""
+def split_of(data, context, box, widest, lists):
+    """The variable to halve: the widest one, else one that has to be a point; -1 for none.
+
+    `lists`: all have to be points, so that a cell is one member.
+    """
     if widest >= 0:
         return widest
     for i in range(len(context)):
         is_point = box[i, 0] == box[i, 1] and box[i, 2] == box[i, 3]
-        if has_everything(data, context[i], box[i]) or (data.mode == LIST and not is_point):
+        if has_everything(data, context[i], box[i]) or (lists and not is_point):
             return i
     return -1
 
@@ -253,30 +255,40 @@ def widen(ranges, low_least, low_most, high_least, high_most):
 
 
 @subroutine
-def note(data, plan, context, x, y, box, rect, times, goal, work, found):
-    """Count the members of a settled box; record their ranges, their votes and the best one."""
+def take_members(data, plan, context, x, y, box, rect, times, goal, work, found, count):
+    """Take the members of a settled box, each cell `times` of them; the number of members so far.
+
+    Records their ranges and the best one, or with second weights the one that these sum highest
+    for; lists them where there is room for a list, and else adds their votes.
+    """
     nx, ny = rect[1] - rect[0] + 1, rect[3] - rect[2] + 1
-    members = 0
+    values = work.plane
+    if len(data.second):
+        score_plane(data, data.second, work.states, x, y, rect, work.other)
+        values = work.other
+    before = count
     for cell in range(nx * ny):
-        score = work.plane[cell]
-        if score < goal:
+        if work.plane[cell] < goal:
             continue
-        members += 1
+        if count < len(found.scores):
+            put_choice(data, plan, context, x, y, box, rect, cell, found.listed[count])
+            found.scores[count] = work.plane[cell]
         put_choice(data, plan, context, x, y, box, rect, cell, work.choice)
         for v in plan.hole:
             ends = work.choice[v]
             widen(found.ranges[v], ends[0], ends[0], ends[1], ends[1])
-        if score > found.best[0]:
-            found.best[0] = score
+        if values[cell] > found.best[0]:
+            found.best[0] = values[cell]
             put_choice(data, plan, context, x, y, box, rect, cell, found.thresholds)
-    if members == 0:
-        return 0
-    for i in range(len(context)):
-        b = box[i]
-        widen(found.ranges[plan.boxed[i]], b[0], b[1], b[2], b[3])
-    mark_members(work.plane, goal, nx, ny, work.marks)
-    vote(data, work.states, x, y, rect, work.marks, times, found.votes)
-    return members * times
+        count += times
+    if count > before:
+        for i in range(len(context)):
+            b = box[i]
+            widen(found.ranges[plan.boxed[i]], b[0], b[1], b[2], b[3])
+        if len(data.second) + len(found.scores) == 0:
+            mark_members(work.plane, goal, nx, ny, work.marks)
+            vote(data, work.states, x, y, rect, work.marks, times, found.votes)
+    return count
 
 
 @part
@@ -292,27 +304,6 @@ def put_choice(data, plan, context, x, y, box, rect, cell, choice):
     if len(plan.hole) > 1:
         choice[plan.hole[1], 0] = b
         choice[plan.hole[1], 1] = data.cards[y] - 1
-
-
-@subroutine
-def second(data, plan, context, x, y, box, rect, goal, work, found):
-    """The highest sum of the second weights among the members of a settled box."""
-    score_plane(data, data.second, work.states, x, y, rect, work.other)
-    for cell in range((rect[1] - rect[0] + 1) * (rect[3] - rect[2] + 1)):
-        if work.plane[cell] >= goal and work.other[cell] > found.best[0]:
-            found.best[0] = work.other[cell]
-            put_choice(data, plan, context, x, y, box, rect, cell, found.thresholds)
-
-
-@subroutine
-def write(data, plan, context, x, y, box, rect, goal, work, found, count):
-    """Append the members of a box of one choice to the list; its new length."""
-    for cell in range((rect[1] - rect[0] + 1) * (rect[3] - rect[2] + 1)):
-        if work.plane[cell] >= goal and count < len(found.scores):
-            put_choice(data, plan, context, x, y, box, rect, cell, found.listed[count])
-            found.scores[count] = work.plane[cell]
-            count += 1
-    return count
 
 
 @kernel
@@ -353,16 +344,13 @@ def search_family(data, plan, context, x, y, goal, flag, work, found):
             depth = push(work, boxed, depth, -1)
             continue
         score_plane(data, data.weights, work.states, x, y, rect, work.plane)
-        chosen = split_of(data, context, box, widest)
+        chosen = split_of(data, context, box, widest, len(found.scores) > 0)
         if chosen < 0:
-            if data.mode == COUNT:
-                count += note(data, plan, context, x, y, box, rect, times, goal, work, found)
-            elif data.mode == SECOND:
-                second(data, plan, context, x, y, box, rect, goal, work, found)
-            else:
-                count = write(data, plan, context, x, y, box, rect, goal, work, found, count)
-                if count == len(found.scores):
-                    return count
+            count = take_members(
+                data, plan, context, x, y, box, rect, times, goal, work, found, count
+            )
+            if 0 < len(found.scores) <= count:
+                return count
         elif shrink(work.plane, goal, rect) > 0:
             depth = push(work, boxed, depth, chosen)
     return count

@@ -9,8 +9,11 @@ from fsm_hpc.search.solvers.native.kernels.columns import (
     WITHOUT_X,
     best_interval,
     combine,
+    useful,
 )
 from fsm_hpc.search.solvers.native.kernels.kernel import part, subroutine
+
+WITH_Y = 0b10100101  # functions that hold on more rows when y does
 
 
 @subroutine
@@ -52,54 +55,26 @@ def running_sums(sums, card, prefix):
 
 
 @subroutine
-def single_within(query, data, memory, scratch):
-    """The same as `single` for an interval that has to have support."""
-    start, card, mask = data.starts[query.x], query.card_x, query.mask
+def best_window(inside, sums, data, memory, column, in_total, total, mask, ends):
+    """The same as `best_interval` for intervals that have to have support; `ends`: the best one."""
+    start, floor, card = data.starts[column], data.floors[column], data.cards[column]
     first, last = data.first[start:], data.last[start:]
-    running_sums(scratch.net[start:], card, scratch.prefix)
-    total = scratch.prefix[card]
+    bases = (0, in_total, 0, total - in_total, total, total - in_total, total, in_total)
+    prefix, found = memory.prefix, memory.window
     best = NO_SCORE
-    for f in range(2):
-        if mask >> f & 1:
-            sign = 1 if f == 0 else -1
-            found = widest_gap(
-                scratch.prefix,
-                scratch.prefix[1:],
-                first,
-                last,
-                query.floor_x,
-                card,
-                scratch.queue,
-                sign,
-                scratch.found,
-            )
-            if found > NO_SCORE:
-                found += 0 if f == 0 else total
-            if found > best:
-                best = found
-                memory.where[0] = scratch.found[0]
-                memory.where[1] = scratch.found[1]
+    for f in range(8):
+        if mask >> f & 1 == 0:
+            continue
+        prefix[0] = 0
+        for value in range(card):
+            here = inside[value] if WITH_X >> f & 1 else sums[value] - inside[value]
+            prefix[value + 1] = prefix[value] + here
+        sign = 1 if WITH_Y >> f & 1 else -1
+        gap = widest_gap(prefix, prefix[1:], first, last, floor, card, memory.queue, sign, found)
+        if gap > NO_SCORE and bases[f] + gap > best:
+            best = bases[f] + gap
+            ends[0], ends[1] = found[0], found[1]
     return best
-
-
-@subroutine
-def answer_within(inside, sums, query, data, scratch, in_total, total, mask):
-    """The same as `best_interval` for an interval y that has to have support."""
-    start, card, floor = data.starts[query.y], query.card_y, query.floor_y
-    first, last = data.first[start:], data.last[start:]
-    prefix, queue, ends = scratch.prefix, scratch.queue, scratch.found
-    upto = prefix[1:]
-    running_sums(inside, card, prefix)
-    max_in = widest_gap(prefix, upto, first, last, floor, card, queue, 1, ends)
-    min_in = -widest_gap(prefix, upto, first, last, floor, card, queue, -1, ends)
-    prefix[0] = 0
-    for value in range(card):
-        prefix[value + 1] = prefix[value] + sums[value] - inside[value]
-    max_out = widest_gap(prefix, upto, first, last, floor, card, queue, 1, ends)
-    min_out = -widest_gap(prefix, upto, first, last, floor, card, queue, -1, ends)
-    if max_in == NO_SCORE:
-        return NO_SCORE
-    return combine(max_in, min_in, max_out, min_out, in_total, total, mask)
 
 
 @subroutine
@@ -128,20 +103,20 @@ SHRINKING = 0b00111100
 
 
 @part
-def pair_of_intervals(query, data, memory, scratch):
+def pair_of_intervals(query, data, memory):
     """The best score above the goal, or something not above it when there is none.
 
     `cells` and `losses` hold gains and losses by value of y over the rows with x below a value;
     `ends` is the stack of ranges for the ends of x.
     """
-    gains, losses, ends = scratch.cells, scratch.losses, scratch.ends
-    inside, sums = scratch.inside, scratch.sums
+    gains, losses, ends = memory.cells, memory.losses, memory.interval_ranges
+    inside, sums = memory.inside, memory.sums
     mask, any_will_do, goal = query.mask, query.any_will_do, query.goal
     card_x, card_y = query.card_x, query.card_y
-    _fill(query, memory, scratch)
+    _fill(query, memory)
     total = query.gains - query.losses
     start = data.starts[query.x]
-    gain, loss = scratch.gain[start:], scratch.loss[start:]
+    gain, loss = memory.gain[start:], memory.loss[start:]
     top = card_x * card_y
     for value in range(card_y):
         sums[value] = gains[top + value] - losses[top + value]
@@ -183,28 +158,24 @@ def pair_of_intervals(query, data, memory, scratch):
 
 @part
 def _hopeful(query, gain, loss, low1, low2, high1, high2):
-    """Functions (bits) that some x with its ends in these ranges may serve, from x alone.
-
-    The same as `useful`, with what the widest x has where more is better, else the narrowest.
-    """
-    goal, gains, losses = query.goal + 1, query.gains, query.losses
+    """Functions (bits) that some x with its ends in these ranges may serve, from x alone."""
     narrow = max(high1 + 1, low2)
-    out = 0
-    if gain[high2 + 1] - gain[low1] >= goal:
-        out |= 0b0011
-    if gains - (gain[narrow] - gain[low2]) >= goal:
-        out |= 0b1100
-    if gains - (loss[narrow] - loss[low2]) >= goal:
-        out |= 0b11000000
-    if gains - (losses - (loss[high2 + 1] - loss[low1])) >= goal:
-        out |= 0b00110000
-    return out
+    return useful(
+        gain[high2 + 1] - gain[low1],
+        gain[narrow] - gain[low2],
+        loss[high2 + 1] - loss[low1],
+        loss[narrow] - loss[low2],
+        query.gains,
+        query.losses,
+        query.goal + 1,
+        True,
+    )
 
 
 @part
-def _fill(query, memory, scratch):
+def _fill(query, memory):
     x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
-    gains, losses = scratch.cells, scratch.losses
+    gains, losses = memory.cells, memory.losses
     card_x, card_y = query.card_x, query.card_y
     for cell in range((card_x + 1) * card_y):
         gains[cell] = 0

@@ -26,11 +26,7 @@ from fsm_hpc.search.solvers.native.kernels.columns import (
     weight_of_both,
     weight_of_three,
 )
-from fsm_hpc.search.solvers.native.kernels.intervals import (
-    answer_within,
-    pair_of_intervals,
-    single_within,
-)
+from fsm_hpc.search.solvers.native.kernels.intervals import best_window, pair_of_intervals
 from fsm_hpc.search.solvers.native.kernels.kernel import lowest, part, subroutine
 from fsm_hpc.search.solvers.native.kernels.shapes import ABOVE, PairQuery
 
@@ -39,7 +35,7 @@ MOST_RANGES = 256  # of two cuts, before columns without a set of each value are
 
 
 @part
-def sweep(query, memory, scratch, flag):
+def sweep(query, memory, flag):
     """The same as `pair_with_cut` for two pivots of many values: rows enter a tree one by one.
 
     `tree` holds by node (sum, greatest, least sum over an end of its range) of the rows where x
@@ -47,7 +43,7 @@ def sweep(query, memory, scratch, flag):
     """
     x, y, weights, rows = query.values_x, query.values_y, memory.row_weights, memory.rows
     card_x, count, mask = query.card_x, query.rows, query.mask
-    order, heads, tree = scratch.order, scratch.heads, scratch.tree
+    order, heads, tree = memory.order, memory.heads, memory.tree
     size = 1
     while size < query.card_y:
         size *= 2
@@ -137,7 +133,7 @@ FIELDS = 13
 
 
 @part
-def pair_with_cut(query, data, memory, scratch, view, flag):
+def pair_with_cut(query, data, memory, view, flag):
     """The best score above the goal of a literal of x and a pivot, if any.
 
     Of equal scores the one with the highest cut, or category, of x. `where`: that one.
@@ -149,18 +145,18 @@ def pair_with_cut(query, data, memory, scratch, view, flag):
         if is_point:
             first = query.card_x - 1 - step
             last = first
-            mask &= scratch.roles_x[start + first]
+            mask &= memory.roles_x[start + first]
         if mask:
-            best = _best_in(query, data, memory, scratch, view, mask, best, first, last, flag)
+            best = _best_in(query, data, memory, view, mask, best, first, last, flag)
             if query.any_will_do and best > query.goal:
                 return best
     return best
 
 
 @part
-def _best_in(query, data, memory, scratch, view, mask, goal, first, last, flag):
+def _best_in(query, data, memory, view, mask, goal, first, last, flag):
     """The same with the literal of x between two of them."""
-    ranges, limits = scratch.ranges, memory.limits[query.y]
+    ranges, limits = memory.ranges, memory.limits[query.y]
     first_y = max(first_cut(limits, mask), query.floor_y)
     last_y = min(last_cut(limits, mask, query.card_y), query.card_y - query.top_y)
     best = goal
@@ -176,12 +172,12 @@ def _best_in(query, data, memory, scratch, view, mask, goal, first, last, flag):
     while stacked and flag[0] == 0:
         if steps == 0:
             list_rows(data, memory, view, memory.compressed[query.x])
-            return sweep(query, memory, scratch, flag)
+            return sweep(query, memory, flag)
         steps -= 1
         stacked -= 1
         here = ranges[stacked]
-        _count_corners(query, data, memory, scratch, view, here)
-        bound = _bound(query, data, scratch, view, mask, here)
+        _count_corners(query, data, memory, view, here)
+        bound = _bound(query, data, memory, view, mask, here)
         if bound < best or (bound == best and here[X2] <= held) or bound <= goal:
             continue
         wide_x, wide_y = here[X2] - here[X1], here[Y2] - here[Y1]
@@ -212,7 +208,7 @@ def _halve(ranges, at, low):
 
 
 @part
-def _count_corners(query, data, memory, scratch, view, here):
+def _count_corners(query, data, memory, view, here):
     """What the hole gains and loses where both literals hold, at each corner of a range."""
     for corner in range(4):
         if here[KNOWN] >> corner & 1:
@@ -225,8 +221,8 @@ def _count_corners(query, data, memory, scratch, view, here):
             here[GAIN + corner] = here[GAIN + corner - 2]
             here[LOSS + corner] = here[LOSS + corner - 2]
             continue
-        cut_x = _cut_of(data, memory, scratch, query.x, here[X1 + (corner >> 1)])
-        cut_y = _cut_of(data, memory, scratch, query.y, here[Y1 + (corner & 1)])
+        cut_x = _cut_of(data, memory, query.x, here[X1 + (corner >> 1)])
+        cut_y = _cut_of(data, memory, query.y, here[Y1 + (corner & 1)])
         if data.shifts[query.x] == 0 and data.shifts[query.y] == 0:
             x = data.sets[data.sets_from[query.x] + cut_x]
             y = data.sets[data.sets_from[query.y] + cut_y]
@@ -240,23 +236,23 @@ def _count_corners(query, data, memory, scratch, view, here):
 
 
 @part
-def _cut_of(data, memory, scratch, column, cut):
+def _cut_of(data, memory, column, cut):
     """The cut, or category, in the values of the column."""
-    return scratch.cut_at[data.starts[column] + cut] if memory.merged[column] else cut
+    return memory.cut_at[data.starts[column] + cut] if memory.merged[column] else cut
 
 
 @part
-def ends_of(data, memory, scratch, view, column, low, high):
+def ends_of(data, memory, view, column, low, high):
     """The ends of a literal in the values of the column; an interval ends where a row is."""
     top, is_merged = data.cards[column] - 1, memory.merged[column]
-    start = min(_cut_of(data, memory, scratch, column, low), top)
+    start = min(_cut_of(data, memory, column, low), top)
     if data.kinds[column] == SUFFIX or (is_merged and low == memory.cards[column]):
         return start, top
     if not is_merged:
         return low, high
     end = start
     for k in range(view.asked):
-        if scratch.local[column, memory.rows[k]] == high:
+        if memory.local[column, memory.rows[k]] == high:
             end = max(end, data.ranks[column, memory.rows[k]])
     return start, end
 
@@ -272,7 +268,7 @@ def _write_set(data, column, cut, found):
 
 
 @part
-def _bound(query, data, scratch, view, mask, here):
+def _bound(query, data, memory, view, mask, here):
     """No cuts in these ranges score higher with the asked functions.
 
     A quadrant of two cuts gains at most what the widest one in the ranges gains, and loses at
@@ -280,7 +276,7 @@ def _bound(query, data, scratch, view, mask, here):
     """
     at_x, at_y = data.starts[query.x], data.starts[query.y]
     x1, x2, y1, y2 = at_x + here[X1], at_x + here[X2], at_y + here[Y1], at_y + here[Y2]
-    gain, loss, total = scratch.gain, scratch.loss, view.gain - view.loss
+    gain, loss, total = memory.gain, memory.loss, view.gain - view.loss
     best = NO_SCORE
     for quadrant in range(4):
         asked = mask >> quadrant & 0b10001
@@ -308,7 +304,7 @@ def _bound(query, data, scratch, view, mask, here):
 
 
 @part
-def pair_with_point(query, data, memory, scratch, view):
+def pair_with_point(query, data, memory, view):
     """The best score above the goal of a category x and a literal of y, if any.
 
     Only categories that can reach the goal are looked at, and only the rows that have them.
@@ -317,15 +313,15 @@ def pair_with_point(query, data, memory, scratch, view):
     best = query.goal
     for step in range(query.card_x - 1):
         code = query.card_x - 1 - step
-        asked = query.mask & scratch.roles_x[start + code]
+        asked = query.mask & memory.roles_x[start + code]
         if asked == 0:
             continue
         _hold(data, memory, view, query.x, code, code + 1)
-        gain_x, loss_x = scratch.gain[start + code], scratch.loss[start + code]
+        gain_x, loss_x = memory.gain[start + code], memory.loss[start + code]
         if query.kind_y == POINT:
-            found = _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best)
+            found = _best_set(query, data, memory, view, gain_x, loss_x, asked, best)
         else:
-            found = _best_interval(query, data, memory, scratch, view, gain_x - loss_x, asked)
+            found = _best_interval(query, data, memory, view, gain_x - loss_x, asked)
         if found > best:
             best = found
             memory.where[0] = code
@@ -345,7 +341,7 @@ def _hold(data, memory, view, x, low, high):
 
 
 @part
-def _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best):
+def _best_set(query, data, memory, view, gain_x, loss_x, asked, best):
     """The best of the asked functions above the best so far, for one x, over categories of y."""
     start, at, gains, losses = (
         data.starts[query.y],
@@ -358,11 +354,11 @@ def _best_set(query, data, memory, scratch, view, gain_x, loss_x, asked, best):
     max_out = NO_SCORE
     min_out = -NO_SCORE
     for value in range(1, query.card_y):
-        if asked & scratch.roles_y[start + value] == 0:
+        if asked & memory.roles_y[start + value] == 0:
             continue
         rows = data.sets[at + value]
         both = weight_of_both(data, memory.gained_x, rows, 0, view.gain_end)
-        gain_y, loss_y = scratch.gain[start + value], scratch.loss[start + value]
+        gain_y, loss_y = memory.gain[start + value], memory.loss[start + value]
         if _most(both, gain_x, gain_y, loss_x, loss_y, gains, losses, asked) <= best:
             continue
         inside = both - weight_of_both(data, memory.lost_x, rows, view.loss_start, len(data.full))
@@ -402,16 +398,17 @@ def _most(both, x, y, loss_x, loss_y, gains, losses, mask):
 
 
 @part
-def _best_interval(query, data, memory, scratch, view, in_total, asked):
+def _best_interval(query, data, memory, view, in_total, asked):
     """The best of the asked functions for one x and an interval, from sums by value of y."""
-    inside, total, card = scratch.inside, view.gain - view.loss, query.card_y
-    sums = scratch.net[data.starts[query.y] :]
+    inside, total, card = memory.inside, view.gain - view.loss, query.card_y
+    sums = memory.net[data.starts[query.y] :]
     for value in range(card):
         inside[value] = 0
     _scatter(data, memory.gained_x, 0, view.gain_end, query.values_y, inside, 1)
     _scatter(data, memory.lost_x, view.loss_start, len(data.full), query.values_y, inside, -1)
     if data.has_windows:
-        return answer_within(inside, sums, query, data, scratch, in_total, total, asked)
+        ends = memory.window
+        return best_window(inside, sums, data, memory, query.y, in_total, total, asked, ends)
     return best_interval(inside, sums, card, query.floor_y, in_total, total, asked)
 
 
@@ -427,7 +424,7 @@ def _scatter(data, words, start, end, values, sums, sign):
 
 
 @part
-def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will_do, flag):
+def best_pair(data, plan, memory, box, code, mask, view, goal, any_will_do, flag):
     """The best score that two columns can fill the hole of a box with, if above the goal."""
     x = code >> COLUMN_BITS
     y = code & ((1 << COLUMN_BITS) - 1)
@@ -436,10 +433,10 @@ def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will
         if memory.compressed[column] != box:
             memory.compressed[column] = box
             merge = is_relaxed or plan.hole == 2
-            memory.cards[column] = compress_values(data, memory, scratch, column, view, merge, box)
-            literal_sums(data, memory, scratch, column, view, box)
+            memory.cards[column] = compress_values(data, memory, column, view, merge, box)
+            literal_sums(data, memory, column, view, box)
             if plan.hole == 2:
-                profile(data, memory, scratch, column, view, goal + 1)
+                profile(data, memory, column, view, goal + 1)
     if plan.hole == 2:
         mask &= memory.roles[x, 0] & memory.roles[y, 1]
         mask = prune_pair(memory.extremes[x], memory.extremes[y], mask, view.loss, goal)
@@ -463,16 +460,17 @@ def best_pair(data, plan, memory, scratch, box, code, mask, view, goal, any_will
         memory.has_top_rows[y],
         view.asked,
         view.gained,
-        scratch.local[x] if memory.merged[x] else data.ranks[x],
-        scratch.local[y] if memory.merged[y] else data.ranks[y],
+        memory.local[x] if memory.merged[x] else data.ranks[x],
+        memory.local[y] if memory.merged[y] else data.ranks[y],
     )
     if plan.hole == 1:
         if data.has_windows and query.kind_x == INTERVAL:
-            return single_within(query, data, memory, scratch)
-        return single(query, data, memory, scratch, is_relaxed)
+            sums, total = memory.net[data.starts[x] :], view.gain - view.loss
+            return best_window(sums, sums, data, memory, x, total, total, mask, memory.where)
+        return single(query, data, memory, is_relaxed)
     if query.kind_y == SUFFIX:
-        return pair_with_cut(query, data, memory, scratch, view, flag)
+        return pair_with_cut(query, data, memory, view, flag)
     if query.kind_x == POINT:
-        return pair_with_point(query, data, memory, scratch, view)
+        return pair_with_point(query, data, memory, view)
     list_rows(data, memory, view, box)
-    return pair_of_intervals(query, data, memory, scratch)
+    return pair_of_intervals(query, data, memory)

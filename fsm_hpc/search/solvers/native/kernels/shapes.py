@@ -123,12 +123,7 @@ class BoxMemory(NamedTuple):
     found: Array  # where all is kept that reaches the goal: unit, hole and functions of each
     found_count: Array
     is_reported: Array  # by number of a hole of the unit: whether it is among them
-
-
-@structure
-class Scratch(NamedTuple):
-    """Room for the answers of holes."""
-
+    # for the answers of holes:
     marks: Array
     local: Array  # column x bit: values numbered anew
     cut_at: Array  # of a number that a value has: the cut that it stands for
@@ -145,10 +140,10 @@ class Scratch(NamedTuple):
     order: Array
     heads: Array
     tree: Array
-    ends: Array
+    interval_ranges: Array  # the stack of ranges for the ends of an interval
     prefix: Array  # running sums by value
     queue: Array
-    found: Array  # where the best interval is
+    window: Array  # where the best interval is
 
 
 class View(NamedTuple):
@@ -231,8 +226,7 @@ class NearData(NamedTuple):
     weights: Array
     kinds: Array  # SUFFIX, INTERVAL; a Boolean column has one cut
     cards: Array
-    second: Array  # other weights of the rows, for what is to be greatest among good choices
-    mode: int  # COUNT, SECOND, LIST
+    second: Array  # other weights of the rows, whose sum the best member maximizes; or empty
     sums: Array
     lines: Array
     across: Array
