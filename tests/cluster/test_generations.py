@@ -205,7 +205,7 @@ def test_who_has_lost_the_lock_does_not_call_sbatch(
 ) -> None:
     monkeypatch.setattr(slurm_script, "write", then_take_over(tmp_path, slurm_script.write))
     assert main([*WORDS, "-m"]) == 2
-    assert "process 7 on elsewhere holds it now" in capsys.readouterr().err
+    assert "process 7 on elsewhere has taken over" in capsys.readouterr().err
     assert slurm.jobs == []
     assert not fold(tmp_path).submission.exists()
 

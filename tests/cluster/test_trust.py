@@ -321,7 +321,7 @@ def test_doctor_tells_of_a_shared_folder(
     config.results_dir.chmod(0o777)
     main(["doctor", "cluster=local", *words(config)])
     said = capsys.readouterr().out
-    assert "may be written by everybody: whoever can write there decides" in said
+    assert "may be written by everybody: others with write access control" in said
 
 
 def test_another_folds_submission_is_no_reason_to_run_that_fold_again(config: Config) -> None:

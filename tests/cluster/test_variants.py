@@ -168,7 +168,7 @@ def test_a_table_that_changed_after_it_was_submitted_is_refused_with_both_digest
     made = replace(submissions.submit_here(paths, config), table=digest)
     (tmp_path / "own.csv").write_text(TABLE + "9,9,no\n")
     load_dataset.cache_clear()  # the job is another process
-    with pytest.raises(UserError, match=f"its digest was {digest}, and is [0-9a-f]+ now"):
+    with pytest.raises(UserError, match=f"its digest was {digest} and is [0-9a-f]+ now"):
         supervise.work(paths, made)
     (state,) = states(capsys, "dataset=own")
     assert state["state"] == "failed"
