@@ -291,7 +291,7 @@ def test_the_documented_costs_make_the_error_rarer_that_costs_more(
     plain = [word for word in words if not word.startswith(("objective", "out="))]
     careful, equal = _fitted_by(words), _fitted_by([*plain, "out=equal"])
     assert careful[0] < equal[0]
-    sentence = r"mistake for (\d+) of them\. At equal costs it makes it for (\d+)"
+    sentence = r"makes it for (\d+) of them\. At equal costs it makes the error for (\d+)"
     documented = re.search(sentence, " ".join(lines))
     assert documented is not None
     assert (int(documented[1]), int(documented[2])) == (careful[0], equal[0])

@@ -25,7 +25,7 @@ SHORT = ("dataset=hepatitis", "solver=native", "scan.max_length=6")
 PACKED = (*SHORT, "cluster.folds_per_job=auto", "-m", "--wait")
 # 30 folds in one job, each with some seconds of search
 MINUTES = (
-    *("dataset=heart_disease", "method=pivot", "solver=native", "scan.max_length=8"),
+    *("dataset=heart_disease", "method=pivot", "solver=native", "scan.max_length=9"),
     *("seed=1,2,3", "scan.plateau=null", "scan.patience=99"),
 )
 ONE_JOB = ("cluster.cpus=1", "cluster.mem_gb=2", "cluster.folds_per_job=30", "-m")
