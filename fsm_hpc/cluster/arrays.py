@@ -210,7 +210,7 @@ def _read_all(
         except OlderFormatError:
             pass  # its folds have a submission.json
         except NewerFormatError as error:
-            errors.append(NewerFormatError(f"left alone: {path.parent}/{error}"))
+            errors.append(NewerFormatError(f"skipped: {path.parent}/{error}"))
         except (UnreadableError, OSError) as error:
             advice = "its jobs cannot begin, and the folder may be removed"
             errors.append(UnreadableError(f"{path.parent}: {error}; {advice}"))

@@ -126,8 +126,8 @@ def test_plan_says_what_sharing_would_save_and_how(
     assert main(["plan", *SHORT, "method=pivot"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "requested: 5,760 core-hours" in told
-    saving = "cluster.folds_per_job=auto would take 1 jobs instead of 10, and ask for 1 core-hours"
-    assert saving in told
+    saving = "cluster.folds_per_job=auto would submit 1 job instead of 10, and request 1 instead of"
+    assert f"{saving} 5,760 core-hours" in told
     assert site.jobs == []
 
 

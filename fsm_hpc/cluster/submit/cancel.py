@@ -55,7 +55,7 @@ def _shown(console: Console, folds: Sequence[FoldRef]) -> list[FoldStatus]:
     show.silence(console, reports)
     for status in statuses:
         if status.files.newer:
-            console.print(f"left alone: {status.ref.id}: {status.files.newer}", soft_wrap=True)
+            console.print(f"skipped: {status.ref.id}: {status.files.newer}", soft_wrap=True)
     live = [status for status in statuses if status.is_live]
     if live:
         is_short = len(live) <= show.MOST_ROWS

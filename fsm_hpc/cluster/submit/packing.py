@@ -15,6 +15,7 @@ from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.fold import load_table
 from fsm_hpc.study.fold_id import ALL
+from fsm_hpc.system.numbers import counted
 
 if TYPE_CHECKING:
     from fsm_hpc.cluster.submit.plan import Decision
@@ -152,6 +153,6 @@ def saving(decisions: Sequence[Decision], limits: SiteLimits) -> str:
         return ""
     hours, fewer = (sum(task.core_hours for task in some) for some in (now, then))
     return (
-        f"cluster.folds_per_job=auto would take {len(then)} jobs instead of {len(now)}, and ask "
-        f"for {fewer:,.0f} core-hours instead of {hours:,.0f}"
+        f"cluster.folds_per_job=auto would submit {counted(len(then), 'job')} instead of "
+        f"{len(now)}, and request {fewer:,.0f} instead of {hours:,.0f} core-hours"
     )
