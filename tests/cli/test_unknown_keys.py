@@ -93,7 +93,7 @@ def test_every_other_command_refuses_an_unknown_key(
         (["cluster.partition=long"], "cluster.partition does not select folds"),
         (["dataset=bank", "method=pivot", "scan.budget_h=3"], "scan.budget_h does not select"),
         (["dataset=bnk"], "no folds in results/default match dataset=bnk, did you mean bank?"),
-        (["dataset=bank,hepatits"], "for dataset=hepatits, did you mean hepatitis?"),
+        (["dataset=bank,hepatits"], "match dataset=hepatits, did you mean hepatitis?"),
         (["method=pivto"], "did you mean pivot?"),
         (["study=defalt"], "did you mean default?"),
         (["study=other,default"], "study: expected one value"),

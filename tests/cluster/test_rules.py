@@ -291,7 +291,7 @@ def older(study: StudyPaths) -> Path:
 
 @pytest.mark.parametrize("command", ["status", "logs", "cancel", "resume"])
 def test_a_rule_of_version_0_2_is_told_with_what_to_do(older: Path, command: str) -> None:
-    with pytest.raises(UserError, match=r"version 0.2 .* as before; run `fit` again"):
+    with pytest.raises(UserError, match=r"version 0.2 .* is still usable; run `fit` again"):
         run_command(command, f"out={older}")
 
 

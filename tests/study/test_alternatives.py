@@ -16,7 +16,8 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.report import collect, rows_csv
 from fsm_hpc.report.findings import Finding, findings
 from fsm_hpc.report.tables.builder import TableBuilder
-from fsm_hpc.search.near_optimal import distributed, enumeration
+from fsm_hpc.search.near_optimal import enumeration
+from fsm_hpc.search.solvers.native import spread
 from fsm_hpc.study import result
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.config import Config
@@ -100,7 +101,7 @@ def test_a_stop_while_they_are_searched_leaves_the_fold_to_go_on(
 def test_the_nodes_of_a_fold_find_the_set_of_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(distributed, "PART_S", 0.01)
+    monkeypatch.setattr(spread, "PART_S", 0.01)
     words = ("dataset=heart_disease", "fold=1", "scan.alternatives=3", "scan.max_length=4")
     helpers = Threads(2)
     found = []
