@@ -147,9 +147,9 @@ def test_a_killed_helper_is_recorded_in_the_result_and_shown(
     monkeypatch.setattr(team, "HEAD_START_S", 0.0)
     monkeypatch.setattr(team, "helpers_here", helpers)
     monkeypatch.setattr(team.Team, "ready", kill_one)
-    words = ("dataset=heart_disease", "method=pivot", "fold=0", "scan.max_length=7", "cluster=local")
+    words = ("dataset=hepatitis", "method=pivot", "fold=0", "scan.max_length=4", "cluster=local")
     assert run_command("run", *words, "scan.alternatives=4", "cluster.nodes=2") == 0
-    file = tmp_path / "results/default/heart_disease/pivot/fold-0/result.json"
+    file = tmp_path / "results/default/hepatitis/pivot/fold-0/result.json"
     assert json.loads(file.read_text())["helpers_lost"] == 1
     capsys.readouterr()
     assert run_command("status", "--json") == 0

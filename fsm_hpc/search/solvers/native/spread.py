@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -128,13 +129,14 @@ def search_with_helpers(
 
     `watch` is called every few milliseconds; True stops the run.
     """
-    run = search.begin(aim, frontier, improved)
-    if helpers is None:
-        return run, run.wait(lambda: watch(run))
-    alone_until = time.monotonic() + helpers.head_start_s - (frontier.seconds if frontier else 0.0)
-    is_done = run.wait(lambda: watch(run) or (run.is_divisible and time.monotonic() >= alone_until))
-    frontier = run.frontier()
-    if is_done or frontier is None or watch(run):
-        return run, is_done
+    alone_s = helpers.head_start_s if helpers else math.inf
+    alone_s -= frontier.seconds if frontier else 0.0
+    if helpers is None or frontier is None or query is None or alone_s > 0:
+        run = search.begin(aim, frontier, improved)
+        until = time.monotonic() + alone_s
+        is_done = run.wait(lambda: watch(run) or (run.is_divisible and time.monotonic() >= until))
+        frontier = run.frontier()
+        if helpers is None or is_done or frontier is None or watch(run):
+            return run, is_done
     spread = Spread(problem, search, frontier, improved, helpers, query)
     return spread, spread.wait(lambda: watch(spread))
