@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from fsm_hpc.cluster import attempts
 from fsm_hpc.cluster.attempts import Attempt, AttemptEnd
 from fsm_hpc.cluster.schedulers import local, slurm_commands
 from fsm_hpc.cluster.schedulers.base import JobReport
 from fsm_hpc.cluster.submissions import Submission
+from fsm_hpc.cluster.watch import columns
 from fsm_hpc.cluster.watch.columns import to_dict
 from fsm_hpc.cluster.watch.fold_files import FoldFiles, FoldRef
 from fsm_hpc.cluster.watch.states import (
@@ -233,3 +235,12 @@ def test_a_fold_that_runs_tells_how_far_it_is() -> None:
     assert "1.5 h of its budget left" in one.reason
     told = to_dict(one)
     assert (told["progress"], told["left_s"], told["unchanged_since"]) == (0.25, 600.0, 2)
+
+
+def test_a_long_table_ends_with_the_number_of_the_other_rows() -> None:
+    rows = [("bank", "pivot", f"seed={number}", "done") for number in range(620)]
+    console = Console(record=True, width=100)
+    console.print(columns.table(("state",), rows))
+    words = console.export_text().split()
+    assert sum(word.startswith("seed=") for word in words) == columns.LONGEST_TABLE == 500
+    assert " ".join(words).endswith("and 120 more rows; dataset=... or method=... selects folds")

@@ -116,16 +116,16 @@ def _cell(column: StatusColumn, value: Any) -> str | Text:
 
 
 GROUP = ("dataset", "method", "variant")
-MOST_ROWS = 500  # of a table; each row takes a millisecond
+LONGEST_TABLE = 500  # rows: nobody reads more, and each takes a millisecond
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
     """A table that begins with GROUP; folds without a variant are `plain` if others have one."""
-    shown = rows[:MOST_ROWS]
+    shown = rows[:LONGEST_TABLE]
     if any(row[2] for row in rows):
         shown = [(*row[:2], row[2] or PLAIN, *row[3:]) for row in shown]
     grid = terminal.table((*GROUP, *headings), shown)
-    if len(rows) > MOST_ROWS:
-        grid.caption = f"and {len(rows) - MOST_ROWS:,} more rows; dataset=... or method=... select"
+    if more := len(rows) - len(shown):
+        grid.caption = f"and {more:,} more rows; dataset=... or method=... selects folds"
         grid.caption_justify = "left"
     return grid
