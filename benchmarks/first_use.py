@@ -4,7 +4,7 @@
     python -m benchmarks.first_use jobs                   six jobs at once in a fresh clone
 
 Times are processor seconds of a process with an empty cache, less those of the same process once
-everything is compiled. The jobs run in a clone of the last commit on a new one-machine SLURM. One
+everything is compiled. The jobs run in a clone of the last commit on a new trial SLURM. One
 of them compiles the solver while the others wait for it; no length's time may have a second of
 that, and what is found has to be the same with nothing compiled as with everything.
 """

@@ -1,4 +1,4 @@
-"""One long length on one node and on three of the one-machine SLURM: answers, processor time.
+"""One long length on one node and on three of the trial SLURM: answers, processor time.
 
     python -m benchmarks.nodes                      all three runs, a new trial cluster
     python -m benchmarks.nodes --runs three,killed  some of them

@@ -3,7 +3,7 @@
     python -m benchmarks.time_limits                 german_credit pivot up to length 9
     python -m benchmarks.time_limits --length 8      a short one
 
-On a new one-machine SLURM, with one thread: once without a limit that matters, and once with one
+On a new trial SLURM, with one thread: once without a limit that matters, and once with one
 minute, which SLURM ends again and again; the job is requeued and goes on. Processor time is what
 accounting has of all lives of the job, without what a life costs that only begins.
 Every run is kept in `--out` as soon as it is made; the same command goes on from there.

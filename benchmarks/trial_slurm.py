@@ -1,4 +1,4 @@
-"""Folds on the one-machine SLURM: send them, read them, and what accounting has of their jobs."""
+"""Folds on the trial SLURM: send them, read them, and what accounting has of their jobs."""
 
 from __future__ import annotations
 

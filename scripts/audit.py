@@ -1,4 +1,4 @@
-"""Ask for known holes in pinned packages: python -m scripts.audit requirements/ci.txt."""
+"""List known vulnerabilities of pinned packages: python -m scripts.audit requirements/ci.txt."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ LIMIT_S = 300
 
 
 def main(pins: str) -> int:
-    """0 where none is known or nobody could be asked, which is said; 1 where one is."""
+    """0 if none is known or the audit had to be skipped, 1 otherwise."""
     if importlib.util.find_spec("pip_audit") is None:
-        return _skipped("pip-audit is not installed here, and could not be")
+        return _skip("pip-audit is not installed and could not be installed")
     command = [sys.executable, "-m", "pip_audit", "--requirement", pins]
     options = ["--no-deps", "--disable-pip", "--format", "json", "--progress-spinner", "off"]
     try:
         done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=LIMIT_S)
-        found: list[dict[str, Any]] = json.loads(done.stdout)["dependencies"]
+        packages: list[dict[str, Any]] = json.loads(done.stdout)["dependencies"]
     except subprocess.TimeoutExpired:
-        return _skipped(f"no answer within {LIMIT_S} s")
+        return _skip(f"no answer within {LIMIT_S} s")
     except (ValueError, KeyError, TypeError):
-        return _skipped((done.stderr.strip().splitlines() or ["pip-audit said nothing"])[-1])
-    asked = [one for one in found if "skip_reason" not in one]
-    if not asked:
-        return _skipped(f"none of {len(found)} packages could be looked up from here")
-    return _told(asked, len(found))
+        return _skip((done.stderr.strip().splitlines() or ["pip-audit printed nothing"])[-1])
+    checked = [package for package in packages if "skip_reason" not in package]
+    if not checked:
+        return _skip(f"pip-audit could check none of {len(packages)} packages")
+    return _print(checked, len(packages))
 
 
-def _told(asked: list[dict[str, Any]], count: int) -> int:
-    holes = [(one, hole) for one in asked for hole in one.get("vulns", [])]
-    for one, hole in holes:
-        mended = ", ".join(hole.get("fix_versions", [])) or "no version"
-        print(f"{one['name']} {one['version']}: {hole['id']}, mended in {mended}")
-    print(f"{len(asked)} of {count} packages looked up: {len(holes)} known holes")
-    return 1 if holes else 0
+def _print(checked: list[dict[str, Any]], count: int) -> int:
+    known = [(package, issue) for package in checked for issue in package.get("vulns", [])]
+    for package, issue in known:
+        fixed = ", ".join(issue.get("fix_versions", [])) or "no version"
+        print(f"{package['name']} {package['version']}: {issue['id']}, fixed in {fixed}")
+    print(f"{len(checked)} of {count} packages checked: {len(known)} known vulnerabilities")
+    return 1 if known else 0
 
 
-def _skipped(why: str) -> int:
-    print(f"the audit is skipped: {why}")
+def _skip(reason: str) -> int:
+    print(f"audit skipped: {reason}")
     return 0
 
 

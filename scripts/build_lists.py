@@ -12,14 +12,14 @@ from fsm_hpc.search.solvers.native.plans import listed_plans
 
 
 def content_of(size: int, language: Language) -> bytes:
-    """The file of a size; the same lists give the same bytes."""
+    """The content of the file of a size; equal lists give equal bytes."""
     listed = listed_functions(size, language)
-    made = {
-        "functions": [one.to_list() for one in listed],
-        "plans": [one.to_list() for one in listed_plans(listed, False)],
-        "wide plans": [one.to_list() for one in listed_plans(listed, True)],
+    lists = {
+        "functions": [function.to_list() for function in listed],
+        "plans": [plan.to_list() for plan in listed_plans(listed, False)],
+        "wide plans": [plan.to_list() for plan in listed_plans(listed, True)],
     }
-    return gzip.compress(json.dumps(made, separators=(",", ":")).encode(), mtime=0)
+    return gzip.compress(json.dumps(lists, separators=(",", ":")).encode(), mtime=0)
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from fsm_hpc.study.files import FoldPaths, StudyPaths
 
 RESULTS = Path(__file__).parents[1] / "results"
 COMPLETE = ("paper", "paper_plateau")  # studies in results/ with every fold of their experiment
-IN_PROGRESS = ("more", "peers")  # studies whose finished folds are kept, and others are missing
+IN_PROGRESS = ("more", "peers")  # studies in results/ with missing folds
 SHOWN = ("--paper", "--compare", "--names")  # as `make paper` collects
 
 
@@ -36,8 +36,8 @@ def finished(study: Path) -> Iterator[FoldPaths]:
 
 
 def _is_resumed(scan: Path) -> bool:
-    """Whether a later run has resumed the scan and not finished it."""
-    if not scan.exists():  # of a baseline
+    """Whether a later run resumed the scan without finishing it."""
+    if not scan.exists():  # a baseline
         return False
     state = json.loads(scan.read_text(encoding="utf-8"))
     final = state.get("final") or {}
@@ -49,15 +49,12 @@ def has_absolute_path(path: Path) -> bool:
 
 
 def keep(source: Path, target: Path) -> int:
-    """Copy new folds; returns their number."""
+    """Copy new or improved folds; returns their number."""
     copied = 0
     for paths in finished(source):
         files = [path for path in (paths.result, paths.scan) if path.exists()]
         if any(map(has_absolute_path, files)):
-            print(
-                f"not copied, contains a path of this machine: {paths.folder}",
-                file=sys.stderr,
-            )
+            print(f"not copied, contains an absolute path: {paths.folder}", file=sys.stderr)
             continue
         folder = target / paths.folder.relative_to(source)
         if not is_further(paths.result, folder / paths.result.name):
@@ -70,15 +67,15 @@ def keep(source: Path, target: Path) -> int:
 
 
 def is_further(new: Path, kept: Path) -> bool:
-    """Whether it replaces the kept result: if that is missing, lacks scores, or had timed out and
-    the new one searched further.
+    """Whether the new result replaces the kept one.
 
-    The same fold may have run on two machines; the result of the finished scan is kept.
+    It does if that one is missing or lacks scores, or if it timed out and the new one searched
+    further. A fold may have run on two machines; the result of the finished scan is kept.
     """
     before, after = result.read(kept), result.read(new)
     if before is None or after is None:
         return after is not None
-    if before.scores is None and after.scores is not None:  # of an ensemble that was refitted
+    if before.scores is None and after.scores is not None:  # a refitted ensemble
         return True
     had_timed_out = before.stop_reason == StopReason.TIMEOUT.value
     return had_timed_out and (
@@ -87,12 +84,9 @@ def is_further(new: Path, kept: Path) -> bool:
 
 
 def _keep_settings(new: Path, kept: Path) -> None:
-    """Keep the study.json with more settings: a study on two machines has fewer on each."""
-    known = [
-        len(json.loads(path.read_text())["settings"]) if path.exists() else 0
-        for path in (new, kept)
-    ]
-    if known[0] > known[1]:
+    """Keep the study.json with more settings: each machine of a study may have only some."""
+    counts = [len(json.loads(p.read_text())["settings"]) if p.exists() else 0 for p in (new, kept)]
+    if counts[0] > counts[1]:
         shutil.copyfile(new, kept)
 
 
@@ -108,8 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     target = RESULTS / given.name
     copied = keep(given.folder, target)
     _keep_settings(StudyPaths(given.folder).settings, StudyPaths(target).settings)
-    print(f"{copied} folds are new in {given.name}")
-    shutil.rmtree(StudyPaths(target).tables, ignore_errors=True)  # some may not exist any more
+    print(f"{copied} new or improved folds in {given.name}")
+    shutil.rmtree(StudyPaths(target).tables, ignore_errors=True)  # some are no longer written
     study = (f"results_dir={RESULTS}", f"study={given.name}")
     ended = fsm_hpc(["collect", *study, *SHOWN, *(["--plots"] if given.page else [])])
     if given.page and not ended:
@@ -119,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compress(page: Path) -> None:
-    """Without a time stamp, so that the same page gives the same bytes."""
+    """Compress without a time stamp, so that equal pages give equal bytes."""
     page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
     page.unlink()
 

@@ -1,4 +1,4 @@
-"""Run the notebooks of docs/examples and compare or store what they print.
+"""Run the notebooks of docs/examples, and compare or store their outputs.
 
 python -m scripts.notebooks            report notebooks whose outputs differ
 python -m scripts.notebooks --write    run them and store the outputs
@@ -15,7 +15,7 @@ nbclient: Any = import_module("nbclient")
 nbformat: Any = import_module("nbformat")
 
 FOLDER = Path(__file__).parents[1] / "docs" / "examples"
-CELL_S = 600  # a first run compiles the kernels
+CELL_S = 600  # the first run compiles the kernels
 
 
 def notebooks() -> list[Path]:
@@ -23,7 +23,7 @@ def notebooks() -> list[Path]:
 
 
 def run(path: Path) -> Any:
-    """A notebook after it has run in its own folder; an error in a cell is raised."""
+    """Run a notebook in its own folder; raises the error of a cell."""
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(FOLDER)}}
     client = nbclient.NotebookClient(
@@ -33,7 +33,7 @@ def run(path: Path) -> Any:
 
 
 def texts(notebook: Any) -> list[str]:
-    """The text that each cell of code prints or shows; pictures are named, not compared."""
+    """The text output of each code cell; every picture counts as equal."""
     cells = (cell for cell in notebook.cells if cell.cell_type == "code")
     return ["".join(_text(output) for output in cell.outputs) for cell in cells]
 
@@ -46,7 +46,7 @@ def _text(output: Any) -> str:
 
 
 def store(path: Path) -> None:
-    """Run a notebook and keep its outputs, without times and versions."""
+    """Run a notebook and store its outputs without times and versions."""
     notebook = run(path)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
         if arguments == ["--write"]:
             store(path)
         elif texts(run(path)) != texts(nbformat.read(path, as_version=4)):
-            print(f"{path.name} prints something else: python -m scripts.notebooks --write")
+            print(f"{path.name} has another output; update it: python -m scripts.notebooks --write")
             code = 1
     return code
 

@@ -1,4 +1,4 @@
-"""Install the wheel on the oldest and the newest Python of this machine; import, fit, one fold."""
+"""Test the wheel with the oldest and the newest installed Python: import, fit, one fold."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FIT = ("fit", "dataset=hepatitis", "method=pivot", "scan.max_length=2", "fit.fol
 
 
 def main() -> int:
-    """0 where the package works on both; a machine with one Python has nothing else to offer."""
+    """0 if the package works with both, or if only one Python is installed."""
     found = pythons()
     names = ", ".join(f"{major}.{minor}" for major, minor in sorted(found))
-    print(f"Python {names or 'of no version that the package supports'} found", flush=True)
+    print(f"supported versions of Python: {names or 'none'}", flush=True)
     if len(found) < 2:
         print("SKIPPED: expected at least two versions of Python from 3.10 on PATH or in pyenv")
         return 0
@@ -45,7 +45,7 @@ def pythons() -> dict[tuple[int, int], str]:
 
 
 def _version(program: str) -> tuple[int, int] | None:
-    """None where it does not start, as a shim of pyenv without that version."""
+    """None if it does not start, like a pyenv shim without that version."""
     done = subprocess.run([program, "-c", VERSION], capture_output=True, text=True)
     if done.returncode != 0:
         return None
@@ -61,7 +61,7 @@ def _build(folder: Path) -> Path:
 
 
 def _works(program: str, wheel: Path, version: tuple[int, int]) -> bool:
-    """Install, import, fit and run a fold, in a folder of its own; print what does not work."""
+    """Install, import, fit and run a fold in a separate folder; print failures."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         python = str(folder / "venv" / "bin" / "python")

@@ -5,10 +5,10 @@
 
 A comment before a block says how it is treated:
 
-    <!-- takes: 2 minutes -->            its duration, for readers and for the time limit
-    <!-- not run: needs the network -->  it is not run, and why
-    <!-- output -->                      the block is what the block before it prints
-    <!-- output from Predict -->         the same, from the first line that begins with this
+    <!-- takes: 2 minutes -->            the duration, for readers and for the time limit
+    <!-- not run: needs the network -->  the block is not run, for this reason
+    <!-- output -->                      the block is the output of the block before
+    <!-- output from Predict -->         the same, starting with the line that begins with this text
     <!-- output with 5 lines -->         the same, the first five lines
 """
 
@@ -36,7 +36,7 @@ class Block:
     comment: str
     language: str
     text: str
-    start: int  # of its text in the page
+    start: int  # position of the text in the page
 
     @property
     def is_run(self) -> bool:
@@ -55,14 +55,14 @@ class Block:
         if count := re.fullmatch(r"output with (\d+) lines", self.comment):
             lines = lines[: int(count[1])]
         text = "\n".join(lines).strip("\n")
-        if self.language == "sql":  # one condition on each line
+        if self.language == "sql":  # one condition per line
             text = re.sub(r" (WHEN|THEN|ELSE|END)\b", r"\n  \1", text)
         return text + "\n"
 
 
 @dataclass
 class Session:
-    """A folder in which the blocks of a page run, without a cluster unless one is wanted."""
+    """A folder in which the blocks of a page run; without a cluster by default."""
 
     folder: Path
     has_slurm: bool = False
@@ -86,7 +86,7 @@ class Session:
                     link.symlink_to(program)
 
     def run(self, script: str) -> str:
-        """What a script prints; an error where it fails."""
+        """The output of a script; raises an error if it fails."""
         path = str(self.programs)
         if self.has_slurm:
             path = os.pathsep.join([path, os.environ["PATH"]])
@@ -111,7 +111,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def differences(page: Path, session: Session) -> list[tuple[Block, str]]:
-    """Run a page; the outputs that are not as it shows them, and what was printed instead."""
+    """Run a page; the outputs that differ from it, each with the new output."""
     printed, found = "", []
     for block in blocks(page):
         if block.is_run:
@@ -130,7 +130,7 @@ def main(arguments: list[str]) -> int:
             found = differences(page, Session(Path(folder)))
         text = page.read_text(encoding="utf-8")
         for block, printed in reversed(found):
-            print(f"{page}: another output:\n{printed}")
+            print(f"{page}: the output differs:\n{printed}")
             text = text[: block.start] + printed + text[block.start + len(block.text) :]
         if is_update:
             page.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Report pages whose numbers were measured with other code than that of this folder.
+"""Report pages whose numbers were measured with different code.
 
     python -m scripts.page_figures                 list outdated measurements
     python -m scripts.page_figures --write PAGE    store digests of the named commits in a page
@@ -46,7 +46,7 @@ class Figures:
     digest: str = ""
 
     def changes(self) -> list[str]:
-        """What differs from the measured code: removed modules, or code of the others."""
+        """How the modules differ from the measured ones."""
         removed = [f"{name} was removed" for name in self.modules if not (ROOT / name).exists()]
         if removed or current_digest(self.modules) == self.digest:
             return removed
@@ -59,20 +59,20 @@ def front_matter(page: Path) -> dict[str, Any]:
 
 
 def measurements() -> Iterator[Figures]:
-    """Of all pages."""
+    """The measurements of all pages."""
     for page in pages():
         for entry in front_matter(page).get("figures", ()):
             yield Figures(page, **{**entry, "modules": tuple(entry["modules"])})
 
 
 def current_digest(modules: Iterable[str]) -> str:
-    """Of the code in the working folder."""
+    """Digest of the code in the working folder."""
     names = [str(path.relative_to(ROOT)) for module in modules for path in _files(ROOT / module)]
     return _digest(names, lambda name: (ROOT / name).read_bytes())
 
 
 def digest_at(commit: str, modules: Iterable[str]) -> str:
-    """Of the code of a commit."""
+    """Digest of the code of a commit."""
     listed = _git("ls-tree", "-r", "--name-only", commit, "--", *modules).decode().split()
     return _digest(filter(_is_code, listed), lambda name: _git("show", f"{commit}:{name}"))
 
@@ -96,7 +96,7 @@ def _digest(names: Iterable[str], read: Callable[[str], bytes]) -> str:
 
 
 def _code(name: str, content: bytes) -> str:
-    """A program without comments and docstrings, so that rewording changes nothing."""
+    """A program without comments and docstrings."""
     text = content.decode("utf-8")
     if name.endswith(".lp"):
         return re.sub(r"%.*", "", text)

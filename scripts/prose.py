@@ -21,7 +21,7 @@ _END = re.compile(r"(?<=[.!?:;])[*_)\"]*\s+(?=[\"*_(\[A-Z0-9`$])|(?<=[.!?])\s+")
 
 
 def pages() -> list[Path]:
-    """README and its neighbours, and all pages of docs/."""
+    """README, CONTRIBUTING, SECURITY and all pages of docs/."""
     own = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
     return [*own, *sorted((ROOT / "docs").rglob("*.md"))]
 

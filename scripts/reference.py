@@ -205,7 +205,7 @@ def _csv_columns() -> dict[str, list[str]]:
 
 
 def _derived(meanings: dict[str, str]) -> dict[str, str]:
-    """Fields that are written for readers of a file and belong to no type."""
+    """Fields of a file that belong to no type."""
     return {name: "" for name, text in meanings.items() if text.startswith("Derived: ")}
 
 
@@ -230,7 +230,7 @@ def _table(
 
 
 def fields_of(hint: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every field in a dataclass or TypedDict, and in those within, with its type."""
+    """All fields of a dataclass or TypedDict with their types, including nested ones."""
     for name, inner in typing.get_type_hints(hint, include_extras=True).items():
         path = f"{prefix}{name}"
         yield path, _type_text(inner)
@@ -240,7 +240,7 @@ def fields_of(hint: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _nested(hint: Any) -> tuple[Any, bool]:
-    """The dataclass or TypedDict in a type, and whether it stands in a list."""
+    """The dataclass or TypedDict in a type, and whether it is in a list."""
     if typing.get_origin(hint) is Annotated:
         base, *more = typing.get_args(hint)
         schemas = [one.kind for one in more if isinstance(one, OpenSchema)]
@@ -313,7 +313,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def outdated() -> list[str]:
-    """The pages that are not what the code gives."""
+    """The pages that differ from the code."""
     return [name for name in PAGES if (FOLDER / name).read_text(encoding="utf-8") != page(name)]
 
 
@@ -327,7 +327,7 @@ def main(arguments: list[str]) -> int:
             (FOLDER / name).write_text(page(name), encoding="utf-8")
         return 0
     for name in (found := outdated()):
-        print(f"docs/reference/{name} is outdated: python -m scripts.reference --write")
+        print(f"docs/reference/{name} is outdated; update it: python -m scripts.reference --write")
     return 1 if found else 0
 
 

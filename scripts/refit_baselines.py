@@ -49,7 +49,7 @@ def _confusion(predicted: Truth, labels: Truth) -> Confusion:
 
 
 def lacking(study: Path) -> list[tuple[FoldPaths, FoldResult]]:
-    """Baselines without symbols or scores, the smallest models first."""
+    """Baselines without size or scores, the smallest models first."""
     known = [(paths, result.read(paths.result)) for _, paths in StudyPaths(study).folds_on_disk()]
     chosen = [
         (paths, done)
@@ -64,7 +64,7 @@ def lacking(study: Path) -> list[tuple[FoldPaths, FoldResult]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.refit_baselines", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("name", help="of the study")
+    parser.add_argument("name", help="name of the study")
     parser.add_argument("overrides", nargs="*", help="data_dir=FOLDER")
     parser.add_argument("--results", type=Path, default=Path("results"))
     given = parser.parse_args(arguments)

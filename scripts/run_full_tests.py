@@ -1,7 +1,7 @@
-"""Run every test, the slow ones too, with a fresh seed, and the package on other Pythons.
+"""Run all tests, including slow ones, with a new seed, and test the package on other Pythons.
 
-What each part prints goes to build/test-full/SEED/. The same seed goes on: parts that have passed
-are not run again.
+The output of each part is written to build/test-full/SEED/. With the same seed, parts that have
+passed are not run again.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from scripts.run_tests import parallel
 
 ROOT = Path(__file__).parents[1]
 LOGS = ROOT / "build" / "test-full"
-# tests of compiled code, where every index is held against the length of its array
+# tests of compiled code, repeated with checks of all array indices
 KERNEL_TESTS = ("tests/search/test_native.py", "tests/search/test_local_search.py")
 CHECKED_BOUNDS = (("NUMBA_BOUNDSCHECK", "1"), ("NUMBA_CACHE_DIR", str(LOGS / "kernels")))
-NO_TESTS = 5  # pytest's exit code where a folder has none of these
+NO_TESTS = 5  # exit code of pytest if no test is selected
 
 
 @dataclass(frozen=True)
 class Part:
-    """One command of the full run, and the file that its output goes to."""
+    """One command of the full run."""
 
     name: str
     module: str
@@ -42,7 +42,7 @@ class Part:
 
 
 def parts(seed: int) -> list[Part]:
-    """Each folder of tests, then those on a real SLURM, then the oldest and newest Python."""
+    """Each folder of tests, compiled code with index checks, SLURM tests, other Pythons."""
     fresh = (f"--hypothesis-seed={seed}", "-p", "no:cacheprovider")
     folders = sorted({path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")})
     tests = [
@@ -60,8 +60,8 @@ def main() -> int:
     seed = parser.parse_args().seed
     folder = LOGS / str(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"seed {seed}: `make test-full SEED={seed}` repeats it, and goes on where it stopped")
-    print(f"output of every part: {folder.relative_to(ROOT)}/", flush=True)
+    print(f"seed {seed}: `make test-full SEED={seed}` repeats or continues this run")
+    print(f"output of each part: {folder.relative_to(ROOT)}/", flush=True)
     outcomes = {part.name: _run(part, folder) for part in parts(seed)}
     failed = [name for name, has_passed in outcomes.items() if not has_passed]
     print(f"{len(outcomes) - len(failed)} of {len(outcomes)} parts passed with seed {seed}")
@@ -71,9 +71,9 @@ def main() -> int:
 
 
 def _run(part: Part, folder: Path) -> bool:
-    """Whether a part passed, now or in an earlier run with the same seed."""
+    """Run a part, unless it has passed with this seed; whether it passed."""
     if part.passed(folder).exists():
-        print(f"{part.name:10} passed before", flush=True)
+        print(f"{part.name:10} passed earlier", flush=True)
         return True
     started = time.monotonic()
     with part.log(folder).open("w", encoding="utf-8") as log:
@@ -83,16 +83,13 @@ def _run(part: Part, folder: Path) -> bool:
     has_passed = done.returncode in (0, NO_TESTS)
     if has_passed:
         part.passed(folder).touch()
-    word = "passed" if has_passed else "FAILED"
-    print(
-        f"{part.name:10} {word} in {time.monotonic() - started:.0f} s: {_last_line(part, folder)}"
-    )
-    sys.stdout.flush()
+    outcome = f"{'passed' if has_passed else 'FAILED'} in {time.monotonic() - started:.0f} s"
+    print(f"{part.name:10} {outcome}: {_last_line(part, folder)}", flush=True)
     return has_passed
 
 
 def _last_line(part: Part, folder: Path) -> str:
-    """Pytest's summary."""
+    """The last line that pytest printed."""
     lines = part.log(folder).read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip("= ") for line in reversed(lines) if line.strip()), "no output")
 

@@ -1,4 +1,4 @@
-"""Run all tests but the slow ones: those of SLURM, which mostly wait, parallel to all others."""
+"""Run all tests except the slow ones, with the SLURM tests parallel to the others."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def parallel() -> tuple[str, ...]:
 
 
 def main() -> int:
-    """The exit code of the part that failed; the tests of SLURM are shown after the others."""
+    """Run both parts; the output of the SLURM tests comes last. 0 if both passed."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        # two processes that write one cache of what failed last would lose each other's
+        # no cache of failed tests, since both processes would write the same file
         slurm = _start(SLURM, "-p", "no:cacheprovider", "-p", "no:xdist", output=output)
         try:
             code = _start(OTHERS, *parallel()).wait()
-            print(f"\nand the tests of SLURM (pytest -m {SLURM!r}):", flush=True)
+            print(f"\nSLURM tests (pytest -m {SLURM!r}):", flush=True)
             codes = (code, slurm.wait())
         finally:
             if slurm.poll() is None:

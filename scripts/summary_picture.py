@@ -1,4 +1,4 @@
-"""Draw docs/figures/card.png, the HTML summary of the rule of the quick start.
+"""Draw docs/figures/card.png: the HTML summary of the rule in the quick start.
 
 python -m scripts.summary_picture; it needs chromium and playwright.
 """
@@ -17,13 +17,13 @@ from scripts.page_commands import ROOT, Session, blocks
 
 PICTURE = ROOT / "docs" / "figures" / "card.png"
 WIDTH, HEIGHT = 880, 800
-END_OF_PICTURE = "Formulas and columns of the folds"  # the last line of the summary that it shows
+END_OF_PICTURE = "Formulas and columns of the folds"  # the last line of the summary in the picture
 
 
 def digest(page: Path) -> str:
-    """Of the text of an HTML summary, as far as the picture shows it.
+    """Digest of the part of a summary that the picture shows.
 
-    What follows names why the search of lengths stopped, which depends on the machine.
+    The rest is left out, as it depends on the speed of the machine.
     """
     html = re.sub(r"<(script|style).*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.S)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
@@ -31,13 +31,13 @@ def digest(page: Path) -> str:
 
 
 def stored_digest() -> str:
-    """Of the summary that the picture shows."""
+    """Digest of the summary in the stored picture."""
     with Image.open(PICTURE) as picture:
         return str(picture.info.get("summary", ""))
 
 
 def draw(page: Path) -> None:
-    """The top of the summary, with the digest of its text."""
+    """Store a picture of the top of the summary, with the digest of its text."""
     from playwright.sync_api import sync_playwright
 
     from tests.support.browser import CHROMIUM, FLAGS

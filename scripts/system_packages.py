@@ -1,4 +1,4 @@
-"""Name the programs that tests drive and this machine lacks; `--install` installs them."""
+"""List programs that tests need and this machine lacks; `--install` installs them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slurm.install import SYSTEM_PATH, apt_install, how_to_install, missing_prog
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Programs that some tests drive, and the Debian packages that bring them."""
+    """Programs that some tests need, and the Debian packages that contain them."""
 
     title: str
     packages: tuple[str, ...]
@@ -34,22 +34,24 @@ def needs() -> list[Need]:
         Need("rules as R", ("r-base-core",), _missing("Rscript")),
         Need("rules as PMML", ("default-jre-headless",), _missing("java")),
         Need("rules as MariaDB's SQL", ("mariadb-server-core",), _missing("mariadbd")),
-        Need("clocks that differ", ("faketime",), _missing("faketime")),
-        Need("several hosts on this one", ("util-linux",), _missing("unshare")),
+        Need("machines with different clocks", ("faketime",), _missing("faketime")),
+        Need("several hosts on one machine", ("util-linux",), _missing("unshare")),
         Need("rules in a spreadsheet", ("libreoffice-calc-nogui",), _missing("soffice")),
     ]
 
 
 def main() -> int:
-    """Tests skip what is not there, so a missing program is a message and no error."""
+    """Always 0: tests of missing programs are skipped."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--install", action="store_true", help="with apt-get, as root")
+    parser.add_argument(
+        "--install", action="store_true", help="install missing programs with apt-get (as root)"
+    )
     may_install = parser.parse_args().install and _can_install()
-    lacking, trouble = [need for need in needs() if need.missing], ""
+    lacking, errors = [need for need in needs() if need.missing], ""
     if lacking and may_install:
         packages = [package for need in lacking for package in need.packages]
         print(f"installing {', '.join(packages)} ...", file=sys.stderr)
-        trouble = apt_install(packages)
+        errors = apt_install(packages)
         lacking = [need for need in needs() if need.missing]
     for need in lacking:
         print(
@@ -57,13 +59,13 @@ def main() -> int:
             f"Install with: {how_to_install(need.packages)}",
             file=sys.stderr,
         )
-    if lacking and trouble:
-        print(trouble, file=sys.stderr)
+    if lacking and errors:
+        print(errors, file=sys.stderr)
     return 0
 
 
 def _missing_browser() -> list[str]:
-    """The browser, and a library that the driver of the tests is linked with."""
+    """The browser, and a library that playwright needs."""
     return [*_missing("chromium"), *([] if find_library("atomic") else ["libatomic"])]
 
 

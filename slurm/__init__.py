@@ -1,1 +1,1 @@
-"""A SLURM on one machine, for tests and for trying a sweep before a real site sees it."""
+"""A trial SLURM on one machine, for tests and for practice."""

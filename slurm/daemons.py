@@ -1,4 +1,4 @@
-"""Start and stop the daemons of the one-machine SLURM, and find every process it left."""
+"""Start and stop the daemons of the trial SLURM, and find its processes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pathlib import Path
 from slurm.install import SYSTEM_PATH
 from slurm.settings import CGROUP_V1, Settings, cgroup_conf, slurm_conf, slurmdbd_conf
 
-MARK = "FSM_TRIAL_SLURM"  # in the environment of every daemon: the folder it belongs to
+MARK = "FSM_TRIAL_SLURM"  # environment variable of every daemon: the folder of its cluster
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The environment in which SLURM's programs talk to this cluster."""
+    """Environment variables with which the programs of SLURM use this cluster."""
     return {
         **{key: value for key, value in os.environ.items() if not key.startswith("SLURM_")},
         "PATH": SYSTEM_PATH,
@@ -49,7 +49,7 @@ def write_configs(settings: Settings) -> None:
 
 
 def start(settings: Settings) -> None:
-    """Start everything, each daemon once the one it needs answers."""
+    """Start all daemons, each when the one that it needs answers."""
     start_munged(settings)
     start_database(settings)
     start_slurmdbd(settings)
@@ -105,13 +105,13 @@ def start_slurmd(settings: Settings, node: str) -> None:
 
 
 def answers(settings: Settings) -> bool:
-    """Whether the cluster works: slurmctld tells of its nodes, and none of them is down."""
+    """Whether slurmctld answers and no node is down."""
     states = _sinfo(settings, "-o", "%T").split()
     return len(states) == settings.nodes and not any("down" in s or "*" in s for s in states)
 
 
-def complaints(settings: Settings, most: int = 40) -> list[str]:
-    """The last lines of the daemons' logs that tell of an error, the newest last."""
+def log_errors(settings: Settings, most: int = 40) -> list[str]:
+    """The last lines with errors in the logs of the daemons, the newest last."""
     lines = [
         f"{path.stem}: {line}"
         for path in sorted(settings.folder.glob("slurm*.log"))
@@ -122,18 +122,18 @@ def complaints(settings: Settings, most: int = 40) -> list[str]:
 
 
 def pids(settings: Settings, *words: str) -> list[int]:
-    """This cluster's daemons whose command line holds all the words, e.g. `slurmd`, `-N`, `n1`."""
+    """Daemons whose command line contains all these words, such as `slurmd`, `-N`, `n1`."""
     return [pid for pid in _processes(settings) if set(words) <= set(_command(pid))]
 
 
 def task_pids(settings: Settings, job_id: str, task: int) -> list[int]:
-    """The processes of one task of a job, wherever this cluster pretends that it is."""
+    """The processes of one task of a job, on any simulated node."""
     wanted = {f"SLURM_JOB_ID={job_id}".encode(), f"SLURM_PROCID={task}".encode()}
     return [pid for pid in _processes(settings) if wanted <= set(_variables(pid))]
 
 
 def stop(settings: Settings) -> None:
-    """Cancel the jobs, then end every process of this cluster; removes what they left."""
+    """Cancel all jobs, end all processes of the cluster, and remove its files."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         subprocess.run(
             ["scancel", "--state=RUNNING,PENDING,SUSPENDED", f"--user={os.geteuid()}", "--quiet"],
@@ -169,7 +169,7 @@ def _spawn(settings: Settings, program: str, *arguments: str) -> None:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C in the shell that started it does not reach it
+            start_new_session=True,  # Ctrl-C in the shell does not reach it
         )
 
 
@@ -192,7 +192,7 @@ def _idle_nodes(settings: Settings) -> int:
 
 
 def _sinfo(settings: Settings, *options: str) -> str:
-    """What sinfo says of each node; nothing where nobody answers."""
+    """The output of sinfo, one line per node; empty if slurmctld does not answer."""
     try:
         done = subprocess.run(
             ["sinfo", "-h", "-N", "-p", "main", *options],
@@ -207,8 +207,10 @@ def _sinfo(settings: Settings, *options: str) -> str:
 
 
 def _processes(settings: Settings) -> Iterator[int]:
-    """Daemons by their mark; jobs by this cluster's SLURM_CONF and a job id, so that a shell
-    which merely points at the cluster is left alone."""
+    """Daemons by MARK, and jobs by SLURM_CONF and a job id.
+
+    A shell has the same SLURM_CONF and no job id, so it is not included.
+    """
     mark = f"{MARK}={settings.folder}".encode()
     conf = f"SLURM_CONF={settings.slurm_conf}".encode()
     for entry in Path("/proc").iterdir():

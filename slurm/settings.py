@@ -1,4 +1,4 @@
-"""The texts of slurm.conf and its relatives for a cluster of one machine."""
+"""The config files of the trial SLURM."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CGROUP_V1 = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What one trial cluster looks like; two with different ports and names live side by side."""
+    """Settings of one trial cluster; several can run at once with different ports and names."""
 
     folder: Path
     name: str
     nodes: int
     cpus: int
     memory_mb: int
-    first_port: int  # then one port for each of slurmctld, slurmdbd, slurmd 1, slurmd 2, ...
+    first_port: int  # ports of slurmctld, slurmdbd, slurmd 1, slurmd 2, ... in this order
     max_array_size: int
     uses_cgroups: bool
 
@@ -48,12 +48,12 @@ class Settings:
 
 
 def default_folder() -> Path:
-    """A short private folder: munged refuses long socket paths and closed parents."""
+    """A short path: munged refuses long paths of sockets, and parent folders without access."""
     return Path(tempfile.gettempdir()) / f"fsm-slurm-{os.geteuid()}"
 
 
 def cgroups_usable() -> bool:
-    """Whether SLURM may hold jobs to their memory with cgroups: root, version 1, writable."""
+    """Whether SLURM can limit memory with cgroups: as root, version 1, writable."""
     probe = CGROUP_V1 / "memory" / f"fsm-probe-{os.getpid()}"
     try:
         probe.mkdir()
@@ -64,14 +64,14 @@ def cgroups_usable() -> bool:
 
 
 def free_ports(count: int, start: int = 16800, end: int = 32000) -> int:
-    """The first of `count` neighbouring ports on loopback that nobody listens on."""
+    """The first of `count` consecutive free ports on loopback."""
     step = count + 2
     offset = (os.getpid() * 7919 + int(time.time())) % (end - start - step)
     for shift in range(0, end - start - step, step):
         first = start + (offset + shift) % (end - start - step)
         if all(_is_free(port) for port in range(first, first + count)):
             return first
-    raise RuntimeError(f"no {count} free neighbouring ports between {start} and {end}")
+    raise RuntimeError(f"no {count} consecutive free ports between {start} and {end}")
 
 
 def _is_free(port: int) -> bool:
@@ -88,10 +88,10 @@ def _user() -> str:
 
 
 def slurm_conf(settings: Settings) -> str:
-    """slurm.conf: nodes that the machine does not have, quick to schedule, on loopback only."""
+    """slurm.conf: simulated nodes, quick scheduling, loopback only."""
     host = socket.gethostname().split(".")[0]
     folder, user, nodes = settings.folder, _user(), ",".join(settings.node_names)
-    # ids from the clock: when they restart at 1, submitit reads pickles of an older cluster
+    # job ids from the clock: with ids from 1, submitit would read pickles of an older cluster
     first_job = int(time.time()) % 1_000_000 * 60 + 1
     tracking = (
         "ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup"
@@ -105,8 +105,8 @@ def slurm_conf(settings: Settings) -> str:
         f"RealMemory={settings.memory_mb}"
         for index, node in enumerate(settings.node_names)
     )
-    # cred_expire is also the delay before a requeued job restarts: longer than KillWait, or a node
-    # that still ends the old copy refuses the new one and drains
+    # cred_expire is also the delay before a requeued job restarts. It must exceed KillWait: a node
+    # that still ends the old job would refuse the new one and drain.
     return f"""\
 ClusterName={settings.name}
 FirstJobId={first_job}
@@ -158,7 +158,7 @@ PartitionName=scavenge Nodes={nodes} MaxTime=7-0 PriorityTier=1 PreemptMode=REQU
 
 
 def slurmdbd_conf(settings: Settings) -> str:
-    """slurmdbd.conf: the accounting that sacct asks, on a database nobody else sees."""
+    """slurmdbd.conf: accounting for sacct, in a private database."""
     return f"""\
 AuthType=auth/munge
 AuthInfo=socket={settings.munge_socket}
@@ -177,7 +177,7 @@ StorageLoc=slurm_acct
 
 
 def cgroup_conf() -> str:
-    """cgroup.conf: hold jobs to their memory, but not to cores that the machine does not have."""
+    """cgroup.conf: limit memory; cores are not limited, as nodes simulate more than exist."""
     return f"""\
 CgroupPlugin=cgroup/v1
 CgroupAutomount=no

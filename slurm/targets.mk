@@ -1,14 +1,14 @@
-# The one-machine SLURM; included by the Makefile.
+# Targets of the trial SLURM; included by the Makefile.
 .PHONY: cluster-install cluster-up cluster-down cluster-env
 
-cluster-install: $(READY)  ## install SLURM's packages (apt, root)
+cluster-install: $(READY)  ## install the packages of the trial SLURM (apt, root)
 	@$(PYTHON) -m slurm.trial install
 
-cluster-up: $(READY)  ## start a SLURM of three nodes on this machine
+cluster-up: $(READY)  ## start a trial SLURM with three simulated nodes
 	@$(PYTHON) -m slurm.trial up
 
-cluster-down: $(READY)  ## stop it; nothing is left behind
+cluster-down: $(READY)  ## stop the trial SLURM and remove its files
 	@$(PYTHON) -m slurm.trial down
 
-cluster-env: $(READY)  ## eval "$(make -s cluster-env)" points a shell at it
+cluster-env: $(READY)  ## use the trial SLURM in a shell: eval "$(make -s cluster-env)"
 	@$(PYTHON) -m slurm.trial env

@@ -1,4 +1,4 @@
-"""Bring the one-machine SLURM up and down: `python -m slurm.trial up|down|env|install`."""
+"""Start and stop the trial SLURM: `python -m slurm.trial up|down|env|install`."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ def up(
     max_array_size: int = 1001,
     owner: int | None = None,
 ) -> Settings:
-    """Start a cluster, or find the one that runs in that folder already; with `owner`, the
-    cluster ends when the process of that id does."""
+    """Start a cluster, or return the one that runs in this folder.
+
+    It ends when the process with the id `owner` ends, if that is given.
+    """
     folder = (folder or default_folder()).absolute()
     running = load(folder)
     if running is not None and daemons.answers(running):
         return running
     if running is not None or (folder / "cluster.json").exists():
-        down(folder)  # its daemons died, all or some: what is left of it is in the way
+        down(folder)  # some of its daemons died; remove the rest
     if missing_programs():
         raise RuntimeError(
             f"{', '.join(missing_programs())} missing; run: python -m slurm.trial install"
             f" (as root; it is: {how_to_install()})"
         )
     if folder.exists() and not (folder / "slurm.conf").exists() and any(folder.iterdir()):
-        raise RuntimeError(f"{folder} holds something else; give an empty folder")
+        raise RuntimeError(f"{folder} contains other files; give an empty folder")
     shutil.rmtree(folder, ignore_errors=True)
     port = free_ports(2 + nodes)
     settings = Settings(
@@ -59,7 +61,7 @@ def up(
 
 
 def guard(folder: Path, owner: int) -> None:
-    """Wait until the owner or the cluster is gone, then end what is left of the cluster."""
+    """Stop the cluster when its owner has ended."""
     while Path(f"/proc/{owner}/environ").exists() and (folder / "cluster.json").exists():
         time.sleep(1)
     down(folder)
@@ -77,7 +79,7 @@ def _start_guard(folder: Path, owner: int) -> None:
 
 
 def load(folder: Path | None = None) -> Settings | None:
-    """The cluster in that folder, when one is running there."""
+    """The cluster that runs in this folder; None without one."""
     file = (folder or default_folder()).absolute() / "cluster.json"
     if not file.exists():
         return None
@@ -87,7 +89,7 @@ def load(folder: Path | None = None) -> Settings | None:
 
 
 def down(folder: Path | None = None) -> bool:
-    """End the cluster and everything it started; False when none was there."""
+    """Stop the cluster and all its processes; False if there was none."""
     file = (folder or default_folder()).absolute() / "cluster.json"
     if not file.exists():
         return False
@@ -97,7 +99,7 @@ def down(folder: Path | None = None) -> bool:
 
 
 def exports(settings: Settings) -> str:
-    """Shell lines that point a shell at the cluster."""
+    """Shell lines that make a shell use the cluster."""
     return "\n".join(
         f"export {key}={shlex.quote(value)}"
         for key, value in (("SLURM_CONF", str(settings.slurm_conf)), ("PATH", SYSTEM_PATH))
@@ -105,7 +107,7 @@ def exports(settings: Settings) -> str:
 
 
 def _keep_logs(settings: Settings) -> None:
-    """The last lines of every log: the folder is about to go."""
+    """Print the last lines of all logs before the folder is removed."""
     for log in sorted([*settings.folder.glob("*.log"), *settings.folder.glob("*.out")]):
         lines = log.read_text(errors="replace").splitlines()[-8:]
         print(f"--- {log.name}", *lines, sep="\n", file=sys.stderr)
@@ -117,10 +119,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("command", choices=["up", "down", "env", "install", "guard"])
     parser.add_argument("--folder", type=Path, help=f"default: {default_folder()}")
     parser.add_argument("--nodes", type=int, default=3)
-    parser.add_argument("--cpus", type=int, default=16, help="per node, real or not")
-    parser.add_argument("--memory-mb", type=int, default=131072, help="per node, real or not")
+    parser.add_argument("--cpus", type=int, default=16, help="per simulated node")
+    parser.add_argument("--memory-mb", type=int, default=131072, help="per simulated node")
     parser.add_argument("--max-array-size", type=int, default=1001)
-    parser.add_argument("--owner", type=int, help="end the cluster with this process")
+    parser.add_argument("--owner", type=int, help="stop the cluster when this process ends")
     options = parser.parse_args(arguments)
     try:
         return _run(options)
@@ -132,19 +134,19 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.command == "install":
         install()
-        print("all packages of the one-machine SLURM are installed")
+        print("all packages of the trial SLURM are installed")
         return 0
     if options.command == "guard":
         guard(options.folder, options.owner)
         return 0
     if options.command == "down":
         found = down(options.folder)
-        print("the trial cluster is down" if found else "no trial cluster was running")
+        print("the trial SLURM was stopped" if found else "no trial SLURM was running")
         return 0
     if options.command == "env":
         settings = load(options.folder)
         if settings is None:
-            raise RuntimeError("no trial cluster is running; start one with: make cluster-up")
+            raise RuntimeError("no trial SLURM is running; start it with: make cluster-up")
         print(exports(settings))
         return 0
     began = time.monotonic()
@@ -157,8 +159,8 @@ def _run(options: argparse.Namespace) -> int:
         options.owner,
     )
     print(
-        f"{settings.nodes} nodes of {settings.cpus} CPUs are up in {settings.folder} "
-        f'({time.monotonic() - began:.1f} s); point a shell at them: eval "$(make -s cluster-env)"'
+        f"started {settings.nodes} nodes of {settings.cpus} CPUs in {settings.folder} "
+        f'({time.monotonic() - began:.1f} s); use them in a shell: eval "$(make -s cluster-env)"'
     )
     return 0
 

@@ -73,7 +73,7 @@ def test_a_part_that_has_passed_is_not_run_again(
     assert "passed in" in capsys.readouterr().out
     assert part.log(tmp_path).read_text(encoding="utf-8")
     assert run_full_tests._run(part, tmp_path)
-    assert "passed before" in capsys.readouterr().out
+    assert "passed earlier" in capsys.readouterr().out
 
 
 def test_a_part_that_fails_is_run_again(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from benchmarks.study_tables import FOLDS, sweep_of
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.run import run_fold
-from scripts import refit_baselines, take_over
+from scripts import refit_baselines, reuse_progress
 from scripts.keep_study import COMPLETE, IN_PROGRESS, keep
 from tests.support.command_line import place_of, run_command
 
@@ -131,7 +131,7 @@ def laid_out(results: Path, study: str, *folds: str) -> None:
 
 def test_a_study_goes_on_from_what_another_has_proved(tmp_path: Path) -> None:
     laid_out(tmp_path, "paper", "hepatitis/median/fold-4", "hepatitis/xgboost/fold-4")
-    assert take_over.main(["paper_plateau", f"--results={tmp_path}"]) == 0
+    assert reuse_progress.main(["paper_plateau", f"--results={tmp_path}"]) == 0
     words = ["+experiment=paper_plateau", f"results_dir={tmp_path}", "dataset=hepatitis", "fold=4"]
     for method in ("median", "xgboost"):
         made = run_fold(compose([*words, f"method={method}"]))
@@ -152,15 +152,15 @@ def test_a_study_takes_nothing_over_where_it_came_as_far_or_to_its_own_end(tmp_p
     laid_out(tmp_path, "paper_plateau", fold)
     own_end = (tmp_path / "paper_plateau" / fold / "scan.json").read_bytes()
     for _ in range(2):
-        assert take_over.take_over([tmp_path / "paper"], tmp_path / "paper_plateau") == 0
-        assert take_over.take_over([tmp_path / "paper_plateau"], tmp_path / "paper") == 0
+        assert reuse_progress.reuse([tmp_path / "paper"], tmp_path / "paper_plateau") == 0
+        assert reuse_progress.reuse([tmp_path / "paper_plateau"], tmp_path / "paper") == 0
     assert (tmp_path / "paper_plateau" / fold / "scan.json").read_bytes() == own_end
 
 
 def test_a_scan_of_other_rows_that_is_taken_over_is_not_gone_on_from(tmp_path: Path) -> None:
     fold = "hepatitis/median/fold-4"
     laid_out(tmp_path, "paper", fold)
-    take_over.take_over([tmp_path / "paper"], tmp_path / "other")
+    reuse_progress.reuse([tmp_path / "paper"], tmp_path / "other")
     assert (tmp_path / "other" / fold / "scan.json").exists()
     words = ["study=other", f"results_dir={tmp_path}", "dataset=hepatitis", "method=median"]
     made = run_fold(compose([*words, "fold=4", "seed=7", "solver=native", "scan.max_length=2"]))
@@ -179,7 +179,7 @@ def test_a_scan_of_other_rows_is_kept_before_another_takes_its_place(tmp_path: P
         json.dumps(state | {"fingerprint": "of other rows", "lengths": [], "spare": []})
     )
     before = ours.read_text()
-    assert take_over.take_over([tmp_path / "paper"], tmp_path / "other") == 1
+    assert reuse_progress.reuse([tmp_path / "paper"], tmp_path / "other") == 1
     (kept,) = ours.parent.glob("scan.outdated-*.json")
     assert kept.read_text() == before
 
@@ -188,7 +188,7 @@ def test_a_fold_whose_files_cannot_be_read_is_left_alone(tmp_path: Path) -> None
     whole, cut = "hepatitis/median/fold-4", "hepatitis/median/fold-5"
     laid_out(tmp_path, "paper", whole, cut)
     (tmp_path / "paper" / cut / "scan.json").write_text('{"format": 1, "leng')
-    assert take_over.take_over([tmp_path / "paper"], tmp_path / "paper_plateau") == 1
+    assert reuse_progress.reuse([tmp_path / "paper"], tmp_path / "paper_plateau") == 1
     assert (tmp_path / "paper_plateau" / whole / "scan.json").exists()
     assert not (tmp_path / "paper_plateau" / cut).exists()
 

@@ -1,4 +1,4 @@
-"""A user's shell on the one-machine SLURM: commands, states, and waiting for them."""
+"""A user's shell on the trial SLURM: commands, states, and waiting for them."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Site:
         """Logs of folds, what their jobs printed, and what SLURM's daemons complained of."""
         own = [*self.folder.rglob("log.txt"), *self.folder.rglob("*_log.out")]
         told = [f"{path.name}:\n{path.read_text(errors='replace')}" for path in own]
-        return "\n".join([*told, *daemons.complaints(self.settings)])
+        return "\n".join([*told, *daemons.log_errors(self.settings)])
 
     def file(self, name: str, fold: str = "heart_disease/median/fold-1") -> dict[str, Any]:
         """A JSON file of a fold."""

@@ -1,4 +1,4 @@
-"""A one-machine SLURM for the tests that need one."""
+"""A trial SLURM for the tests that need one."""
 
 from __future__ import annotations
 
