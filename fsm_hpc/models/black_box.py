@@ -56,7 +56,7 @@ class Explanation:
 
 def explain_model(
     model: Any,
-    X: Any,  # noqa: N803
+    X: Any,
     y: Any = None,
     samples: int = 1000,
     random_state: int = 42,
@@ -111,10 +111,7 @@ def explain_model(
 
 
 def _held_out(
-    made: FormulaClassifier,
-    X: Any,  # noqa: N803
-    answers: NDArray[Any],
-    rng: np.random.Generator,
+    made: FormulaClassifier, X: Any, answers: NDArray[Any], rng: np.random.Generator
 ) -> float:
     """How a formula of the same length, fitted on part of the rows, agrees on the others."""
     order = rng.permutation(len(answers))
@@ -127,7 +124,7 @@ def _held_out(
     return _agreement(again.predict(_safe_indexing(X, held)), answers[held])
 
 
-def _sampled(X: Any, count: int, rng: np.random.Generator) -> Any:  # noqa: N803
+def _sampled(X: Any, count: int, rng: np.random.Generator) -> Any:
     """Rows around the data: each is one of them, with some values of others."""
     rows = rng.integers(0, len(X), count)
     others = rng.integers(0, len(X), count)

@@ -187,7 +187,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
         tags.input_tags.allow_nan = self.missing == "keep"
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FormulaClassifier:  # noqa: N803
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FormulaClassifier:
         """Find the formula; Ctrl-C ends the search and keeps the best so far.
 
         Parameters
@@ -217,7 +217,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
                 warnings.warn(note.text(FrontEnd.PYTHON), ConvergenceWarning, stacklevel=2)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row; `X` needs only the columns that the rules use.
 
         Parameters
@@ -230,7 +230,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
         """
         return np.asarray(self.classes_[self._chosen(X)])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Shares of the classes among the fitted rows with the same prediction.
 
         Rows count with their sample weights and without class weights, under which the predicted
@@ -246,7 +246,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
         """
         return np.asarray(self._fit_result.shares[self._chosen(X)])
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Confidence of the prediction: training precision, signed for two classes.
 
         Parameters
@@ -265,7 +265,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
             return np.asarray(np.where(chosen == 1, precision, -precision))
         return np.asarray((shares + np.eye(len(shares)))[chosen])
 
-    def compare(self, X: Any, y: Any, cv: Any = 10, models: str = "simple") -> Comparison:  # noqa: N803
+    def compare(self, X: Any, y: Any, cv: Any = 10, models: str = "simple") -> Comparison:
         """Compare classifiers with these parameters with other models by cross-validation.
 
         Parameters
@@ -300,7 +300,7 @@ class FormulaClassifier(FittedAttributes, ClassifierMixin, BaseEstimator):  # ty
         loaded._result = FitResult.of(known)
         return loaded
 
-    def _chosen(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+    def _chosen(self, X: Any) -> NDArray[np.int64]:
         """The place of each row's predicted class in `classes_`."""
         check_is_fitted(self)
         table = inputs.used_columns(self, X, self.model_)

@@ -40,9 +40,7 @@ def spec_of(feature_types: FeatureTypes | None) -> DatasetSpec:
 
 
 def schemas_of(
-    X: Any,  # noqa: N803
-    keeps_missing: bool = False,
-    feature_types: FeatureTypes | None = None,
+    X: Any, keeps_missing: bool = False, feature_types: FeatureTypes | None = None
 ) -> list[ColumnSchema]:
     """The schema of each column; raise the errors of a file, and one for missing values."""
     spec, is_array = spec_of(feature_types), not is_frame(X)
@@ -71,7 +69,7 @@ def _schema_of(column: RawColumn, keeps_missing: bool, spec: DatasetSpec) -> Col
         return schema_of(column.known(), spec)
 
 
-def columns_of(X: Any, schemas: Sequence[ColumnSchema]) -> list[Column]:  # noqa: N803
+def columns_of(X: Any, schemas: Sequence[ColumnSchema]) -> list[Column]:
     """The one-hot columns of `X` by these schemas."""
     reading = Reading(len(X))
     columns = []
@@ -93,7 +91,7 @@ def refuse_missing(column: RawColumn) -> None:
         )
 
 
-def values_of(X: Any, schema: ColumnSchema) -> RawColumn:  # noqa: N803
+def values_of(X: Any, schema: ColumnSchema) -> RawColumn:
     """The values of a column, by its name in a frame, by its position in an array."""
     if not is_frame(X):
         if schema.place is None:
@@ -105,12 +103,12 @@ def values_of(X: Any, schema: ColumnSchema) -> RawColumn:  # noqa: N803
     return _column(X, schema.name, names.index(schema.name))
 
 
-def _column(X: Any, name: str, at: int) -> RawColumn:  # noqa: N803
+def _column(X: Any, name: str, at: int) -> RawColumn:
     with worded_for_python():
         return column_of(name, X, at) if is_frame(X) else of_values(name, X[:, at])
 
 
-def refuse_table(X: Any) -> None:  # noqa: N803
+def refuse_table(X: Any) -> None:
     """Raise errors for tables that scikit-learn would convert silently or not explain."""
     if not is_frame(X):
         refuse_arrays(X=X)

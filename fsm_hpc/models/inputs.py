@@ -25,10 +25,7 @@ TARGET = "y"  # the name of a target without one
 
 
 def classes_of(
-    estimator: Any,
-    X: Any,  # noqa: N803
-    y: Any,
-    sample_weight: Any,
+    estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[NDArray[Any], NDArray[np.int64], RowWeights]:
     """The classes, the class index of each row with a weight, and the weights."""
     refuse_target(y, sample_weight)
@@ -46,9 +43,7 @@ def classes_of(
 
 
 def fitted_columns(
-    estimator: Any,
-    X: Any,  # noqa: N803
-    weights: RowWeights,
+    estimator: Any, X: Any, weights: RowWeights
 ) -> tuple[list[Column], list[ColumnSchema]]:
     """The one-hot columns of rows with a weight, and the schemas of `X`."""
     keeps_missing = estimator.missing == "keep"
@@ -56,8 +51,8 @@ def fitted_columns(
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
     else:
-        X = _checked_array(estimator, X, keeps_missing, reset=True)  # noqa: N806
-    X = X if weights.keeps_all else _safe_indexing(X, weights.kept)  # noqa: N806
+        X = _checked_array(estimator, X, keeps_missing, reset=True)
+    X = X if weights.keeps_all else _safe_indexing(X, weights.kept)
     schemas = schemas_of(X, keeps_missing, estimator.feature_types)
     columns = columns_of(X, schemas)
     columns = [c for c in columns if not c.is_missing_indicator or c.values.any()]
@@ -66,12 +61,12 @@ def fitted_columns(
     return columns, schemas
 
 
-def used_columns(estimator: Any, X: Any, model: Model) -> dict[str, Any]:  # noqa: N803
+def used_columns(estimator: Any, X: Any, model: Model) -> dict[str, Any]:
     """The one-hot columns that the rules use; a DataFrame may lack all others."""
     refuse_table(X)
     if not is_frame(X):
         is_fitted = hasattr(estimator, "n_features_in_")  # a loaded rule is not
-        X = _checked_array(estimator, X, model.keeps_missing, False if is_fitted else None)  # noqa: N806
+        X = _checked_array(estimator, X, model.keeps_missing, False if is_fitted else None)
     return {c.name: c.values for c in columns_of(X, model.sources)}
 
 
@@ -94,10 +89,7 @@ def name_of(y: Any) -> str:
 
 
 def _checked_array(
-    estimator: Any,
-    X: Any,  # noqa: N803
-    keeps_missing: bool,
-    reset: bool | None,
+    estimator: Any, X: Any, keeps_missing: bool, reset: bool | None
 ) -> NDArray[np.float64]:
     """An array of numbers; if `reset` is None, with any number of columns."""
     options = {"dtype": np.float64, "ensure_all_finite": "allow-nan" if keeps_missing else True}

@@ -34,13 +34,7 @@ from fsm_hpc.system import clock
 LEAST_S = 0.01  # that each class may take, however little time is left
 
 
-def search(
-    estimator: Any,
-    X: Any,  # noqa: N803
-    y: Any,
-    sample_weight: Any,
-    started: float,
-) -> FitResult:
+def search(estimator: Any, X: Any, y: Any, sample_weight: Any, started: float) -> FitResult:
     """The model of an estimator's parameters for these rows."""
     parameters.check(estimator)
     classes, labels, weights = inputs.classes_of(estimator, X, y, sample_weight)
@@ -102,7 +96,7 @@ def _results(
     return results
 
 
-def compare(estimator: Any, X: Any, y: Any, cv: Any, models: str) -> Comparison:  # noqa: N803
+def compare(estimator: Any, X: Any, y: Any, cv: Any, models: str) -> Comparison:
     """Unfitted copies of an estimator and other models on the same folds."""
     classes, labels, weights = inputs.classes_of(estimator, X, y, None)
     columns, _ = inputs.fitted_columns(clone(estimator), X, weights)

@@ -17,7 +17,7 @@ from fsm_hpc.models.weighing import RowWeights
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def pairs_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> list[Pair]:  # noqa: N803
+def pairs_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> list[Pair]:
     """Rows to fit on and rows to choose by, among those that count, as `cv` asks for."""
     pairs = []
     for pair in _pairs(estimator, X, labels, weights):
@@ -30,7 +30,7 @@ def pairs_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) 
     return pairs
 
 
-def _pairs(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> Iterable[Any]:  # noqa: N803
+def _pairs(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> Iterable[Any]:
     cv = estimator.cv
     if isinstance(cv, Integral):
         seed = estimator.random_state

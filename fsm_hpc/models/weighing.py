@@ -59,7 +59,7 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, Real) and math.isfinite(value) and float(value) >= 0
 
 
-def row_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) -> RowWeights:  # noqa: N803
+def row_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) -> RowWeights:
     """As scikit-learn has them: a weight of two counts like two rows, one of zero like none.
 
     Balanced classes are balanced on whatever rows a formula is fitted or judged on.

@@ -243,7 +243,7 @@ def test_24_a_polars_series_is_a_target() -> None:
 
 
 def test_25_sparse_input_is_refused_as_scikit_learn_does(two: FormulaClassifier) -> None:
-    for call in (lambda X: quick().fit(X, BINARY), quick().fit(NUMBERS, BINARY).predict):  # noqa: N803
+    for call in (lambda X: quick().fit(X, BINARY), quick().fit(NUMBERS, BINARY).predict):
         with pytest.raises(TypeError, match="Sparse data was passed"):
             call(sparse.csr_matrix(NUMBERS))
 

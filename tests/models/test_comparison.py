@@ -75,7 +75,7 @@ def test_fit_writes_the_comparison_to_file_card_and_terminal(
 def test_python_compares_the_same_way(
     table: pd.DataFrame, classes: int, class_weight: str | None
 ) -> None:
-    X = table[["a", "b", "c"]]  # noqa: N806
+    X = table[["a", "b", "c"]]
     y = np.digitize(X["a"] + X["b"], [0] if classes == 2 else [-0.5, 0.5])
     classifier = FormulaClassifier(length=1, solver="native", n_jobs=1, class_weight=class_weight)
     found = classifier.compare(X, y, cv=3)

@@ -15,7 +15,7 @@ Y = np.array([0, 1] * 10)
 LARGE = [2**53, 2**53 + 1] * 10
 
 
-def fitted(X: Any, **parameters: Any) -> FormulaClassifier:  # noqa: N803
+def fitted(X: Any, **parameters: Any) -> FormulaClassifier:
     rule = FormulaClassifier("pivot", solver="native", length=1, n_jobs=1, **parameters)
     return rule.fit(X, Y)
 

@@ -36,9 +36,9 @@ FITS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("second", FITS)
 @pytest.mark.parametrize("first", FITS)
 def test_a_second_fit_leaves_nothing_of_the_first(first: str, second: str) -> None:
-    X, y, changes = FITS[first]  # noqa: N806
+    X, y, changes = FITS[first]
     both = _classifier(**changes).fit(X, y)
-    X, y, changes = FITS[second]  # noqa: N806
+    X, y, changes = FITS[second]
     both.set_params(**{"missing": "error", "length": 1, "max_length": 10, **changes}).fit(X, y)
     alone = _classifier(**changes).fit(X, y)
     assert vars(both).keys() == vars(alone).keys()
@@ -61,7 +61,7 @@ def test_a_failed_fit_leaves_an_unfitted_classifier(failure: str, is_second: boo
     made = _classifier()
     if is_second:
         made.fit(FRAME, TWO)
-    X, y, changes = FAILURES[failure]  # noqa: N806
+    X, y, changes = FAILURES[failure]
     with pytest.raises(ValueError, match=r"expected|no column is called"):
         made.set_params(**changes).fit(X, y)
     with pytest.raises(NotFittedError):
