@@ -11,14 +11,17 @@ import numpy as np
 
 from fsm_hpc.data.columns import Column
 from fsm_hpc.data.errors import worded_for_python
-from fsm_hpc.data.frames import column_of, is_frame, names_of, of_values
+from fsm_hpc.data.frames import TIMES, column_of, is_frame, names_of, of_values, refuse_values
 from fsm_hpc.data.kind_name import KindName
 from fsm_hpc.data.kinds import ColumnSchema, Reading, schema_of
 from fsm_hpc.data.kinds.numeric import refuse_rounding
 from fsm_hpc.data.raw import RawColumn
 from fsm_hpc.data.spec import DatasetSpec
-from fsm_hpc.models.refused import refuse_arrays
 from fsm_hpc.system.numbers import listed
+
+_DTYPES = {"M": "dates or times", "m": "dates or times", "S": "bytes"}
+_EXPECTED = "expected numbers, text or true/false, found"
+_ADVICE = "leave it out, or write it as a number or as text"
 
 FeatureTypes = Mapping[str, str | Sequence[str]]  # column -> a kind, or categories in order
 
@@ -111,7 +114,7 @@ def _column(X: Any, name: str, at: int) -> RawColumn:
 def refuse_table(X: Any) -> None:
     """Raise errors for tables that scikit-learn would convert silently or not explain."""
     if not is_frame(X):
-        refuse_arrays(X=X)
+        refuse_array("X", X)
         _refuse_inexact(X)
         return
     for name, count in Counter(names_of(X)).items():
@@ -125,6 +128,24 @@ def refuse_table(X: Any) -> None:
         raise ValueError(
             f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required."
         )
+
+
+def refuse_array(what: str, table: Any) -> None:
+    """Raise for an array with masked values, or of dates, times, durations or bytes."""
+    if np.ma.is_masked(table):
+        raise ValueError(
+            f"{what}: expected an array without a mask, found masked values; fill them in, or "
+            "make them NaN with .filled(numpy.nan) where missing values are kept"
+        )
+    kind = getattr(getattr(table, "dtype", None), "kind", None)
+    if kind == "c":  # in the words that scikit-learn asks for
+        raise ValueError(f"{what}: Complex data not supported; {_EXPECTED} complex numbers")
+    if kind in _DTYPES:
+        raise ValueError(f"{what}: {_EXPECTED} {_DTYPES[kind]} ({table.dtype}); {_ADVICE}")
+    if kind == "O" and isinstance(table, np.ndarray) and table.ndim == 2:
+        for number in range(table.shape[1]):
+            with worded_for_python():
+                refuse_values(f"x{number}", table[:, number].tolist(), TIMES)
 
 
 def _refuse_inexact(table: Any) -> None:

@@ -16,9 +16,8 @@ from fsm_hpc.data.frames import is_frame
 from fsm_hpc.data.kinds import ColumnSchema
 from fsm_hpc.formulas.proposition import Proposition
 from fsm_hpc.models.explanation import Facts
-from fsm_hpc.models.frames import columns_of, refuse_table, schemas_of, values_of
+from fsm_hpc.models.frames import columns_of, refuse_array, refuse_table, schemas_of, values_of
 from fsm_hpc.models.model import Model
-from fsm_hpc.models.refused import refuse_target
 from fsm_hpc.models.weighing import RowWeights, row_weights
 
 TARGET = "y"  # the name of a target without one
@@ -28,7 +27,7 @@ def classes_of(
     estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[NDArray[Any], NDArray[np.int64], RowWeights]:
     """The classes, the class index of each row with a weight, and the weights."""
-    refuse_target(y, sample_weight)
+    _refuse_target(y, sample_weight)
     y = check_array(y, ensure_2d=False, dtype=None)
     if y.ndim == 2 and y.shape[1] == 1:
         _warn_about_column_vector()
@@ -103,3 +102,32 @@ def _warn_about_column_vector() -> None:
 
     message = "A column-vector y was passed when a 1d array was expected."
     warnings.warn(message, DataConversionWarning, stacklevel=5)
+
+
+def _refuse_target(y: Any, sample_weight: Any) -> None:
+    """Raise for a target or weights that no classifier can learn from."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    refuse_array("y", y)
+    refuse_array("sample_weight", sample_weight)
+    _refuse_classes(y)
+
+
+def _refuse_classes(y: Any) -> None:
+    """Raise for a target with missing values, or with text and something else."""
+    import pandas as pd
+
+    classes = np.asarray(y, dtype=object)
+    if classes.ndim != 1:
+        return
+    absent = pd.isna(classes)
+    if absent.any():
+        raise ValueError(
+            f"y: expected a class for each row, found none (None or NaN) in {absent.sum()} of "
+            f"{len(classes)} rows; leave these rows out"
+        )
+    kinds = sorted({type(one).__name__ for one in classes if not isinstance(one, str)})
+    if kinds and any(isinstance(one, str) for one in classes):
+        raise ValueError(
+            f"y: expected classes of one kind, found text and {kinds[0]}; make all text"
+        )

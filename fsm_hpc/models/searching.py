@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
 
 from fsm_hpc.baselines.compare import Compare
 from fsm_hpc.data.columns import Column
+from fsm_hpc.data.fold_kind import Folding
+from fsm_hpc.data.folds import make_splits
 from fsm_hpc.formulas.language import Language
 from fsm_hpc.models import combine, comparison, inputs, learn, notes, parameters
 from fsm_hpc.models.combine import ClassRule
-from fsm_hpc.models.comparison import Comparison
+from fsm_hpc.models.comparison import Comparison, Pair
 from fsm_hpc.models.fitted import FitResult
 from fsm_hpc.models.learn import SearchResult
 from fsm_hpc.models.model import Class
-from fsm_hpc.models.splitting import Pair, pairs_of
 from fsm_hpc.models.weighing import RowWeights
 from fsm_hpc.search.lengths import Split
 from fsm_hpc.search.method import Method
@@ -42,7 +44,7 @@ def search(estimator: Any, X: Any, y: Any, sample_weight: Any, started: float) -
     named = classes.tolist()
     predicted = range(1 if len(named) == 2 else 0, len(named))
     problems = [_problem(estimator, columns, labels == at, weights) for at in predicted]
-    pairs = [] if estimator.length is not None else pairs_of(estimator, X, labels, weights)
+    pairs = [] if estimator.length is not None else _pairs_of(estimator, X, labels, weights)
     predictions = [named[at] for at in predicted]
     results = _results(estimator, problems, predictions, pairs, started)
     target = inputs.name_of(y)
@@ -94,6 +96,35 @@ def _results(
             found = learn.learn(problem, yes, splits, solver, rule, length, limit_s, watch, now)
             results.append(found)
     return results
+
+
+def _pairs_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> list[Pair]:
+    """Rows to fit on and rows to choose by, among those that count, as `cv` asks for."""
+    pairs = []
+    for pair in _parts_of(estimator, X, labels, weights):
+        parts = [np.asarray(part) for part in pair]
+        if any(part.size == 0 for part in parts):
+            raise ValueError("cv: expected rows on both sides of every split, found none")
+        pairs.append((parts[0], parts[1]))
+    if not pairs:
+        raise ValueError("cv: expected at least one split, found none")
+    return pairs
+
+
+def _parts_of(estimator: Any, X: Any, labels: NDArray[Any], weights: RowWeights) -> Iterable[Any]:
+    cv = estimator.cv
+    if isinstance(cv, Integral):
+        seed = estimator.random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        fraction = estimator.validation_fraction
+        folding = Folding(seed=int(seed), validation_fraction=fraction, splits=int(cv))
+        return make_splits(np.arange(len(labels)), labels, None, folding)
+    if hasattr(cv, "split"):
+        kept = X if weights.keeps_all else _safe_indexing(X, weights.kept)
+        pairs: Iterable[Any] = cv.split(kept, labels)
+        return pairs
+    return ([weights.renumbered(part) for part in pair] for pair in cv)
 
 
 def compare(estimator: Any, X: Any, y: Any, cv: Any, models: str) -> Comparison:
