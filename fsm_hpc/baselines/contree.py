@@ -18,8 +18,8 @@ SPACE = trees.DEPTHS
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
-    def solve(rows: Values, labels: Truth) -> tuple[Node, bool]:
-        model = ConTree(**parameters, time_limit=trees.limit_s(task))
+    def solve(rows: Values, labels: Truth, limit_s: float) -> tuple[Node, bool]:
+        model = ConTree(**parameters, time_limit=limit_s)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(rows, labels.astype(np.int32))

@@ -15,8 +15,8 @@ SPACE = trees.DEPTHS
 
 
 def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> FittedModel | None:
-    def solve(rows: Values, labels: Truth) -> tuple[Node, bool]:
-        model = pytrees.ConTreeClassifier(**parameters, max_time=trees.limit_s(task))
+    def solve(rows: Values, labels: Truth, limit_s: float) -> tuple[Node, bool]:
+        model = pytrees.ConTreeClassifier(**parameters, max_time=limit_s)
         model.fit(rows, labels.astype(np.int64))
         tree = model.tree_
         root = trees.from_arrays(tree, lambda node: bool(model.classes_[tree.value[node]]))

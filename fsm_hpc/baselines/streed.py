@@ -29,9 +29,8 @@ def fit(task: Task, fitted: NDArray[np.int64], parameters: Parameters) -> Fitted
         task.check_unweighted(fitted)
         return Constant(bool(np.mean(task.labels[fitted]) > 0.5), claims_optimality=True)
 
-    def solve(rows: Values, labels: Truth) -> tuple[Node, bool]:
+    def solve(rows: Values, labels: Truth, limit_s: float) -> tuple[Node, bool]:
         binary = np.column_stack([rows[:, column] > threshold for column, threshold in tests])
-        limit_s = trees.limit_s(task)
         model = STreeDClassifier(**parameters, time_limit=limit_s, random_seed=task.seed)
         model.fit(binary.astype(np.int32), labels.astype(np.int32))
         return _node(model.get_tree(), tests), bool(model.fit_result.is_optimal())

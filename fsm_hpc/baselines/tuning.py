@@ -38,7 +38,7 @@ class FittedBaseline:
     """A tuned model: its description, its predictions and the time they took."""
 
     model: dict[str, Any]  # parameters, trials, size, claim of optimality
-    validation_accuracy: float  # of the best trial
+    validation_accuracy: float | None  # of the best trial; None without a trial
     fitted: Truth  # its predictions on the rows that it was fitted on
     test: Truth  # and on the held-out rows
     scores: Values  # probabilities of the positive class on the held-out rows
@@ -60,7 +60,7 @@ def fit(
     objective: Objective = ACCURACY,
     time_limit_s: float | None = None,
 ) -> FittedBaseline | None:
-    """Tune, then refit on all rows but the held-out ones.
+    """Tune, then refit on all rows but the held-out ones; without parameters, fit once.
 
     None when `stop` was set: the finished trials are in `record`, and the next call resumes them
     with the same result as an uninterrupted run.
@@ -70,17 +70,17 @@ def fit(
     task = Task(values, dataset.labels, method, seed, threads, stop, weighed, time_limit_s)
     baseline = load(method)
     if isinstance(baseline.SPACE, Mapping):
-        trials = len(points(baseline.SPACE))
+        trials = len(points(baseline.SPACE)) if baseline.SPACE else 0
     problem = _digest(dataset, fold, method, seed, objective)
     done = trials_file.load(record, problem, say)
     for trial in _tune(done, baseline, task, fold, trials):
         done.append(trial)
         trials_file.save(record, problem, done)
-        on_trial(len(done), _best(done).value)
+        on_trial(len(done), max(trial.value for trial in done))
     if len(done) < trials:
         return None
-    started = time.monotonic()
-    model = baseline.fit(task, fold.fitted, _best(done[:trials]).parameters)
+    started, best = time.monotonic(), _best(done[:trials])
+    model = baseline.fit(task, fold.fitted, best.parameters if best else {})
     if model is None:
         return None
     return _described(task, fold, done[:trials], model, time.monotonic() - started)
@@ -91,8 +91,12 @@ def _described(
 ) -> FittedBaseline:
     best = _best(tried)
     return FittedBaseline(
-        model={"parameters": best.parameters, "trials": len(tried), **_facts(model)},
-        validation_accuracy=best.value,
+        model={
+            "parameters": best.parameters if best else {},
+            "trials": len(tried),
+            **_facts(model),
+        },
+        validation_accuracy=best and best.value,
         fitted=model.predict(task.values[fold.fitted]),
         test=model.predict(task.values[fold.test]),
         scores=model.scores(task.values[fold.test]),
@@ -156,9 +160,9 @@ def _next_trial(study: Any, seed: int, number: int) -> Any:
     return study.ask()
 
 
-def _best(tried: list[Trial]) -> Trial:
-    """The first of the trials with the highest validation accuracy."""
-    return max(tried, key=lambda trial: trial.value)
+def _best(tried: list[Trial]) -> Trial | None:
+    """The first of the trials with the highest validation accuracy; None without a trial."""
+    return max(tried, key=lambda trial: trial.value, default=None)
 
 
 def _weighed(dataset: Dataset, objective: Objective) -> Callable[[Rows], Values | None]:

@@ -125,9 +125,11 @@ def _result_lines(done: FoldResult) -> Iterator[str | Text]:
         yield styled((done.method, "bold"), f" {parameters}")
     accuracy = done.accuracy
     chosen_by = "" if done.measure == "accuracy" else f" ({done.measure})"
+    validation = accuracy.validation
+    chosen = "" if validation is None else f", validation {percent(validation)}{chosen_by}"
     yield (
-        f"accuracy: fitted {percent(accuracy.train)}, validation {percent(accuracy.validation)}"
-        f"{chosen_by}, held out {percent(accuracy.test)}; {done.seconds.total:.1f} s"
+        f"accuracy: fitted {percent(accuracy.train)}{chosen}, held out {percent(accuracy.test)}; "
+        f"{done.seconds.total:.1f} s"
     )
     if done.measured is not None:
         yield (

@@ -15,7 +15,7 @@ _OF_RESULT: dict[str, Callable[[FoldResult], Any]] = {
     "solver": lambda r: r.solver,
     "seed": lambda r: r.seed,
     "test_accuracy": lambda r: round(r.accuracy.test, 6),
-    "validation_accuracy": lambda r: round(r.accuracy.validation, 6),
+    "validation_accuracy": lambda r: _rounded(r.accuracy.validation),
     "train_accuracy": lambda r: round(r.accuracy.train, 6),
     "balanced_accuracy": lambda r: _rounded(r.confusion.balanced_accuracy),
     "precision": lambda r: _rounded(r.confusion.precision),

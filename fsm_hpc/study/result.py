@@ -105,7 +105,7 @@ class Accuracy:
     """Shares of correctly classified rows, 0 to 1."""
 
     train: Share  # of the final model on all rows that it was fitted on
-    validation: Share  # the best of the scan or of the trials
+    validation: Share | None  # the best of the scan or of the trials; None: nothing was chosen
     test: Share  # on the held-out rows; for the fold `all`: of its cross-validation
 
 
