@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 from fsm_hpc.baselines import MODULES, load, trees, tuning
-from fsm_hpc.baselines.base import FittedModel, Parameters, Task
+from fsm_hpc.baselines.base import FittedModel, Parameters, Task, Values
 from fsm_hpc.baselines.trees import Branch, Leaf
+from fsm_hpc.data.folds import Rows
 from fsm_hpc.errors import UserError
+from fsm_hpc.formulas.formula import Truth
 from fsm_hpc.search.method import Method
 from fsm_hpc.study.compose import compose
 from tests.baselines.test_baselines import noisy_dataset, tune
@@ -151,6 +154,55 @@ def test_a_grid_is_tried_as_a_whole_and_resumed(method: Method, tmp_path: Path) 
     assert whole.model["trials"] == len(grid(method))
     assert counts == list(range(2, whole.model["trials"] + 1))
     assert resumed.model == whole.model
+
+
+@pytest.mark.parametrize("method", [Method.EBM, Method.RULEFIT])
+def test_a_model_without_parameters_is_fitted_once_and_has_no_validation_accuracy(
+    method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter, counts = load(method), list[int]()
+
+    def counted_fit(task: Task, rows: Rows, parameters: Parameters) -> FittedModel | None:
+        counts.append(len(rows))
+        return fit_once(task, rows, parameters)
+
+    fit_once = adapter.fit
+    monkeypatch.setattr(adapter, "fit", counted_fit)
+    outcome = tune(tmp_path / "trials.json", method)
+    assert outcome is not None
+    assert counts == [len(outcome.fitted)]
+    assert outcome.model["trials"] == 0
+    assert outcome.validation_accuracy is None
+
+
+def _limits_of_an_unfinished_tree(wait: Callable[[float], object]) -> list[float]:
+    """The time limits that a package is given whose search waits and does not finish."""
+    limits: list[float] = []
+
+    def solve(rows: Values, labels: Truth, limit_s: float) -> tuple[trees.Node, bool]:
+        limits.append(limit_s)
+        wait(0.1)
+        return YES, False
+
+    task = replace(task_of(Method.STREED), time_limit_s=0.1)
+    model = trees.optimal(task, np.arange(len(task.labels)), solve)
+    assert model.claims_optimality is False
+    return limits
+
+
+def test_an_optimal_tree_without_processor_time_is_repeated_with_a_longer_limit() -> None:
+    first, second = _limits_of_an_unfinished_tree(time.sleep)
+    assert first == 0.1
+    assert 0.2 < second < 2.1
+
+
+def test_an_optimal_tree_that_used_its_processor_time_is_not_repeated() -> None:
+    def compute(seconds: float) -> None:
+        started = time.process_time()
+        while time.process_time() - started < seconds:
+            pass
+
+    assert _limits_of_an_unfinished_tree(compute) == [0.1]
 
 
 def test_a_missing_package_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
