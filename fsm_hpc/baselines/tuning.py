@@ -96,7 +96,7 @@ def _described(
             "trials": len(tried),
             **_facts(model),
         },
-        validation_accuracy=best and best.value,
+        validation_accuracy=best.value if best else None,
         fitted=model.predict(task.values[fold.fitted]),
         test=model.predict(task.values[fold.test]),
         scores=model.scores(task.values[fold.test]),
