@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -15,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta
 
-from fsm_hpc.cluster import schedulers, submissions
+from fsm_hpc.cluster import cancellations, schedulers, submissions
 from fsm_hpc.cluster.schedulers.base import Scheduler
 from fsm_hpc.cluster.submissions import FoldsInJob, JobId, Submission
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -115,10 +116,13 @@ class JobArray:
         if len(content) != len(lines) * width:
             raise UnreadableError(f"{path}: expected {self.count} lines of {width} bytes")
         job_ids = self.job_ids(self.job_id) if self.job_id else [None] * self.count
+        cancelled = cancellations.load(self.output)
         for n, number in enumerate(lines):
-            yield self._fold(content[n * width : (n + 1) * width], job_ids[number])
+            yield self._fold(content[n * width : (n + 1) * width], job_ids[number], cancelled)
 
-    def _fold(self, line: bytes, job_id: str | None) -> tuple[str, Submission]:
+    def _fold(
+        self, line: bytes, job_id: str | None, cancelled: Mapping[str, Moment]
+    ) -> tuple[str, Submission]:
         row = serialization.convert(_FoldLine, serialization.parse(line, FOLDS), FOLDS)
         folder = os.path.abspath(f"{self.first.output}/{row.folder}")  # noqa: PTH100 - without ".."
         submission = replace(
@@ -127,6 +131,7 @@ class JobArray:
             table=row.table,
             folds_in_job=row.folds_in_job,
             job_id=job_id,
+            cancelled_at=cancelled.get(row.folder),
         )
         return folder, submission
 
@@ -153,7 +158,7 @@ def save(members: Sequence[Member], name: str, is_array: bool, tasks: Sequence[i
 
 def _line(paths: FoldPaths, submission: Submission, first: Submission) -> bytes:
     """One fold; a job reads the lines of its own folds only."""
-    folder = os.path.relpath(paths.folder.absolute(), Path(first.output).absolute())
+    folder = cancellations.folder_in_array(paths.folder, Path(first.output))
     config = {k: v for k, v in submission.config.items() if v != first.config[k]}
     row = {"folder": folder, "config": config, "table": submission.table}
     text = json.dumps(row | {"folds_in_job": submission.folds_in_job}, ensure_ascii=False)
@@ -234,11 +239,16 @@ class ArrayRecords:
         return listed
 
 
-def records(study: StudyPaths) -> ArrayRecords:
-    """What all arrays of a study state; a few files, however many folds there are."""
-    readable, errors = _read_all(
-        study, lambda array: array.state is not ArrayState.WITHDRAWN, JobArray.by_folder
-    )
+def records(study: StudyPaths, before: float = math.inf) -> ArrayRecords:
+    """What all arrays of a study state; a few files, however many folds there are.
+
+    `before`: only arrays of smaller generations.
+    """
+
+    def is_needed(array: JobArray) -> bool:
+        return array.state is not ArrayState.WITHDRAWN and array.first.generation < before
+
+    readable, errors = _read_all(study, is_needed, JobArray.by_folder)
     content = ArrayRecords(errors=errors)
     for array, folds in sorted(readable, key=lambda item: item[0].first.generation):
         if array.is_open:

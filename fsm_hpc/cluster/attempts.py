@@ -21,7 +21,7 @@ from fsm_hpc.system.process_identity import Identity
 from fsm_hpc.system.serialization import NewerFormatError, OpenSchema
 from fsm_hpc.system.value_types import Count, Moment, ProcessId, SpentSeconds
 
-FORMAT = 3
+FORMAT = 4
 
 
 class AttemptEnd(Enum):
@@ -67,15 +67,16 @@ class Attempt:
     earlier: Annotated[tuple[dict[str, Any], ...], OpenSchema(tuple[Earlier, ...])] = ()
     generation: Count = 0  # larger than that of its submission and of earlier attempts
     process: Identity = ""
+    submission: Count = 0  # the generation of its submission
 
     @property
     def identity(self) -> tuple[str, str, int, int, str]:
         return self.token, self.job_id, self.restart, self.pid, self.process
 
     @property
-    def order(self) -> tuple[int, int]:
-        """Of two attempts of one submission, that with the larger order owns the fold."""
-        return self.restart, self.generation
+    def order(self) -> tuple[int, int, int]:
+        """Of two attempts, that with the larger order owns the fold."""
+        return self.submission, self.restart, self.generation
 
 
 class SupersededError(UserError):
@@ -120,11 +121,12 @@ def claim(paths: FoldPaths, submission: Submission) -> Attempt:
         earlier=() if before is None else (*before.earlier[-99:], _brief(before)),
         generation=max(generations.next_of(paths), submission.generation + 1),
         process=process_identity.of(),
+        submission=submission.generation,
     )
-    if before is not None and before.token == attempt.token and before.order > attempt.order:
+    if before is not None and before.order > attempt.order:
         raise SupersededError(
-            f"job {before.job_id} has been restarted {before.restart} times, and this is restart "
-            f"{attempt.restart}: nothing to do"
+            f"a newer attempt, restart {before.restart} of job {before.job_id}, has this fold, and "
+            f"this is restart {attempt.restart} of job {attempt.job_id}: nothing to do"
         )
     save(paths, attempt)
     return attempt
@@ -139,13 +141,14 @@ def is_mine(paths: FoldPaths, attempt: Attempt) -> bool:
         submission, current = submissions.load(paths), load(paths)
     except NewerFormatError:  # a newer version owns the fold
         return False
-    if submission is not None and submission.token != attempt.token:
+    is_other = submission is not None and submission.token != attempt.token
+    if submission is not None and is_other and submission.generation >= attempt.submission:
         return False
     if current is None:
         return not _is_finished(paths, attempt)
     if current.identity == attempt.identity:
         return True
-    if _is_newer(current, attempt, submission):
+    if current.order >= attempt.order:
         return False
     save(paths, attempt)
     return True
@@ -173,22 +176,6 @@ def remove_state_if_final(paths: FoldPaths) -> None:
     if done is not None and done.is_final:
         for path in (paths.scan, paths.attempt):
             path.unlink(missing_ok=True)
-
-
-def is_cancelled(paths: FoldPaths, attempt: Attempt) -> bool:
-    """Whether `cancel` has marked the submission of the attempt."""
-    try:
-        latest = submissions.load(paths)
-    except (OSError, NewerFormatError):
-        return False
-    is_own = latest is not None and latest.token == attempt.token
-    return latest is not None and is_own and latest.cancelled_at is not None
-
-
-def _is_newer(current: Attempt, attempt: Attempt, submission: Submission | None) -> bool:
-    if current.token == attempt.token:
-        return current.order >= attempt.order
-    return submission is None and current.generation >= attempt.generation
 
 
 def lost(attempt: Attempt) -> int:

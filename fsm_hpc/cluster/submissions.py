@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import secrets
 import time
 from dataclasses import dataclass, replace
@@ -18,7 +18,6 @@ from fsm_hpc.errors import UserError
 from fsm_hpc.study import provenance
 from fsm_hpc.study.config import Config
 from fsm_hpc.study.files import FoldPaths
-from fsm_hpc.study.fold_id import FoldId
 from fsm_hpc.study.saved_config import of_any_version
 from fsm_hpc.system import files, process_identity, serialization
 from fsm_hpc.system.files import UnreadableError
@@ -33,7 +32,11 @@ FoldsInJob = Annotated[int, Meta(ge=1, le=10**6)]
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One submission of a fold; a newer one replaces it."""
+    """One submission of a fold; a newer one replaces it.
+
+    An array records those of its folds. A run in the foreground writes submission.json, as version
+    0.2 did for every fold.
+    """
 
     token: Annotated[str, Meta(pattern=r"^[\w-]{1,64}\Z")]
     kind: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}\Z")]  # the name of the scheduler
@@ -101,41 +104,21 @@ def absolute(config: Config) -> Config:
 
 def save(paths: FoldPaths, submission: Submission) -> None:
     files.quarantine_if_invalid(paths.submission, lambda _: read(paths))
-    write(paths, submission)
-
-
-def write(paths: FoldPaths, submission: Submission) -> None:
-    """Replace the file, which the caller has read."""
-    values = {name: getattr(submission, name) for name in Submission.__dataclass_fields__}
-    text = json.dumps(serialization.header(FORMAT) | values, ensure_ascii=False)  # in C: no indent
-    files.write_atomically(paths.submission, text + "\n")
-
-
-_configs: dict[str, tuple[dict[str, Any], FoldId]] = {}  # by their text, without the fold
-
-
-def _shared(submission: Submission) -> tuple[Submission, FoldId]:
-    """With one object for equal configs, as a study has thousands of folds, and its fold."""
-    config, fold = submission.config, submission.config.get("fold")
-    if type(fold) is not int:
-        return submission, submission.config_then.id
-    text = repr({**config, "fold": 0})
-    if text not in _configs:
-        _configs[text] = config, submission.config_then.id
-    known, fold_id = _configs[text]
-    return replace(submission, config={**known, "fold": fold}), fold_id._replace(fold=fold)
+    serialization.write(paths.submission, FORMAT, submission)
 
 
 def read(paths: FoldPaths) -> Submission | None:
     """The submission.json of a fold, with a usable config; None where there is none."""
-    name = paths.submission.name
-    stored = serialization.load(Submission, paths.submission, FORMAT)
-    if stored is None:
+    name = FoldPaths.submission.name
+    if not os.path.lexists(f"{paths.folder}/{name}"):  # of most folds, which an array records
+        return None
+    submission = serialization.load(Submission, paths.submission, FORMAT)
+    if submission is None:
         return None
     try:
-        submission, fold = _shared(stored)
+        fold = submission.config_then.id
     except UserError as error:
-        by = stored.code.get("version")
+        by = submission.code.get("version")
         raise UnreadableError(f"{name} has no config of this version ({by}): {error}") from None
     expected = paths.id  # None of a rule of version 0.2
     if expected is not None and fold._replace(variant=expected.variant) != expected:

@@ -8,8 +8,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +19,6 @@ from fsm_hpc.system.tempfiles import tempfile_for
 
 PACKAGE = Path(__file__).parent.parent
 OUTDATED = "outdated"  # in the name of a file that belongs to other rows or settings
-WRITERS = 16  # threads that write files in parallel
 SOURCE = PACKAGE.parent  # the checkout, or the folder of installed packages
 
 
@@ -78,13 +76,6 @@ def _bytes(content: str | bytes) -> bytes:
 
 def write_json(path: Path, value: Any) -> None:
     write_atomically(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
-
-
-def write_each(tasks: Iterable[Callable[[], None]]) -> None:
-    """Write many files in parallel, as each waits for the disk."""
-    with ThreadPoolExecutor(WRITERS) as pool:
-        for future in [pool.submit(task) for task in tasks]:
-            future.result()
 
 
 def open_to_append(path: Path) -> BinaryIO:

@@ -76,7 +76,7 @@ def test_a_replaced_job_does_nothing(
 def test_the_newest_job_runs_however_soon_it_starts(
     tmp_path: Path, slurm: FakeSlurm, set_clock: Callable[[float], None], skew_s: float
 ) -> None:
-    """Before the command that submits has replaced the earlier submission.json."""
+    """Also where the earlier submission is that of a run in the foreground."""
     first, second = submit_twice(tmp_path, set_clock, skew_s)
     submissions.save(*arrays.read(first).members()[0])
     assert supervise.work_in_array(str(second)) == "finished"
@@ -90,7 +90,9 @@ def test_recovery_gives_the_fold_to_the_newest_submission(
     for output, job_id in ((first, "1000"), (second, "1001")):
         arrays.with_state(arrays.read(output), arrays.ArrayState.SENT, job_id)
     assert main([*WORDS, "-m"]) == 0
-    assert json.loads(fold(tmp_path).submission.read_text())["job_id"] == "1001"
+    last = arrays.last_submission(fold(tmp_path))
+    assert last is not None
+    assert last.job_id == "1001"
 
 
 def test_a_queued_job_of_a_folder_that_was_removed_does_not_win(
@@ -160,7 +162,7 @@ def test_every_submission_and_attempt_increases_the_generation(
     _, second = claim(tmp_path, monkeypatch, 1)
     assert main(["cancel", "-y"]) == 0
     assert main(["resume"]) == 0
-    last = submissions.load(paths)
+    last = arrays.last_submission(paths)
     assert last is not None
     assert 0 < first.generation < second.generation < last.generation
 
@@ -173,7 +175,8 @@ def test_a_result_is_not_final_while_a_newer_submission_is_queued(
     paths = fold(tmp_path)
     assert main([*WORDS, "scan.budget_h=1", "-m"]) == 0
     capsys.readouterr()
-    os.utime(paths.submission, (1000, 1000))
+    for path in (paths.submission, *study(tmp_path).submissions.glob("*/*")):
+        os.utime(path, (1000, 1000))
     main(["status", "--json"])
     assert [one["state"] for one in json.loads(capsys.readouterr().out)] == ["queued"]
 
@@ -221,7 +224,9 @@ def test_who_loses_the_lock_while_sbatch_works_leaves_the_folds_to_the_next(
     (study(tmp_path).root / ".lock").unlink()
     assert main([*WORDS, "-m"]) == 0
     assert len(slurm.jobs) == 1
-    assert json.loads(fold(tmp_path).submission.read_text())["job_id"] == "1000"
+    last = arrays.last_submission(fold(tmp_path))
+    assert last is not None
+    assert last.job_id == "1000"
 
 
 @pytest.mark.parametrize("words", [WORDS, [*ONE, "cluster=local"]], ids=["slurm", "local"])

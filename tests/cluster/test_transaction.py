@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import arrays, submissions
+from fsm_hpc.cluster import arrays, cancellations
 from fsm_hpc.cluster.arrays import ArrayState
 from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.schedulers import slurm_script
@@ -231,15 +230,16 @@ def test_a_cancel_mark_wins_over_a_submission_under_way(
 
     def marked(request: Batch, before: Callable[[], None]) -> str:
         """`cancel` runs while sbatch runs."""
-        paths, submission = arrays.read(request.output).members()[0]
-        submissions.save(paths, replace(submission, cancelled_at=1.0))
+        cancellations.cancel(arrays.read(request.output).members()[:1])
         return submit(request, before)
 
     monkeypatch.setattr(slurm_script, "submit", marked)
     assert main([*WORDS, "-m"]) == 0
-    found = folds(tmp_path)
-    assert [one["cancelled_at"] for one in found.values()] == [1.0, None]
-    assert ["1000_0"] in slurm.calls("scancel")
+    assert [one["cancelled_at"] is None for one in folds(tmp_path).values()] == [False, True]
+    (output,) = study(tmp_path).submissions.iterdir()
+    monkeypatch.setenv("SLURM_ARRAY_JOB_ID", "1000")
+    monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "0")
+    assert supervise.work_in_array(str(output)) == "superseded"
 
 
 def test_a_job_that_starts_first_makes_the_fold_its_own(

@@ -13,7 +13,7 @@ import pytest
 
 from fsm_hpc.baselines import trials
 from fsm_hpc.baselines.trials import Trial
-from fsm_hpc.cluster import arrays, generations, submissions
+from fsm_hpc.cluster import arrays, cancellations, generations, submissions
 from fsm_hpc.search.frontier import UnitRange
 from fsm_hpc.search.near_optimal.checkpoint import Checkpoint
 from fsm_hpc.search.near_optimal.enumeration import Progress
@@ -57,8 +57,10 @@ def _array(root: Path, paths: FoldPaths) -> dict[str, Path]:
     """The files of a job array."""
     submission = submissions.load(paths)
     assert submission is not None
-    arrays.save([(paths, replace(submission, output=str(root)))], "a", True, [1])
-    return {arrays.FILE: root / arrays.FILE}
+    member = paths, replace(submission, token="a", output=str(root))
+    arrays.save([member], "a", True, [1])
+    cancellations.cancel([member])
+    return {name: root / name for name in (arrays.FILE, cancellations.FILE)}
 
 
 def _fitted(root: Path, classes: str) -> Path:

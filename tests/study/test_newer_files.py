@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fsm_hpc.cluster import arrays, attempts, generations, submissions
+from fsm_hpc.cluster import arrays, attempts, cancellations, generations, submissions
 from fsm_hpc.cluster.arrays import ArrayState
 from fsm_hpc.study.compose import compose
 from fsm_hpc.study.files import FoldPaths, StudyPaths
@@ -164,7 +164,7 @@ def array(study: StudyPaths) -> Path:
     submission = submissions.load(fold(study))
     assert submission is not None
     output = study.submissions / "one"
-    member = (fold(study), replace(submission, output=str(output)))
+    member = (fold(study), replace(submission, token="array", output=str(output)))
     arrays.with_state(arrays.save([member], "one", False, [1]), ArrayState.SENT, "1")
     return output
 
@@ -184,6 +184,18 @@ def test_a_newer_array_stays_and_stops_no_command(
     code, printed = said(*COMMANDS[command], *place_of(study))
     assert code == 0, printed.decode()
     assert (array / arrays.FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["status", "-m", "cancel"])
+def test_newer_cancellations_stay_and_stop_no_command(
+    study: StudyPaths, array: Path, command: str
+) -> None:
+    cancellations.cancel(arrays.read(array).members())
+    make_newer(array / cancellations.FILE)
+    before = (array / cancellations.FILE).read_bytes()
+    code, printed = said(*COMMANDS[command], *place_of(study))
+    assert code == 0, printed.decode()
+    assert (array / cancellations.FILE).read_bytes() == before
 
 
 def test_a_newer_generation_is_refused_before_anything_is_sent(study: StudyPaths) -> None:

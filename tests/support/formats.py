@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from fsm_hpc.baselines import trials
-from fsm_hpc.cluster import arrays, attempts, generations, submissions
+from fsm_hpc.cluster import arrays, attempts, cancellations, generations, submissions
 from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.models import model
 from fsm_hpc.search.frontier import Frontier
@@ -110,6 +110,9 @@ FORMATS = {
         (arrays.JobArray,),
         _under("first.config", _CONFIG),
         ("first.config",),
+    ),
+    "cancelled.json": FileFormat(
+        cancellations.FORMAT, (cancellations.Cancellations,), free=("folds",)
     ),
     ".generation.json": FileFormat(generations.FORMAT, names=("generation",)),
     "study.json": FileFormat(

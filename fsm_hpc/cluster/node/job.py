@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from fsm_hpc.cluster import schedulers, submissions
+from fsm_hpc.cluster import cancellations, schedulers, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd, SupersededError
 from fsm_hpc.cluster.node import nodes
 from fsm_hpc.cluster.schedulers.base import Scheduler
@@ -33,16 +32,12 @@ def begin_attempt(
     latest = submissions.load(paths)
     if latest is None:
         files.quarantine_if_invalid(paths.submission, lambda _: submissions.read(paths))
-    elif latest.token == submission.token and latest.cancelled_at is not None:
-        print("cancelled before it began: nothing to do")
-        return AttemptEnd.STOPPED
     elif latest.token != submission.token and latest.generation >= submission.generation:
         print(f"superseded by job {latest.job_id}: nothing to do")
         return AttemptEnd.SUPERSEDED
-    elif latest.token != submission.token:  # the submitting command has not replaced it yet
-        job = schedulers.named(submission.kind).environment()
-        job_id = job.job_id if job else submission.job_id
-        submissions.save(paths, replace(submission, job_id=job_id))
+    if cancellations.is_cancelled(paths, submission):
+        print("cancelled, or submitted again, before it began: nothing to do")
+        return AttemptEnd.SUPERSEDED
     config, folder = submission.config_then, Path(submission.output)
     has_helpers = config.nodes > 1 and not schedulers.named(submission.kind).ends_with_command
     if has_helpers and nodes.is_helper():

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from fsm_hpc.cluster import attempts, schedulers, submissions
+from fsm_hpc.cluster import attempts, cancellations, schedulers, submissions
 from fsm_hpc.cluster.attempts import AttemptEnd
 from fsm_hpc.cluster.node import cores, nodes
 from fsm_hpc.cluster.node.job import requeue_job, wait_for_the_end
@@ -313,7 +313,7 @@ class Supervisor:
             orphaned = is_child and os.getppid() != self.parent
             if self.is_overdue():
                 self.signal = self.signal or signal.SIGUSR2
-            is_cancelled = attempts.is_cancelled(self.paths, self.attempt)
+            is_cancelled = cancellations.is_cancelled(self.paths, self.submission)
             if is_cancelled:
                 self.signal = self.signal or signal.SIGTERM
             if orphaned or self.is_overdue() or is_cancelled:

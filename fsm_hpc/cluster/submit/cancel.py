@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from fsm_hpc.cluster import arrays, attempts, schedulers, study_lock, submissions
+from fsm_hpc.cluster import arrays, attempts, cancellations, schedulers, study_lock, submissions
 from fsm_hpc.cluster.schedulers.base import JobRecord
 from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit import transaction
@@ -18,7 +15,7 @@ from fsm_hpc.cluster.watch import show
 from fsm_hpc.cluster.watch.fold_files import FoldRef
 from fsm_hpc.cluster.watch.states import FoldStatus, fold_states
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.system import files, terminal
+from fsm_hpc.system import terminal
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
@@ -73,9 +70,17 @@ def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:
 
     The marks are on disk whatever the scheduler does.
     """
+    known = [(s.ref.paths, s.files.submission) for s in live if s.files.submission is not None]
+    failed = cancellations.cancel(known)
     jobs: dict[str, dict[str, JobRecord]] = {}
     not_cancelled: dict[str, str] = {}
-    files.write_each(partial(_mark, status, jobs, not_cancelled) for status in live)
+    for status in live:
+        if (submission := status.files.submission) is None:
+            not_cancelled[str(status.ref.id)] = "its job is not known"
+        elif (job := status.files.job) is not None:
+            jobs.setdefault(submission.kind, {})[job.id] = job
+        if error := failed.get(status.ref.paths):
+            not_cancelled[str(status.ref.id)] = f"the mark cannot be written: {error}"
     needed = _jobs_of_other_folds(live)
     for kind, records in jobs.items():
         ended = [record for job_id, record in records.items() if job_id not in needed]
@@ -106,22 +111,8 @@ def _is_over(paths: FoldPaths, submission: Submission) -> bool:
         latest, attempt = submissions.load(paths), attempts.load(paths)
     except NewerFormatError:
         return True
-    is_own = latest is not None and latest.token == submission.token
-    if latest is not None and (not is_own or latest.cancelled_at is not None):
+    if submission.cancelled_at is not None or cancellations.is_cancelled(paths, submission):
+        return True
+    if latest is not None and latest.generation > submission.generation:
         return True
     return attempt is not None and attempt.token == submission.token and attempt.end is not None
-
-
-def _mark(
-    status: FoldStatus, jobs: dict[str, dict[str, JobRecord]], failed: dict[str, str]
-) -> None:
-    ref, submission, job = status.ref, status.files.submission, status.files.job
-    if submission is None:
-        failed[str(ref.id)] = "its job is not known"
-        return
-    try:
-        submissions.write(ref.paths, replace(submission, cancelled_at=time.time()))
-    except OSError as error:
-        failed[str(ref.id)] = f"the mark cannot be written: {error}"
-    if job is not None:
-        jobs.setdefault(submission.kind, {})[job.id] = job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fsm_hpc.cluster import arrays, generations, submissions
+from fsm_hpc.cluster import arrays, submissions
 from fsm_hpc.cluster.arrays import ArrayRecords
 from fsm_hpc.cluster.watch import selection
 from fsm_hpc.cluster.watch.fold_files import FoldRef
@@ -96,10 +96,7 @@ class _Resumed:
 
 def _begun_with(ref: FoldRef, records: ArrayRecords) -> Config | None:
     """The config that a fold was begun with, in the folder where it is now."""
-    listed = records.newest(ref.paths, None)
-    last = generations.in_file(ref.paths.submission)
-    is_listed = listed is not None and last is not None and last <= listed.generation
-    submission = listed if is_listed else records.newest(ref.paths, submissions.load(ref.paths))
+    submission = records.newest(ref.paths, submissions.load(ref.paths))
     if submission is not None:
         study, config = ref.paths.study.root, submission.config_then
         if config.id._replace(variant=ref.id.variant) != ref.id:

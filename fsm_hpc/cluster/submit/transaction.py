@@ -7,13 +7,20 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsm_hpc.cluster import arrays, generations, schedulers, study_lock, submissions
+from fsm_hpc.cluster import (
+    arrays,
+    cancellations,
+    generations,
+    schedulers,
+    study_lock,
+    submissions,
+)
 from fsm_hpc.cluster.arrays import ArrayState, JobArray, Member
 from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.schedulers.base import Batch, JobRecord, Scheduler, UnclearError
@@ -22,12 +29,13 @@ from fsm_hpc.cluster.submissions import Submission
 from fsm_hpc.cluster.submit.plan import Array, Decision, lay_out
 from fsm_hpc.errors import UserError
 from fsm_hpc.study.config import Config, OncePerJob
-from fsm_hpc.study.files import FoldPaths, StudyPaths
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
 from fsm_hpc.system.numbers import counted
 from fsm_hpc.system.serialization import NewerFormatError
 
+Submissions = Mapping[str, Submission]  # by the absolute folder of each fold
 LOOKS = 4  # for jobs of an unclear answer, a second apart
 
 
@@ -43,7 +51,7 @@ class Submitted:
 def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
     """Submit the folds array by array; the study has to be held."""
     job_ids: list[str] = []
-    folders = _submitted_before(decisions)
+    earlier = _earlier(decisions)
     for part in lay_out(decisions):
         is_array = len(part.tasks) > 1
         array, members = _save_array(part)
@@ -58,16 +66,17 @@ def submit(decisions: Sequence[Decision]) -> Iterator[Submitted]:
             at_a_time=part.at_a_time,
             after=after,
         )
-        job_ids.append(_send(array, members, batch, folders))
+        job_ids.append(_send(array, members, batch, earlier))
         yield Submitted(part, tuple(array.job_ids(job_ids[-1])), after)
 
 
-def _submitted_before(decisions: Sequence[Decision]) -> set[str] | None:
-    """The folders of all folds of these studies' arrays; None where every fold has a folder."""
-    if all(decision.ref.paths.folder.exists() for decision in decisions):
-        return None
+def _earlier(decisions: Sequence[Decision]) -> Submissions:
     studies = dict.fromkeys(decision.ref.paths.study for decision in decisions)
-    return {folder for study in studies for folder in arrays.records(study).submissions}
+    return {
+        folder: submission
+        for study in studies
+        for folder, submission in arrays.records(study).submissions.items()
+    }
 
 
 def _save_array(part: Array) -> tuple[JobArray, list[Member]]:
@@ -135,7 +144,7 @@ def _send(
     array: JobArray,
     members: Sequence[Member],
     batch: Batch,
-    submitted_before: Collection[str] | None,
+    earlier: Submissions,
 ) -> str:
     """One transaction: an array is submitted and confirmed, or its folds keep their records."""
     scheduler = schedulers.of(batch.config)
@@ -154,7 +163,7 @@ def _send(
         arrays.with_state(array, ArrayState.WITHDRAWN)
         raise
     try:
-        _confirm(array, members, job_id, submitted_before)
+        _confirm(array, members, job_id, earlier)
     except LostLockError:
         if arrays.read(array.output).state is ArrayState.WITHDRAWN:  # by the next owner
             scheduler.cancel([JobRecord(job_id)])
@@ -178,58 +187,33 @@ def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
     return None
 
 
-def _confirm(
-    array: JobArray,
-    members: Sequence[Member],
-    job_id: str,
-    submitted_before: Collection[str] | None = None,
-) -> None:
-    """State that the scheduler has the array, and replace earlier records of its folds.
-
-    The array is the record of a fold that is new. Any other fold also gets a submission.json, by
-    which jobs of its earlier submissions find out. `submitted_before`: None where no fold is new,
-    or where that is not known, as after a killed command.
-    """
+def _confirm(array: JobArray, members: Sequence[Member], job_id: str, earlier: Submissions) -> None:
+    """State that the scheduler has the array, and cancel earlier submissions of its folds."""
     study_lock.ensure_held(array.study)
     arrays.with_state(array, ArrayState.SENT, job_id)
-    job_ids = array.job_ids(job_id)
-    cancelled: list[str] = []
-    files.write_each(
-        partial(_confirm_fold, paths, replace(submission, job_id=job_ids[number]), cancelled)
-        for number, (paths, submission) in enumerate(members)
-        if submitted_before is None or not _is_new(array, paths, submitted_before)
-    )
-    array.scheduler.cancel([JobRecord(cancelled_id) for cancelled_id in cancelled])
+    failed = cancellations.cancel(_replaced(members, earlier))
+    if failed:
+        paths, error = next(iter(failed.items()))
+        raise UserError(f"an earlier submission of {paths.id} cannot be cancelled: {error}")
+    for paths, _ in members:
+        os.makedirs(paths.folder, exist_ok=True)  # noqa: PTH103 - of a new fold
     arrays.with_state(array, ArrayState.SETTLED, job_id)
 
 
-def _is_new(array: JobArray, paths: FoldPaths, submitted_before: Collection[str]) -> bool:
-    """Whether a fold of the array's study has neither a record nor a folder, which it gets."""
-    folder = os.path.abspath(paths.folder)  # noqa: PTH100 - a Path is slower
-    if folder in submitted_before or not folder.startswith(f"{array.study.root}{os.sep}"):
-        return False
-    try:
-        os.makedirs(folder)  # noqa: PTH103
-    except FileExistsError:
-        return False
-    return True
-
-
-def _confirm_fold(paths: FoldPaths, submission: Submission, cancelled: list[str]) -> None:
-    try:
-        latest = submissions.read(paths)
-    except NewerFormatError:
-        return  # a newer version has submitted it anew
-    except UnreadableError:
-        files.quarantine(paths.submission)
-        latest = None
-    is_other = latest is not None and latest.token != submission.token
-    if latest is not None and is_other and latest.generation >= submission.generation:
-        return  # another command has submitted it anew
-    cancelled_at = latest.cancelled_at if latest and not is_other else None
-    submissions.write(paths, replace(submission, cancelled_at=cancelled_at))
-    if cancelled_at is not None and submission.job_id is not None:
-        cancelled.append(submission.job_id)
+def _replaced(members: Sequence[Member], earlier: Submissions) -> Iterator[Member]:
+    """The earlier submissions of these folds."""
+    for paths, submission in members:
+        listed = earlier.get(os.path.abspath(paths.folder))  # noqa: PTH100 - a Path is slower
+        try:
+            stored = submissions.read(paths)
+        except NewerFormatError:
+            continue  # a newer version has submitted it anew
+        except UnreadableError:
+            files.quarantine(paths.submission)
+            stored = None
+        for other in (listed, stored):
+            if other is not None and other.generation < submission.generation:
+                yield paths, other
 
 
 def recover(studies: Sequence[StudyPaths]) -> list[str]:
@@ -246,8 +230,9 @@ def recover(studies: Sequence[StudyPaths]) -> list[str]:
 
 def _settle(array: JobArray, members: Sequence[Member]) -> str:
     scheduler, is_withdrawn = array.scheduler, array.state is ArrayState.WITHDRAWN
+    earlier = arrays.records(array.study, before=array.first.generation).submissions
     if array.state is ArrayState.SENT and array.job_id is not None:
-        _confirm(array, members, array.job_id)
+        _confirm(array, members, array.job_id, earlier)
         return f"job {array.job_id} was sent by a command that was ended: its folds have it now"
     job_ids = scheduler.find([array.name])
     job_id = (job_ids or {}).get(array.name)
@@ -261,5 +246,5 @@ def _settle(array: JobArray, members: Sequence[Member]) -> str:
     if is_withdrawn:
         scheduler.cancel([JobRecord(job_id)])
         return f"job {job_id} came late, after it was said to be refused: cancelled"
-    _confirm(array, members, job_id)
+    _confirm(array, members, job_id, earlier)
     return f"job {job_id} had been sent without an answer: its folds have it now"

@@ -167,7 +167,11 @@ def _read(ref: FoldRef, study: _Study) -> FoldFiles:
 def _files(ref: FoldRef, study: _Study) -> FoldFiles:
     """Only the result if it belongs to the last submission; else all files."""
     paths, known = ref.paths, study.index.get(ref.paths)
-    if known is not None and known.result.id == ref.id:
+    if (
+        known is not None
+        and known.result.id == ref.id
+        and _answers_arrays(known.result, paths, study.records)
+    ):
         return FoldFiles(
             ref, known.result, outdated=known.outdated, verification=known.verification
         )
@@ -261,9 +265,16 @@ def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> 
 
 
 def _is_of_last_submission(done: FoldResult, paths: FoldPaths, records: ArrayRecords) -> bool:
-    listed = records.newest(paths, None)
     if "generation" not in done.provenance:  # of an older version, or of no job
-        return listed is None and not paths.submission.exists()
+        return _answers_arrays(done, paths, records) and not paths.submission.exists()
     last = generations.in_file(paths.submission)
-    newest = max(last or 0, listed.generation if listed else 0)
-    return last is not None and newest <= generations.in_values(done.provenance)
+    is_last = last is not None and last <= generations.in_values(done.provenance)
+    return is_last and _answers_arrays(done, paths, records)
+
+
+def _answers_arrays(done: FoldResult, paths: FoldPaths, records: ArrayRecords) -> bool:
+    """Whether no array has submitted the fold again since this result."""
+    listed = records.newest(paths, None)
+    if listed is None or "generation" not in done.provenance:
+        return listed is None
+    return listed.generation <= generations.in_values(done.provenance)

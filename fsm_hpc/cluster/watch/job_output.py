@@ -98,8 +98,15 @@ def _texts(fold: FoldFiles) -> Iterator[list[str]]:
     for path in job_outputs(fold):
         yield _lines(path, who)
     log = fold.ref.paths.log
-    if attempt or not _is_older(log, fold.ref.paths.submission):
+    if attempt or not any(_is_older(log, record) for record in _records(fold)):
         yield _lines(log, who)
+
+
+def _records(fold: FoldFiles) -> Iterator[Path]:
+    """The files that record its submission."""
+    yield fold.ref.paths.submission
+    if fold.submission is not None and fold.submission.output:
+        yield Path(fold.submission.output, arrays.FOLDS)
 
 
 def _is_older(path: Path, other: Path) -> bool:
