@@ -26,7 +26,7 @@ from fsm_hpc.system.serialization import NewerFormatError
 from fsm_hpc.system.value_types import Moment
 
 FILE, FOLDS = "array.json", "folds.jsonl"
-FORMAT = FOLDS_FORMAT = 3
+FORMAT = 3
 CANNOT_BEGIN = "fsm_hpc: the job cannot begin"  # in its output, for `status`
 OLDER = "of an older version of fsm_hpc"
 LATE_S = 3600.0  # how long after a refusal jobs of it are still looked for

@@ -113,14 +113,6 @@ def rename_outdated(path: Path) -> str:
     return kept.name
 
 
-def outdated_names(folder: Path) -> list[str]:
-    """The names of such files in a folder."""
-    try:
-        return sorted(e.name for e in os.scandir(folder) if f".{OUTDATED}-" in e.name)
-    except OSError:
-        return []
-
-
 def _stamp() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(6)}"
 

@@ -94,6 +94,17 @@ def test_an_array_that_is_one_too_many_waits_for_another_to_end(
     assert stored == [None, None]
 
 
+def test_each_study_of_a_sweep_records_its_own_jobs(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "study=a,b", "-m"]) == 0
+    for name in ("a", "b"):
+        capsys.readouterr()
+        assert main(["status", "--json", f"study={name}"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [one["state"] for one in found] == ["queued", "queued"]
+
+
 @pytest.mark.parametrize("mode", ["garbled", "error"])
 def test_jobs_of_an_unclear_answer_are_found_by_their_name(
     tmp_path: Path, slurm: FakeSlurm, mode: str

@@ -13,6 +13,7 @@ from fsm_hpc.cluster.watch.states import FoldState
 from fsm_hpc.search.method import Method
 from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.study.config import Config
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold import load_table
 from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.system.numbers import counted
@@ -46,12 +47,13 @@ def tasks(decisions: Sequence[Decision], limits: SiteLimits) -> list[ArrayTask]:
     """The folds to be submitted, job by job."""
     expected = Durations(decisions)
     alone: list[ArrayTask] = []
-    groups: dict[str, list[Decision]] = {}
+    groups: dict[tuple[StudyPaths, str], list[Decision]] = {}
     for decision in decisions:
         if decision.is_submitted:
             seconds = expected.seconds(decision)
             if may_share(decision, seconds):
-                groups.setdefault(repr(decision.config.cluster), []).append(decision)
+                key = decision.ref.paths.study, repr(decision.config.cluster)
+                groups.setdefault(key, []).append(decision)
             else:
                 alone.append(ArrayTask((decision,), decision.config, seconds))
     packed = (task for group in groups.values() for task in _packed(group, expected, limits))

@@ -21,6 +21,7 @@ from fsm_hpc.models.tasks import model_paths
 from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.study import fingerprint, fold, resources, variants
 from fsm_hpc.study.config import Config, OncePerJob
+from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import ALL
 from fsm_hpc.system.files import OUTDATED
 from fsm_hpc.system.machine import gc_paused
@@ -161,12 +162,13 @@ def _other_settings(config: Config, status: FoldStatus) -> str:
 
 
 def lay_out(decisions: Sequence[Decision], limits: SiteLimits | None = None) -> list[Array]:
-    """The jobs as arrays of equal resources, none larger than the site allows; together they run
-    no more jobs at a time than `cluster.max_parallel`."""
+    """The jobs as arrays of one study and equal resources, none larger than the site allows;
+    together they run no more jobs at a time than `cluster.max_parallel`."""
     limits = limits or site_limits(decisions)
-    groups: dict[str, list[ArrayTask]] = {}
+    groups: dict[tuple[StudyPaths, int, str], list[ArrayTask]] = {}
     for task in packing.tasks(decisions, limits):
-        groups.setdefault(f"{task.config.nodes} {task.config.cluster!r}", []).append(task)
+        key = task.folds[0].ref.paths.study, task.config.nodes, repr(task.config.cluster)
+        groups.setdefault(key, []).append(task)
     most = max((group[0].config.cluster.max_parallel for group in groups.values()), default=1)
     parts: list[Array] = []
     for group in groups.values():
