@@ -17,6 +17,7 @@ import pyarrow.compute
 import pyarrow.csv
 
 from fsm_hpc.data import limits
+from fsm_hpc.data.decimal_sign import parsed_by_arrow
 from fsm_hpc.data.errors import ErrorCollector
 from fsm_hpc.data.raw import RawColumn, Sheet, coded_column, text_column, uncoded_column
 from fsm_hpc.data.spec import DatasetSpec
@@ -136,7 +137,7 @@ def _regular(encoded: bytes, separator: str, spec: DatasetSpec) -> Sheet | None:
     try:
         table = pyarrow.csv.read_csv(
             pyarrow.BufferReader(body),
-            pyarrow.csv.ReadOptions(column_names=names, block_size=2**24),
+            pyarrow.csv.ReadOptions(column_names=names),
             pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in encoded),
             pyarrow.csv.ConvertOptions(
                 check_utf8=False,  # it is valid
@@ -159,19 +160,13 @@ def _column(name: str, texts: Any, is_inferred: bool) -> RawColumn:
     """The column; to find equal texts among decimal numbers that hardly repeat costs too much."""
     sample = texts.slice(0, _SAMPLE_CELLS)
     is_rarely_equal = pyarrow.compute.count_distinct(sample).as_py() > _RARELY_EQUAL * len(sample)
-    if is_inferred and len(texts) > _SAMPLE_CELLS and is_rarely_equal and _are_decimals(texts):
-        return uncoded_column(name, texts)
+    if is_inferred and len(texts) > _SAMPLE_CELLS and is_rarely_equal:
+        has_points = pyarrow.compute.match_substring(texts, ".")
+        known = texts.drop_null().combine_chunks()
+        floats = parsed_by_arrow(known) if pyarrow.compute.all(has_points).as_py() else None
+        if floats is not None:
+            return uncoded_column(name, known, np.asarray(texts.is_null()), floats)
     return coded_column(name, texts)
-
-
-def _are_decimals(texts: Any) -> bool:
-    """Whether all are numbers with a decimal point, as Arrow reads them."""
-    if not pyarrow.compute.all(pyarrow.compute.match_substring(texts, ".")).as_py():
-        return False
-    try:
-        return bool(pyarrow.compute.all(pyarrow.compute.is_finite(texts.cast(pyarrow.float64()))))
-    except pyarrow.ArrowInvalid:
-        return False
 
 
 def _has_plain_quotes(encoded: bytes, separator: str) -> bool:

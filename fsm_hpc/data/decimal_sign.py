@@ -69,12 +69,14 @@ class Numbers:
         return not (self.has_points or self.has_powers) and len(self.values) > 0
 
 
-def read_numbers(texts: Any, sign: DecimalSign | None) -> Numbers | None:
+def read_numbers(
+    texts: Any, sign: DecimalSign | None, floats: NDArray[np.float64] | None = None
+) -> Numbers | None:
     """Parse an Arrow array; None if a text is no number by this convention, or by any."""
     import pyarrow
     import pyarrow.compute
 
-    values, written = _parsed_by_arrow(texts), texts
+    values, written = parsed_by_arrow(texts) if floats is None else floats, texts
     is_plain = values is not None and (sign is DecimalSign.POINT or b"." not in _content(texts))
     if not is_plain:
         listed = texts.to_pylist()
@@ -94,7 +96,7 @@ def _sign_of(text: str) -> DecimalSign:
     return DecimalSign.POINT if DecimalSign.POINT.reads(text) else DecimalSign.COMMA
 
 
-def _parsed_by_arrow(texts: Any) -> NDArray[np.float64] | None:
+def parsed_by_arrow(texts: Any) -> NDArray[np.float64] | None:
     """Fast, but without groups of digits, plus signs and hexadecimal numbers."""
     import pyarrow
     import pyarrow.compute

@@ -37,6 +37,7 @@ class RawColumn:
     path: Path | None = None
     sign: DecimalSign | None = DecimalSign.POINT  # None: the file is contradictory
     is_readable: bool = True  # False: its values cannot be used
+    floats: NDArray[np.float64] | None = None  # the texts as Arrow reads them, where known
 
     @property
     def rows(self) -> int:
@@ -82,7 +83,7 @@ class RawColumn:
     @cached_property
     def numbers(self) -> Numbers | None:
         """The distinct texts as numbers by its decimal sign; None if one of them is no number."""
-        return read_numbers(self.values, self.sign)
+        return read_numbers(self.values, self.sign, self.floats)
 
     def as_text(self) -> RawColumn:
         """The same column with its values as text: 1, 2.5, True, 2021-03-04."""
@@ -145,7 +146,8 @@ class RawColumn:
 
         codes = np.append(np.cumsum(is_used) - 1, -1).astype(np.int32)
         values = self.values.filter(pyarrow.array(is_used))
-        return replace(self, values=values, codes=codes[self.codes])
+        floats = None if self.floats is None else self.floats[is_used]
+        return replace(self, values=values, codes=codes[self.codes], floats=floats)
 
 
 def normalized_names(header: Sequence[str]) -> list[str]:
@@ -188,11 +190,12 @@ def coded_column(name: str, texts: Any, is_typed: bool = False) -> RawColumn:
     return RawColumn(name, encoded.dictionary, codes < 0, codes, is_typed)
 
 
-def uncoded_column(name: str, texts: Any) -> RawColumn:
-    """The column with one text for each row that has one."""
-    missing = np.asarray(texts.is_null())
+def uncoded_column(
+    name: str, texts: Any, missing: NDArray[np.bool_], floats: NDArray[np.float64]
+) -> RawColumn:
+    """The column with one text, which is a decimal number, for each row that has one."""
     codes = np.where(missing, -1, np.cumsum(~missing) - 1).astype(np.int32)
-    return RawColumn(name, texts.drop_null().combine_chunks(), missing, codes, is_typed=False)
+    return RawColumn(name, texts, missing, codes, is_typed=False, floats=floats)
 
 
 @dataclass(frozen=True)

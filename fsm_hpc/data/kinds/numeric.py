@@ -23,6 +23,7 @@ from fsm_hpc.formulas.proposition import Proposition
 _LONGEST = 18  # characters of a whole number that 64 bits hold
 _WHOLE = re.compile(r"[-+]?\d+")
 _ALWAYS_EXACT = 15  # digits that a float keeps
+_TINY = np.finfo(np.float64).tiny  # floats below keep fewer digits
 _EXACT = 2**53  # up to here a float holds every whole number
 _INFINITY = ("inf", "infinity", "\u221e")
 _MANY = 9
@@ -185,8 +186,9 @@ def refuse_rounding(column: RawColumn) -> None:
 def _refuse_equal_floats(column: RawColumn) -> None:
     numbers = column.numbers
     assert numbers is not None
-    may_differ = numbers.has_powers or numbers.widths.max(initial=0) > _ALWAYS_EXACT
-    if not may_differ:
+    longest = int(numbers.widths.max(initial=0)) - numbers.has_points
+    has_tiny = numbers.has_powers and bool((np.abs(numbers.values) < _TINY).any())
+    if longest <= _ALWAYS_EXACT and not has_tiny:
         return
     seen: dict[float, str] = {}
     repeated = _repeated(numbers.values)
