@@ -96,13 +96,27 @@ def coverage(study: Study) -> list[str]:
     lines = [f"{count} of {total} folds are finished."]
     if count == total:
         return lines
-    lines += ["", "| method | folds | missing |", "|---|---:|---|"]
+    lines += [
+        "",
+        "| method | folds | missing | core-hours of the missing folds |",
+        "|---|---:|---|---:|",
+    ]
     for method in methods:
         counts = {dataset: finished.get((dataset, method), 0) for dataset in datasets}
         missing = [f"{name} ({FOLDS - n})" for name, n in counts.items() if n < FOLDS]
         names = "all" if not any(counts.values()) else ", ".join(missing) or "none"
-        lines.append(row(label(method), sum(counts.values()), names))
+        done = sum(counts.values())
+        hours = _mean_hours(study, method)
+        expected = hours and hours * (len(datasets) * FOLDS - done)
+        lines.append(row(label(method), done, names, digits(expected)))
     return lines
+
+
+def _mean_hours(study: Study, method: str) -> float | None:
+    """Of one fold: the mean over the tables of the mean over their finished folds."""
+    groups = [group for group in study.groups.values() if group.method == method and group.results]
+    means = [fmean(map(_processor_s, group.rows)) for group in groups]
+    return fmean(means) / 3600 if means else None
 
 
 # --------------------------------------------------------------------------------------- methods
@@ -150,7 +164,8 @@ def _accuracies(study: Study, dataset: str) -> str:
     means = [g.mean("accuracy") if g and len(g.results) == FOLDS else None for g in groups]
     shown = [None if mean is None else f"{100 * mean:.1f}" for mean in means]
     best = max((text for text in shown if text), key=float, default="")
-    majority = next((g.majority for g in groups if g and g.majority is not None), None)
+    complete = [g for g in groups if g and len(g.results) == FOLDS]
+    majority = next((g.majority for g in complete if g.majority is not None), None)
     cells = [NOTHING if text is None else f"**{text}**" if text == best else text for text in shown]
     return row(dataset, digits(None if majority is None else 100 * majority), *cells)
 
@@ -165,46 +180,80 @@ def against(study: Study) -> list[str]:
         "| for each of the formula's |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    rows = tuple(row for group in _comparable(study) for row in group.rows)
-    compared = Study(study.name, rows)
-    tested = significance.differences(compared, "accuracy")
-    pairs = [pair for pair in significance.overall(compared.methods, tested) if _is_asked(pair)]
-    adjusted = significance.holm([pair.p for pair in pairs])
-    return [*lines, *map(partial(_against, study, tested), pairs, adjusted)]
+    return [*lines, *map(_against, opponents(study))]
 
 
-def _comparable(study: Study) -> list[FoldGroup]:
-    """Complete groups of the rule and of the other models."""
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """Another model compared with the rule on the tables that both have."""
+
+    method: str
+    conclusions: tuple[str, ...]  # of each table: better, worse or neither
+    mean: float  # the rule minus this model, in points
+    p: float  # with Holm's correction
+    symbols: float | None
+    ratio: float | None  # its symbols for each of the rule's
+
+
+def opponents(study: Study) -> list[Opponent]:
+    """Every other model with complete tables."""
     chosen = [m for m in study.methods if m == RULE or not finds_formula(m)]
-    return [group for method in chosen for group in _complete(study, method)]
+    groups = [group for method in chosen for group in _complete(study, method)]
+    compared = Study(study.name, tuple(row for group in groups for row in group.rows))
+    tested = significance.differences(compared, "accuracy")
+    pairs = [p for p in significance.overall(compared.methods, tested) if p.first == RULE]
+    adjusted = significance.holm([pair.p for pair in pairs])
+    return [_opponent(study, tested, pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
-def _is_asked(pair: significance.Overall) -> bool:
-    return pair.first == RULE
-
-
-def _against(
-    study: Study,
-    tested: Sequence[significance.Difference],
-    pair: significance.Overall,
-    adjusted: float,
-) -> str:
+def _opponent(
+    study: Study, tested: Sequence[significance.Difference], pair: significance.Overall, p: float
+) -> Opponent:
     both = (pair.first, pair.second)
-    conclusions = [d.conclusion() for d in tested if (d.first, d.second) == both]
-    wins, losses = conclusions.count("better"), conclusions.count("worse")
-    shared = {d.dataset_variant for d in tested if (d.first, d.second) == both}
+    own_tests = [d for d in tested if (d.first, d.second) == both]
+    shared = {d.dataset_variant for d in own_tests}
     own, other = (
         _symbols([g for g in _complete(study, method) if g.dataset_variant in shared])
         for method in both
     )
+    ratio = other / own if own and other else None
+    conclusions = tuple(d.conclusion() for d in own_tests)
+    return Opponent(pair.second, conclusions, pair.mean, p, other, ratio)
+
+
+def _against(other: Opponent) -> str:
+    tables = len(other.conclusions)
+    wins, losses = other.conclusions.count("better"), other.conclusions.count("worse")
     return row(
-        label(pair.second),
-        len(conclusions),
-        *(wins, len(conclusions) - wins - losses, losses),
-        signed(pair.mean),
-        f"{adjusted:.3f}",
-        digits(other),
-        digits(other / own if own and other else None),
+        label(other.method),
+        tables,
+        *(wins, tables - wins - losses, losses),
+        signed(other.mean),
+        f"{other.p:.3f}",
+        digits(other.symbols),
+        digits(other.ratio),
+    )
+
+
+def summary(study: Study) -> list[str]:
+    """The difference to every other model with at least as many tables as the formula method."""
+    tables = len(_complete(study, RULE))
+    known = [other for other in opponents(study) if len(other.conclusions) == tables]
+    lines = [
+        f"Mean differences of {label(RULE)} formulas over {counted(tables, 'table')}. "
+        "A significant difference has a corrected p-value below 0.05.",
+        "",
+    ]
+    return [*lines, *map(_sentence, sorted(known, key=lambda other: other.mean))]
+
+
+def _sentence(other: Opponent) -> str:
+    points = f"{abs(other.mean):.1f} points {'more' if other.mean > 0 else 'less'} accurate"
+    is_significant = other.p < significance.LEVEL
+    shorter = f"{other.ratio:.1f} times shorter and " if other.ratio else ""
+    return (
+        f"- {label(other.method)}: formulas are {shorter}{points} "
+        f"({'significant' if is_significant else 'not significant'})."
     )
 
 
@@ -345,7 +394,7 @@ def draw(study: Study, path: Path, is_dark: bool = False) -> None:
         figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
         _draw_points(axes, _drawn(study))
         axes.set_xlabel("symbols of the model (geometric mean over the tables, logarithmic)")
-        axes.set_ylabel("test accuracy (%), mean over the tables")
+        axes.set_ylabel(f"test accuracy (%), mean over {len(study.datasets)} tables")
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
         kind = path.suffix.removeprefix(".")
@@ -368,12 +417,16 @@ def _drawn(study: Study) -> list[Point]:
 
 
 def _draw_points(axes: Any, points: Sequence[Point]) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for symbols, accuracy, method in points:
         colour, marker = ("#D55E00", "s") if finds_formula(method) else ("#56B4E9", "o")
         axes.scatter(symbols, accuracy, s=38, color=colour, marker=marker)
     axes.set_xscale("log")
+    axes.margins(x=0.15, y=0.08)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
     _label_points(axes, points)
 
 
@@ -395,6 +448,7 @@ def _label_points(axes: Any, points: Sequence[Point]) -> None:
 # ------------------------------------------------------------------------------------------ page
 
 TABLES: dict[str, Callable[[Study], list[str]]] = {
+    "summary": summary,
     "coverage": coverage,
     "methods": methods,
     "accuracy": accuracies,

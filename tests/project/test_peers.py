@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -46,6 +47,20 @@ def _put(study: StudyPaths, dataset: str, method: str, share: float, variant: st
 def test_wins_ties_and_losses_are_counted_over_the_tables(study: Study) -> None:
     lines = {line.split("|")[1].strip(): line for line in peers.against(study)[2:]}
     assert lines["logistic regression"].startswith("| logistic regression | 3 | 1 | 1 | 1 |")
+
+
+def test_the_summary_states_size_and_accuracy_against_every_other_model(study: Study) -> None:
+    sentence = "- EBM: formulas are 20.0 times shorter and 5.0 points less accurate "
+    assert any(line.startswith(sentence) for line in peers.summary(study))
+
+
+def test_the_cost_of_missing_folds_is_expected_from_the_finished_ones(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "peers")
+    _put(paths, "hepatitis", "ebm", 0.9)
+    study = collect.read(paths)
+    seconds = fmean(peers._processor_s(row) for row in study.rows)
+    line = next(line for line in peers.coverage(study) if line.startswith("| EBM |"))
+    assert line.endswith(f"| {140 * seconds / 3600:.1f} |")
 
 
 def test_sizes_are_told_for_each_symbol_of_the_formula(study: Study) -> None:
