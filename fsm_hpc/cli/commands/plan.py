@@ -37,7 +37,7 @@ def show_plan(configs: Sequence[Config], as_json: bool) -> int:
         print(json.dumps(to_dict(decisions, arrays), indent=1))
         return 0
     console = terminal.console()
-    show.silence(console, reports)
+    show.unresponsive_commands(console, reports)
     show.decisions(console, decisions, "to submit")
     if arrays and schedulers.of(configs[0]).ends_with_command:
         folds = counted(sum(len(array.folds) for array in arrays), "fold")

@@ -38,7 +38,7 @@ def _once(folds: Sequence[FoldRef], flags: argparse.Namespace) -> list[FoldStatu
         print(json.dumps([columns.to_dict(status) for status in shown], indent=1))
         return statuses
     console = terminal.console()
-    show.silence(console, reports)
+    show.unresponsive_commands(console, reports)
     for text in arrays.unreadable(dict.fromkeys(ref.paths.study for ref in folds)):
         console.print(text, soft_wrap=True)
     show.folds(console, shown)

@@ -1,4 +1,4 @@
-"""Send a job that waits for those of a sweep: it collects, and tells the user."""
+"""Submit a job that begins when those of a sweep have ended: it collects, and notifies the user."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ class Afterwards:
 NOTHING = Afterwards()
 
 
-def here(chores: Afterwards, decisions: Sequence[Decision]) -> int:
+def here(follow_up: Afterwards, decisions: Sequence[Decision]) -> int:
     """Do it in this process, where the folds ran here."""
-    if chores.mail_user:
-        print(f"--notify: a scheduler sends mail; a run here sends none to {chores.mail_user}")
-    return afterwards.work(chores.commands, _studies(decisions), chores.shell)
+    if follow_up.mail_user:
+        print(f"--notify: a scheduler sends mail; a run here sends none to {follow_up.mail_user}")
+    return afterwards.work(follow_up.commands, _studies(decisions), follow_up.shell)
 
 
-def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> str:
+def send(follow_up: Afterwards, config: Config, decisions: Sequence[Decision]) -> str:
     """Submit the job; its id."""
     after = _live_jobs(decisions)
     study = decisions[0].ref.paths.study
     output = transaction.output_folder(StudyPaths(study.root))
-    arguments = (chores.commands, _studies(decisions), chores.shell)
+    arguments = (follow_up.commands, _studies(decisions), follow_up.shell)
     name = transaction.new_job_name(study, "after")
-    batch = Batch(_small(chores, config), output, name, afterwards.work, arguments, after=after)
+    batch = Batch(_small(follow_up, config), output, name, afterwards.work, arguments, after=after)
     try:
         return schedulers.of(config).submit(batch, partial(study_lock.ensure_held, study))
     except UnclearError as error:
@@ -70,12 +70,12 @@ def send(chores: Afterwards, config: Config, decisions: Sequence[Decision]) -> s
         ) from None
 
 
-def _small(chores: Afterwards, config: Config) -> Config:
+def _small(follow_up: Afterwards, config: Config) -> Config:
     """One core for an hour, for a job that waits for nothing but the jobs of the sweep."""
     given = config.cluster.options or {}
     options = {key: value for key, value in given.items() if key not in ("hold", "dependency")}
     mail: dict[str, Any] = (
-        {"mail_user": chores.mail_user, "mail_type": "END,FAIL"} if chores.mail_user else {}
+        {"mail_user": follow_up.mail_user, "mail_type": "END,FAIL"} if follow_up.mail_user else {}
     )
     return transaction.of_one_core(config, hours=1.0, options=options, **mail)
 
@@ -90,8 +90,8 @@ def _live_jobs(decisions: Sequence[Decision]) -> tuple[str, ...]:
     statuses, _ = fold_states([decision.ref for decision in decisions])
     kind = decisions[0].config.cluster.scheduler
     live = [
-        found.job_id
-        for found in (one.files for one in statuses if one.is_live)
-        if found.job_id and (found.submission is None or found.submission.kind == kind)
+        files.job_id
+        for files in (status.files for status in statuses if status.is_live)
+        if files.job_id and (files.submission is None or files.submission.kind == kind)
     ]
     return tuple(dict.fromkeys(job.split("_")[0] for job in live))

@@ -49,7 +49,7 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
 def _shown(console: Console, folds: Sequence[FoldRef]) -> list[FoldStatus]:
     """The folds that are queued or running."""
     statuses, reports = fold_states(folds)
-    show.silence(console, reports)
+    show.unresponsive_commands(console, reports)
     for status in statuses:
         if status.files.newer:
             console.print(f"skipped: {status.ref.id}: {status.files.newer}", soft_wrap=True)
@@ -111,8 +111,7 @@ def _is_over(paths: FoldPaths, submission: Submission) -> bool:
         latest, attempt = submissions.load(paths), attempts.load(paths)
     except NewerFormatError:
         return True
-    if submission.cancelled_at is not None or cancellations.is_cancelled(paths, submission):
-        return True
-    if latest is not None and latest.generation > submission.generation:
+    is_replaced = latest is not None and latest.generation > submission.generation
+    if submission.cancelled_at is not None or is_replaced:
         return True
     return attempt is not None and attempt.token == submission.token and attempt.end is not None

@@ -59,7 +59,7 @@ def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> 
         for root in before:
             study_lock.ensure_held(StudyPaths(root))
         variants.save_defaults([decision.config for decision in decisions if decision.is_submitted])
-        show.silence(console, reports)
+        show.unresponsive_commands(console, reports)
         scheduler = schedulers.of(configs[0])
         _submit(console, decisions)
         if options.afterwards and not scheduler.ends_with_command:
@@ -77,7 +77,7 @@ def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> 
 
 
 def _run_here(
-    console: Console, decisions: Sequence[Decision], scheduler: Scheduler, chores: Afterwards
+    console: Console, decisions: Sequence[Decision], scheduler: Scheduler, follow_up: Afterwards
 ) -> int:
     """Stay until the jobs of this command have ended; a signal ends them before."""
     if scheduler.is_working():
@@ -92,8 +92,8 @@ def _run_here(
         scheduler.close()
     statuses, _ = fold_states([decision.ref for decision in decisions])
     show.folds(console, statuses)
-    if not stop and chores:
-        afterwards.here(chores, decisions)
+    if not stop and follow_up:
+        afterwards.here(follow_up, decisions)
     return 130 if stop else check_code(statuses)
 
 

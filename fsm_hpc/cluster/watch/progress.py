@@ -26,7 +26,7 @@ class SweepProgress(LiveDisplay):
         super().__init__(console, auto_refresh=False, transient=True)
         self._folds = list(folds)
         self._looked_at = 0.0
-        self._told = ""
+        self._printed = ""
         self.statuses: list[FoldStatus] = []
 
     def refresh(self, every_s: float = EVERY_S) -> None:
@@ -39,12 +39,12 @@ class SweepProgress(LiveDisplay):
         if self.console.is_terminal:
             self.live.update(self._render(), refresh=True)
         else:
-            self._tell()
+            self._print_sums()
 
-    def _tell(self) -> None:
+    def _print_sums(self) -> None:
         line = show.sums(self.statuses)
-        if line.plain != self._told:
-            self._told = line.plain
+        if line.plain != self._printed:
+            self._printed = line.plain
             self.console.print(line)
 
     def _render(self) -> RenderableType:

@@ -172,7 +172,7 @@ def sums(statuses: Sequence[FoldStatus]) -> Text:
     return styled(f"{counted(len(statuses), 'fold')}: ") + Text(", ").join(parts)
 
 
-def silence(console: Console, reports: Iterable[JobReport]) -> None:
+def unresponsive_commands(console: Console, reports: Iterable[JobReport]) -> None:
     """Print the commands of schedulers that gave no usable answer."""
     listed = list(reports)
     for text, names in (
