@@ -31,6 +31,10 @@ from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
 
 SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
+_CAUSES = {  # of an end before longer formulas were compared without proof
+    StopReason.OUT_OF_MEMORY: "memory limit",
+    StopReason.TOO_LARGE: "number of formulas",
+}
 Watch = Callable[[ScanState], None]
 
 
@@ -136,12 +140,16 @@ def described(
     ended = (StopReason.TIMEOUT, StopReason.OUT_OF_MEMORY, StopReason.TOO_LARGE)
     forced = (None, *ended)
     timed_out = length is None and state.stop_reason in forced
-    cause = "Ctrl-C" if interrupted else "time limit"
+    cause = "Ctrl-C" if interrupted else _CAUSES.get(state.stop_reason, "time limit")
     notes = [*of_rounded_weights(fitted.weight_error, fitted.measure)]
     if timed_out:
         last = state.lengths[-1].length if state.lengths else _last_finished(lengths)
-        notes.append(Note.of(NoteKind.LENGTH_TIMED_OUT, cause=cause, length=last))
+        if cause == "time limit":
+            notes.append(Note.of(NoteKind.LENGTH_TIMED_OUT, cause=cause, length=last))
+        else:
+            notes.append(Note.of(NoteKind.LENGTH_INTERRUPTED, cause=cause, length=last + 1))
     if final.end is not End.PROVED:
+        cause = cause if interrupted else "time limit"
         notes.append(Note.of(NoteKind.NOT_PROVED, cause=cause, length=final.length))
     formula = within_slack(fitted, best.formula)
     rule = Rule(

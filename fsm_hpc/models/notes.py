@@ -40,6 +40,7 @@ class NoteKind(Enum):
     WEIGHTS_ROUNDED = "weights_rounded"
     BALANCE_ROUNDED = "balance_rounded"
     LENGTH_TIMED_OUT = "length_timed_out"
+    LENGTH_INTERRUPTED = "length_interrupted"
     NOT_PROVED = "not_proved"
     ONE_SPLIT = "one_split"
     FOLDS_TIMED_OUT = "folds_timed_out"
@@ -66,6 +67,8 @@ _TEXTS = {  # of kinds that do not bring a whole sentence
     "ratio of the classes, such as 2 and 3, can be proved ({costs})",
     NoteKind.LENGTH_TIMED_OUT: "{cause} ended the proofs after length {length}; longer formulas "
     "were compared without proof; {continues}",
+    NoteKind.LENGTH_INTERRUPTED: "{cause} ended the search at length {length}; longer formulas "
+    "were not all compared",
     NoteKind.NOT_PROVED: "{cause} ended the search for the best formula of length {length}; the "
     "best so far is taken, and is not proved; {continues}",
     NoteKind.ONE_SPLIT: "as the table has {rows} rows, the length was chosen on one split into "
@@ -97,25 +100,32 @@ _LIMITS = {  # of the search: `FormulaClassifier.fit` warns about these
     NoteKind.WEIGHTS_ROUNDED,
     NoteKind.BALANCE_ROUNDED,
     NoteKind.LENGTH_TIMED_OUT,
+    NoteKind.LENGTH_INTERRUPTED,
     NoteKind.NOT_PROVED,
     NoteKind.ONE_ANSWER,
 }
 _WORDS = {
     FrontEnd.COMMAND: {
         "time limit": "the time limit",
+        "memory limit": "the memory limit",
+        "number of formulas": "the number of formulas",
         "costs": "objective=costs",
         "balance": "objective=balanced",
         "max_length": "scan.max_length",
         "splits": "scan.splits=5",
         "continues": "a larger fit.budget_h continues the search",
+        "repeats": "the same command continues the search",
     },
     FrontEnd.PYTHON: {
         "time limit": "time_limit_s",
+        "memory limit": "the memory limit",
+        "number of formulas": "the number of formulas",
         "costs": "class_weight={class: cost}",
         "balance": "class_weight='balanced'",
         "max_length": "max_length",
         "splits": "cv=5",
         "continues": "a larger time_limit_s searches on",
+        "repeats": "another fit starts the search again",
     },
 }
 
@@ -140,7 +150,9 @@ class Note:
 
     def text(self, front_end: FrontEnd = FrontEnd.COMMAND) -> str:
         """In words; shares are written as percentages."""
-        words = front_end.words
+        words = dict(front_end.words)
+        if self.values.get("cause") == "Ctrl-C":
+            words["continues"] = words["repeats"]
         values = {name: _shown(value, words) for name, value in self.values.items()}
         text = _TEXTS.get(self.kind, "{text}").format(**{**words, **values})
         return text if self.about is None else f"{self.about}: {text}"
