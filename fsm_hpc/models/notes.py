@@ -160,7 +160,7 @@ class Note:
     def sentence(self, front_end: FrontEnd) -> str:
         """The text with a capital letter and a full stop, where it does not begin with a name."""
         text = self.text(front_end)
-        if self.kind not in _TEXTS or self.about is not None or not text.split()[0].isalpha():
+        if self.kind not in _TEXTS or self.about is not None or not text.split()[0].isalnum():
             return text
         return f"{text[0].upper()}{text[1:]}."
 
