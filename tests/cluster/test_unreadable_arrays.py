@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fsm_hpc.cli.main import main
-from fsm_hpc.cluster import arrays, submissions
+from fsm_hpc.cluster import arrays, cancellations, submissions
 from fsm_hpc.cluster.node import supervise
 from fsm_hpc.cluster.submit import transaction
 from fsm_hpc.study.files import StudyPaths
@@ -197,3 +197,25 @@ def test_arrays_of_version_0_2_are_passed_over(
     assert main([*WORDS, "-m"]) == 0
     assert "0 submitted, 2 skipped" in capsys.readouterr().out
     assert arrays.unsettled(StudyPaths(Path("results/default"))) == ([], [])
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"format": 1, "folds": {"fold-0": "x"}}', "[]"])
+def test_damaged_cancellations_are_quarantined_by_the_next_cancel(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    output = output_of_array()
+    (output / cancellations.FILE).write_text(content)
+    capsys.readouterr()
+    assert main(["status", "--json"]) == 0
+    assert [fold["state"] for fold in json.loads(capsys.readouterr().out)] == ["queued", "queued"]
+    assert main(["cancel", "-y"]) == 0
+    assert len(cancellations.read(output)) == 2
+    assert [path.read_text() for path in output.glob(".damaged-*")] == [content]
+
+
+def test_no_command_about_jobs_writes_a_file_for_each_fold(slurm: FakeSlurm) -> None:
+    for words in ([*WORDS, "-m"], ["cancel", "-y"], ["resume"], ["cancel", "-y"]):
+        assert main(words) == 0
+    folders = [paths.folder for _, paths in StudyPaths(Path("results/default")).folds_on_disk()]
+    assert [list(folder.iterdir()) for folder in folders] == [[], []]
