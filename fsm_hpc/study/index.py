@@ -16,8 +16,8 @@ import msgspec
 import fsm_hpc
 from fsm_hpc.search.proof import Verification
 from fsm_hpc.study import provenance, result
+from fsm_hpc.study.encoded_rows import EncodedRows
 from fsm_hpc.study.files import FoldPaths, StudyPaths
-from fsm_hpc.study.packed_rows import PackedRows
 from fsm_hpc.study.result import FoldResult
 from fsm_hpc.system import files
 from fsm_hpc.system.files import UnreadableError
@@ -104,7 +104,7 @@ def _read(study: StudyPaths) -> dict[str, IndexEntry]:
                 return {}
             decoder = msgspec.msgpack.Decoder(list[IndexEntry])
             entries = (entry for chunk in chunks for entry in decoder.decode(chunk))
-            return {entry.name: _packed(entry) for entry in entries}
+            return {entry.name: _compact(entry) for entry in entries}
     except (OSError, UnreadableError, EOFError, zlib.error, msgspec.MsgspecError):
         return {}
 
@@ -117,10 +117,10 @@ def _chunks(stream: gzip.GzipFile) -> Iterator[bytes]:
 _shared: dict[bytes, Any] = {}  # common parts of many results, stored once
 
 
-def _packed(entry: IndexEntry) -> IndexEntry:
+def _compact(entry: IndexEntry) -> IndexEntry:
     """The entry in less memory."""
     done = entry.result
-    object.__setattr__(done, "lengths", PackedRows(done.lengths))
+    object.__setattr__(done, "lengths", EncodedRows(done.lengths))
     for holder, name in ((done.provenance, "packages"), (done.settings, "data")):
         if name in holder:
             key = msgspec.msgpack.encode(holder[name])

@@ -13,9 +13,9 @@ from fsm_hpc.formulas.formula import Formula
 from fsm_hpc.formulas.parser import parse
 from fsm_hpc.search.proof import bounds_in_words
 from fsm_hpc.search.stop_reason import StopReason
+from fsm_hpc.study.encoded_rows import EncodedRows
 from fsm_hpc.study.fold_id import ALL, FoldId
 from fsm_hpc.study.measures import Confusion, Scores
-from fsm_hpc.study.packed_rows import PackedRows
 from fsm_hpc.study.scan_file import Lengths
 from fsm_hpc.system import serialization
 from fsm_hpc.system.files import UnreadableError
@@ -227,7 +227,7 @@ def read(path: Path, fold: FoldId | None = None) -> FoldResult | None:
     done = serialization.load(FoldResult, path, FORMAT, DERIVED)
     if done is None:
         return None
-    object.__setattr__(done, "lengths", PackedRows(done.lengths))
+    object.__setattr__(done, "lengths", EncodedRows(done.lengths))
     if fold is not None and done.id != fold:
         raise UnreadableError(f"its {path.name} is of {done.id}")
     if not done.fold == done.settings["fold"] < done.settings["folds"]:

@@ -15,9 +15,9 @@ import pytest
 from fsm_hpc.cluster.watch import fold_files
 from fsm_hpc.cluster.watch.fold_files import FoldFiles
 from fsm_hpc.study import index, result
+from fsm_hpc.study.encoded_rows import EncodedRows
 from fsm_hpc.study.files import StudyPaths
 from fsm_hpc.study.fold_id import FoldId
-from fsm_hpc.study.packed_rows import PackedRows
 from tests.support.made_studies import fold_result
 
 FOLDS = [FoldId("hepatitis", "pivot", fold) for fold in range(10)]
@@ -211,7 +211,7 @@ def test_a_study_that_cannot_be_written_is_read_without_an_index(
 
 def test_rows_that_are_packed_are_those_that_went_in() -> None:
     done = fold_result("hepatitis", "pivot", 0)
-    packed = PackedRows(done.lengths)
+    packed = EncodedRows(done.lengths)
     assert packed == done.lengths
     assert (len(packed), packed[0], packed[-1]) == (6, done.lengths[0], done.lengths[-1])
     assert replace(done, lengths=packed) == done

@@ -10,7 +10,7 @@ from msgspec import msgpack
 Row = dict[str, Any]
 
 
-class PackedRows(Sequence[Row]):
+class EncodedRows(Sequence[Row]):
     """An immutable list of rows in a tenth of its memory."""
 
     __slots__ = ("_content",)
