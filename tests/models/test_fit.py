@@ -501,11 +501,16 @@ def test_a_large_table_has_one_split_and_longer_formulas_unless_others_are_given
     found = {}
     for given in ([], ["scan.splits=3"], ["scan.max_length=4"]):
         arguments = [str(path), *given]
-        overrides = fit_command.as_settings(arguments, "label")
-        if_large = fit_command.as_settings(arguments, "label", fit_command.DEFAULTS_IF_LARGE)
-        scan = fit_command._composed(overrides, if_large).scan
+        scan = fit_command._composed(arguments, "label").scan
         found[tuple(given)] = (scan.splits, scan.max_length)
     assert list(found.values()) == [(1, 16), (3, 16), (1, 4)]
+
+
+@pytest.mark.parametrize(("classes", "budget_h"), [("ab", 0.0167), ("abc", 0.05)])
+def test_several_classes_have_more_time(tmp_path: Path, classes: str, budget_h: float) -> None:
+    path = tmp_path / "small.csv"
+    path.write_text("x,label\n" + "".join(f"{at},{name}\n" for at, name in enumerate(9 * classes)))
+    assert fit_command._composed([str(path)], "label").fit.budget_h == budget_h
 
 
 def test_a_note_states_that_one_split_chose_the_length(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ DEFAULTS: dict[str, Any] = {
     "scan.patience": 4,
     "fit.budget_h": 0.0167,
 }
+# Several classes share the budget, each with a rule of its own.
+DEFAULTS_IF_SEVERAL = {**DEFAULTS, "fit.budget_h": 0.05}
 # Of a table with many rows: one split has validation rows enough, and they support longer rules.
 DEFAULTS_IF_LARGE = {**DEFAULTS, "scan.splits": 1, "scan.max_length": 16, "fit.budget_h": 0.05}
 
@@ -41,7 +43,7 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     overrides = as_settings(arguments, flags.target)
     if options.shows_config(flags, overrides):
         return 0
-    config = _composed(overrides, as_settings(arguments, flags.target, DEFAULTS_IF_LARGE))
+    config = _composed(arguments, flags.target)
     if flags.multirun and not schedulers.of(config).ends_with_command:
         from fsm_hpc.cluster.submit import launch
 
@@ -49,18 +51,21 @@ def main(flags: argparse.Namespace, arguments: list[str]) -> int:
     return _fit_here(config, terminal.console(), started)
 
 
-def _composed(overrides: list[str], overrides_if_large: list[str]) -> Config:
-    """The config of the rule on all rows."""
+def _composed(arguments: list[str], target: str | None) -> Config:
+    """The config of the rule on all rows, with the defaults for its rows and classes."""
     from fsm_hpc.models.notes import LARGE
     from fsm_hpc.models.tasks import on_all_rows, tasks_of
     from fsm_hpc.study.compose import compose
 
-    config = compose(overrides)
+    config = compose(as_settings(arguments, target))
     if not config.method.name.finds_formula:
         known = "median, pivot or interval"
         raise UserError(f"fit: expected method={known}, found {config.method.name.value}")
-    if tasks_of(config)[0].dataset.rows >= LARGE:
-        config = compose(overrides_if_large)
+    tasks = tasks_of(config)
+    if tasks[0].dataset.rows >= LARGE:
+        config = compose(as_settings(arguments, target, DEFAULTS_IF_LARGE))
+    elif len(tasks) > 1:
+        config = compose(as_settings(arguments, target, DEFAULTS_IF_SEVERAL))
     return on_all_rows(config)
 
 
@@ -181,7 +186,7 @@ COMMAND = Command(
         "method=NAME": "conditions on numeric columns: pivot (x >= a), interval (a <= x <= b) or "
         "median (default: pivot)",
         "fit.budget_h=HOURS": "time limit in hours, cross-validation included (default: 0.0167, "
-        "which is one minute; 0.05 from 20,000 rows on)",
+        "which is one minute; 0.05 from 20,000 rows or three classes on)",
         "fit.folds=N": "folds of the cross-validation; 0: none (default: 10)",
         "fit.compare=NAME": "models to compare with: simple (tree, logistic regression), all "
         "(also XGBoost) or none",
