@@ -92,11 +92,8 @@ def coverage(study: Study) -> list[str]:
     finished = {
         (group.dataset, group.method): len(group.results) for group in study.groups.values()
     }
-    total, count = len(methods) * len(datasets) * FOLDS, sum(finished.values())
-    lines = [f"{count} of {total} folds are finished."]
-    if count == total:
-        return lines
-    lines += [
+    lines = [
+        _progress(study),
         "",
         "| method | folds | missing | core-hours of the missing folds |",
         "|---|---:|---|---:|",
@@ -110,6 +107,12 @@ def coverage(study: Study) -> list[str]:
         expected = hours and hours * (len(datasets) * FOLDS - done)
         lines.append(row(label(method), done, names, digits(expected)))
     return lines
+
+
+def _progress(study: Study) -> str:
+    datasets, methods = sweep_of(study.name)
+    finished = sum(len(group.results) for group in study.groups.values())
+    return f"{finished} of {len(methods) * len(datasets) * FOLDS} folds are finished."
 
 
 def _mean_hours(study: Study, method: str) -> float | None:
@@ -240,8 +243,10 @@ def summary(study: Study) -> list[str]:
     tables = len(_complete(study, RULE))
     known = [other for other in opponents(study) if len(other.conclusions) == tables]
     lines = [
-        f"Mean differences of {label(RULE)} formulas over {counted(tables, 'table')}. "
-        "A significant difference has a corrected p-value below 0.05.",
+        f"{_progress(study)} [Missing folds](#missing-folds) are listed below.",
+        "",
+        f"Mean differences of {label(RULE)} formulas over {counted(tables, 'table')}, "
+        "significant if the corrected p-value is below 0.05:",
         "",
     ]
     return [*lines, *map(_sentence, sorted(known, key=lambda other: other.mean))]
