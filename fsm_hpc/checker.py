@@ -95,7 +95,9 @@ def read_claim(data: dict[str, Any]) -> Claim:
         require(0 < bound <= MAX_BOUND, NOT_CHECKABLE, f"expected a bound up to {MAX_BOUND}")
         rows = json.dumps([data[key] for key in ("columns", "labels", "weights")])
         digest = hashlib.sha256(rows.encode()).hexdigest()
-        require(data["table"] == digest, REFUTED, "the rows are not those of the stated digest")
+        require(
+            data["table"] == digest, REFUTED, "the digest of the rows differs from the stated one"
+        )
         return Claim(columns, labels, weights, bound, str(data["formula"]), errors)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise NotVerifiedError(NOT_CHECKABLE, f"malformed: {error!r}"[:200]) from error
@@ -126,7 +128,7 @@ _TOKEN = re.compile(
 
 
 def measure(formula: str, claim: Claim) -> tuple[int, int]:
-    """Step 2: size and errors; what is no formula over the claim's propositions refutes it."""
+    """Step 2: size and errors; an invalid formula refutes the claim."""
     chosen: list[Any] = []  # column and threshold indices of each occurrence
     tokens, at = [], 0
     while match := _TOKEN.match(formula, at):
@@ -134,7 +136,7 @@ def measure(formula: str, claim: Claim) -> tuple[int, int]:
         tokens.append(match[6] or f"p{len(chosen) - 1}")
         at = match.end()
     is_whole = not formula[at:].strip() and len({c[0] for c in chosen}) == len({*chosen})
-    require(is_whole, REFUTED, "the formula has foreign symbols, or a column with two thresholds")
+    require(is_whole, REFUTED, "the formula has unknown symbols, or two thresholds for one column")
     columns = [(claim.columns[c], i, j) for c, i, j in chosen]
     truths = [(c.at_least >= i) & (c.at_most <= j) for c, i, j in columns]
     try:  # with names for its propositions it is an expression of Python

@@ -180,7 +180,7 @@ def read(output: Path) -> JobArray:
         raise UnreadableError(f"{path} is not there")
     number = saved.get("format", serialization.FIRST_FORMAT)
     if type(number) is int and serialization.FIRST_FORMAT <= number < FORMAT:
-        raise OlderFormatError(f"{FILE} is {OLDER}; `resume` submits its folds anew")
+        raise OlderFormatError(f"{FILE} is {OLDER}; `resume` submits its folds again")
     content = serialization.without_header(saved, FILE, FORMAT)
     array = serialization.convert(JobArray, content, FILE)
     if array.tasks and sum(array.tasks) != array.count:
@@ -217,7 +217,7 @@ def _read_all(
         except NewerFormatError as error:
             errors.append(NewerFormatError(f"skipped: {path.parent}/{error}"))
         except (UnreadableError, OSError) as error:
-            advice = "its jobs cannot begin, and the folder may be removed"
+            advice = "its jobs cannot start; the folder can be removed"
             errors.append(UnreadableError(f"{path.parent}: {error}; {advice}"))
     return readable, errors
 

@@ -29,7 +29,9 @@ def check_settings(spec: DatasetSpec, errors: ErrorCollector) -> None:
     if spec.decimal not in ("auto", *(sign.value for sign in DecimalSign)):
         errors.add(f"dataset.decimal: expected auto, point or comma, found {spec.decimal!r}")
     if spec.weight is not None and spec.weight in (spec.target, spec.group):
-        errors.add(f"dataset.weight: expected a column of its own, found {spec.weight!r} again")
+        errors.add(
+            f"dataset.weight: expected a column without another use, found {spec.weight!r} again"
+        )
 
 
 def used_columns(raw: RawTable, spec: DatasetSpec, errors: ErrorCollector) -> tuple[str, ...]:
@@ -149,7 +151,7 @@ def complete_rows(
         return rows
     for name in _columns_that_cost_all(raw, missing, spec.target):
         remedy = f"leave it out with {setting('drop', name)}"
-        remedy = "a row without a class teaches nothing" if name == spec.target else remedy
+        remedy = "rows without a class cannot be used" if name == spec.target else remedy
         errors.add(
             f"{raw.path}: column {name!r}: expected values, found {counts[name]} of {raw.rows} "
             f"missing, and no row is complete; {remedy}"
@@ -221,7 +223,7 @@ def labels(
     if len(values) == 1:
         raise target.error(
             f"expected two values in the target, found only {values[0]!r} in all complete rows",
-            "a formula has nothing to tell apart",
+            "a formula needs two classes",
         )
     chosen = {key: getattr(spec, key) for key in ("positive", "negative")}
     for key, value in chosen.items():

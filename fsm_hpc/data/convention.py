@@ -114,7 +114,7 @@ def _contradiction(
     return UserError(
         f"{raw.path}: expected one decimal sign in the whole file, found {' and '.join(found)}; "
         f"{', '.join(readings)}: choose one and list the other columns in dataset.categorical or "
-        "dataset.drop, or write the numbers alike"
+        "dataset.drop, or write all numbers in the same way"
     )
 
 
@@ -123,7 +123,7 @@ def _ambiguity(raw: RawTable, ambiguous: Sequence[DecimalEvidence]) -> UserError
     first = DecimalSign.COMMA if "," in cell else DecimalSign.POINT
     return UserError(
         f"{raw.path}: {_named(ambiguous)}: {cell!r} can be read as {first.normalized(cell)} or "
-        f"{first.other.normalized(cell)}, and nothing in the file tells which; set "
+        f"{first.other.normalized(cell)}, and no other cell of the file decides; set "
         f"dataset.decimal={first.value} for the first, dataset.decimal={first.other.value} for the "
         "second"
     )

@@ -79,7 +79,7 @@ def _as_utf8(
                 return content.removeprefix(codecs.BOM_UTF8), ()
             except UnicodeDecodeError:
                 text = content.decode("cp1252", errors="replace")
-                note = "not UTF-8, so read as Windows-1252; another one: dataset.encoding=NAME"
+                note = "not UTF-8, so read as Windows-1252; otherwise set dataset.encoding=NAME"
                 return text.encode(), (note,)
     try:
         return content.decode(encoding).removeprefix("\ufeff").encode("utf-8", "replace"), ()

@@ -250,7 +250,7 @@ def _choice(table: Dataset, spec: DatasetSpec, known: Mapping[str, RawColumn]) -
     is_chosen = spec.positive is None and spec.negative is None
     if is_chosen and cleaner.rarer_text(known[table.target]) == yes:
         yes = f"{yes} (the rarer class, {int(table.labels.sum())} of {counted(table.rows, 'row')})"
-        no = f"{no}; for the other way round set {assignment('positive', no)}"
+        no = f"{no}; to swap them set {assignment('positive', no)}"
     yield f"target: {table.target} is true where it is {yes}, false where {no}"
 
 

@@ -51,7 +51,7 @@ PYTHON: Wording = {
     "fewer": lambda name: "put its values into fewer groups",
     "missing": lambda name: "make it None",
     "true": lambda name: "make it a column of True and False",
-    "dates": lambda name: "make dates of it, as with pandas.to_datetime",
+    "dates": lambda name: "convert it to dates, for example with pandas.to_datetime",
 }
 
 

@@ -25,7 +25,7 @@ def read_decompressed(read: Callable[[int], bytes], path: Path) -> bytes:
         if len(content) > MOST_BYTES:
             raise UserError(
                 f"{path}: expected at most {MOST_BYTES:,} bytes once decompressed, found more; if "
-                "it is a table and that large, decompress the file yourself"
+                "the table is really that large, decompress the file first"
             )
     return bytes(content)
 
@@ -34,8 +34,8 @@ def check_names(names: Sequence[str], path: Path) -> None:
     """Raise an error for too many columns, or for names that are too long."""
     if len(names) > MOST_COLUMNS:
         raise UserError(
-            f"{path}: expected at most {MOST_COLUMNS:,} columns, found {len(names):,}; keep those "
-            "that matter, or turn the table if its columns are rows"
+            f"{path}: expected at most {MOST_COLUMNS:,} columns, found {len(names):,}; keep the "
+            "relevant ones, or transpose the table if its columns are rows"
         )
     for name in names:
         if len(name) > MOST_NAME:

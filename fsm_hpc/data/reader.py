@@ -31,7 +31,7 @@ _FOREIGN = {  # first bytes of other files -> their format
     b"\x80\x04": "a Python pickle",
     b"\x80\x05": "a Python pickle",
     b"@relation": "ARFF",
-    b"version https://git-lfs": "a Git LFS pointer, not the file that it stands for",
+    b"version https://git-lfs": "a Git LFS pointer instead of the file",
 }
 
 

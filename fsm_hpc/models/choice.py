@@ -43,7 +43,7 @@ def applied(
         return fitted
     rule, problem = fitted.rule, fitted.problem
     if not rule.proved:
-        return _kept(fitted, "the optimum is not proved, so that no slack is known")
+        return _kept(fitted, "the optimum is not proved, so the slack is undefined")
     slack = slack_errors(wanted.slack, problem.rows)
     good = resume(mark, problem, rule.length, rule.errors, slack, means)
     mark.remove(good)
@@ -51,9 +51,9 @@ def applied(
         return _kept(fitted, "the time limit was reached before all alternatives were found")
     chosen = _chosen(good, wanted)
     if chosen is None:
-        return _kept(fitted, "no formula but a constant is within the slack")
+        return _kept(fitted, "only constants are within the slack")
     formula, reason = chosen
-    return _with_formula(fitted, formula, _told(good, formula, wanted, reason))
+    return _with_formula(fitted, formula, _reason_in_words(good, formula, wanted, reason))
 
 
 def _chosen(good: RashomonSet, wanted: FitSettings) -> tuple[Formula, str] | None:
@@ -87,8 +87,8 @@ def _parsed(problem: Problem, wanted: FitSettings) -> Formula:
         raise UserError(f"fit.given: expected a formula, found {wanted.given!r}: {error}") from None
     if not problem.admits(formula):
         raise UserError(
-            f"fit.given: expected a formula over this table, with cuts among its values, found "
-            f"{formula}"
+            f"fit.given: expected a formula over this table, with thresholds among its values, "
+            f"found {formula}"
         )
     return formula
 
@@ -105,18 +105,18 @@ def _given(good: RashomonSet, wanted: FitSettings) -> Formula:
     if errors > most:
         raise UserError(
             f"fit.given: expected at most {most} errors (optimum {good.optimum}, slack "
-            f"{good.slack}), found {errors} of {formula}; a larger fit.slack takes it"
+            f"{good.slack}), found {errors} of {formula}; a larger fit.slack allows it"
         )
     return formula
 
 
-def _told(good: RashomonSet, formula: Formula, wanted: FitSettings, reason: str) -> str:
+def _reason_in_words(good: RashomonSet, formula: Formula, wanted: FitSettings, reason: str) -> str:
     more = good.problem.errors(formula) - good.optimum
     families = counted(len(good.families), "family", "families")
     return (
         f"chosen ({wanted.choose.value}) among {counted(good.count, 'formula')} in {families} "
         f"within {counted(good.slack, 'error')} of the optimum: {reason}; it makes "
-        f"{counted(more, 'error')} more than the optimum; what to expect was measured on optima"
+        f"{counted(more, 'error')} more than the optimum; the reported accuracy is that of optima"
     )
 
 

@@ -26,10 +26,10 @@ _MEANINGS = {
     "recall": "of the rows with {yes} are found",
 }
 _STOPS = {
-    StopReason.EARLY_STOPPING: "longer formulas did worse on rows that they had not seen",
+    StopReason.EARLY_STOPPING: "longer formulas were less accurate on validation rows",
     StopReason.PERFECT: "no formula of any length makes fewer errors",
-    StopReason.EXHAUSTED: "no longer formula could say anything new",
-    StopReason.PLATEAU: "longer formulas did no better on rows that they had not seen",
+    StopReason.EXHAUSTED: "no longer formula is a different function",
+    StopReason.PLATEAU: "longer formulas were not more accurate on validation rows",
     StopReason.MAX_LENGTH: "the largest length was reached ({max_length})",
     StopReason.TIMEOUT: "the time limit was reached",
     StopReason.OUT_OF_MEMORY: "the memory limit was reached",
@@ -208,7 +208,7 @@ def _proof(model: Model, rule: Rule) -> str:
     kind = _kind_of_formula(model, rule)
     if not rule.proved:
         if model.is_chosen:
-            return "chosen among formulas about as good"
+            return "chosen among near-optimal formulas"
         known = bounds_in_words(rule.errors, rule.length, rule.lower_bound, rule.proved_length)
         return f"there may be a better formula{known and f' ({known})'}"
     proof = f"no {kind} makes fewer errors on these rows"

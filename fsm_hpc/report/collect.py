@@ -1,4 +1,4 @@
-"""Read the results of a study: one row per fold, whatever its state."""
+"""Read the results of a study: one row per fold, in any state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Row:
     reason: str = ""
     result: FoldResult | None = None
     lengths: Sequence[Mapping[str, Any]] = ()  # of an unfinished fold: those on disk
-    without_set: str = ""  # why the file of its alternatives is missing or unreadable
+    without_set: str = ""  # why its file of alternatives is missing or invalid
     outdated: int = 0  # number of renamed files of other rows or settings
     verification: Verification | None = None  # of this result, by the independent checker
 
@@ -131,14 +131,14 @@ class FoldGroup:
         return {done.fold: done.measures[measure] for done in self.results}
 
     def gains_over(self, other: FoldGroup, measure: str) -> list[float]:
-        """Points by which it is above the other, for every fold in which both are defined."""
+        """Differences to the other group in points, for folds in which both are defined."""
         theirs = other.shares(measure)
         pairs = [(share, theirs.get(fold)) for fold, share in self.shares(measure).items()]
         gain = METRICS[measure].gain
         return [gain(a, b) for a, b in pairs if a is not None and b is not None]
 
     def mean(self, measure: str) -> float | None:
-        """A measure on average over the folds in which it is defined."""
+        """The mean of a measure over the folds in which it is defined."""
         return mean_of_defined(self.shares(measure).values())
 
     @cached_property
@@ -164,7 +164,7 @@ class Study:
 
     @cached_property
     def groups(self) -> dict[tuple[str, ...], FoldGroup]:
-        """By dataset, method and, unless it is the plain one, variant."""
+        """Groups by dataset, method and variant."""
         groups: dict[tuple[str, ...], list[Row]] = {}
         for row in self.rows:
             groups.setdefault(row.id.place, []).append(row)
@@ -214,7 +214,9 @@ def read(
 ) -> Study:
     """Read these folds; by default, or with `fills_up`, all of each started dataset and method."""
     if not study.root.is_dir():
-        raise UserError(f"there is no study in {study.root}; results_dir= and study= name another")
+        raise UserError(
+            f"there is no study in {study.root}; select one with results_dir= and study="
+        )
     known = fold_files.on_disk(study.root) if folds is None else folds
     statuses, _ = fold_states([ref for ref in known if ref.id.fold != ALL])
     rows = {status.ref.id: _row(status) for status in statuses}

@@ -42,7 +42,7 @@ def result_path(path: Path) -> Path:
 
 
 def load(path: Path) -> FoldResult:
-    """The result with a formula that is in the file, or an error."""
+    """The result in a file; an error if it has no formula."""
     try:
         done = result.read(path, FoldPaths(path.absolute().parent).id)
     except UnreadableError as error:
@@ -50,30 +50,30 @@ def load(path: Path) -> FoldResult:
     if done is None:
         raise UserError(f"{path} does not exist; run `fit`, or the fold, first")
     if done.formula is None:
-        raise UserError(f"{path} is of {done.method}, which has no formula to explain")
+        raise UserError(f"{path} is a result of {done.method}, which has no formula to explain")
     return done
 
 
 def table_of(path: Path, done: FoldResult, overrides: Sequence[str]) -> Dataset:
-    """The table that the formula was learnt from, or an error."""
+    """The table of the fold; an error if its content has changed."""
     config = _config(FoldPaths(path.parent), done, overrides)
     dataset = dataset_module.load(config.dataset, config.data_dir, config.allow_changed_data)
     if dataset.digest != done.settings.get("data"):
-        raise UserError(
-            f"{dataset.path} is not the table that {path} was learnt from: its content differs"
-        )
+        raise UserError(f"{dataset.path} is not the table of {path}: its content differs")
     return dataset
 
 
 def submission_of_model(path: Path) -> Submission | None:
-    """What a model.json was fitted with; None where only the file itself is there."""
+    """The settings of a model.json; None if they are not stored."""
     known = map(arrays.last_submission, ModelPaths(path.parent).folds())
     return next(filter(None, known), None)
 
 
 def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str]) -> Dataset:
-    """The table that a rule was fitted on, or the one that the overrides name;
-    labels are of its class against the others."""
+    """The table of a rule, or the one in the overrides.
+
+    With several classes, the labels are the class of the rule against the others.
+    """
     negative = str(model.otherwise) if len(model.rules) == 1 else "rest"
     submission = submission_of_model(path)
     if not overrides and submission is not None:
@@ -96,16 +96,14 @@ def table_of_model(path: Path, model: Model, rule: Rule, overrides: Sequence[str
 
 
 def _config(paths: FoldPaths, done: FoldResult, overrides: Sequence[str]) -> Config:
-    """Where the table is: as the overrides say, as the fold was submitted, or by its name."""
+    """The config of the table: from the overrides, the submission, or the dataset name."""
     submission = arrays.last_submission(paths)
     if not overrides and submission is not None:
         return submission.config_then
     given = set(map(key_of, overrides))
     is_known = done.dataset in names_in("dataset") and done.dataset != "csv"
     if not is_known and not {"dataset", "dataset.path"} & given:
-        raise UserError(
-            f"{done.dataset} is a table of your own; add dataset.path= and dataset.target="
-        )
+        raise UserError(f"{done.dataset} is your own table; add dataset.path= and dataset.target=")
     name = [] if "dataset" in given else [f"dataset={done.dataset if is_known else 'csv'}"]
     return compose([*name, f"method={done.method}", *overrides])
 
@@ -114,7 +112,7 @@ def _config(paths: FoldPaths, done: FoldResult, overrides: Sequence[str]) -> Con
 
 
 def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
-    """Lines that tell the formula's truth on a row of the fold's table, and why."""
+    """Explain the formula of a fold on a row of its table."""
     _check_row(dataset, row)
     formula = parse(done.formula or "")
     answers = (f"{done.target} = {done.negative}", f"{done.target} = {done.positive}")
@@ -122,14 +120,14 @@ def on_row(done: FoldResult, dataset: Dataset, row: int) -> Iterator[str]:
 
 
 def of_model(path: Path, model: Model, overrides: Sequence[str], row: int) -> Iterator[str]:
-    """The same of a model that was fitted on all rows: the rules up to the first that holds."""
+    """Explain a model on a row: its rules up to the first that holds."""
     for rule in model.rules:
         dataset = table_of_model(path, model, rule, overrides)
         _check_row(dataset, row)
         no = model.otherwise if len(model.rules) == 1 else f"not {rule.prediction}"
         answers = (f"{model.target} = {no}", f"{model.target} = {rule.prediction}")
         is_fitted = dataset.digest == rule.data
-        role = "one of those it was fitted on" if is_fitted else "of another table"
+        role = "fitted" if is_fitted else "other table"
         if len(model.rules) > 1:
             yield f"The rule for {rule.prediction}: {rule.formula}"
         yield from truth_on_row(rule.formula, answers, dataset, row, role)
@@ -148,7 +146,7 @@ def _check_row(dataset: Dataset, row: int) -> None:
 def truth_on_row(
     formula: Formula, answers: tuple[str, str], dataset: Dataset, row: int, role: str
 ) -> Iterator[str]:
-    """Lines that tell a formula's truth on a row, which of its parts decide, and what suffices."""
+    """The truth of a formula on a row, the parts that decide it, and sufficient conditions."""
     explained = _explained(formula, dataset, row)
     answer, label = answers[explained.is_true], answers[bool(dataset.labels[row])]
     truth = word(explained.is_true)
@@ -162,23 +160,25 @@ def _explained(formula: Formula, dataset: Dataset, row: int) -> FormulaExplanati
     known = {column.name for column in dataset.columns}
     absent = [p.column for p in formula.propositions() if not p.is_known_in(known)]
     if absent:
-        raise UserError(f"the rule asks for {absent[0]}, which {dataset.path} does not have")
+        raise UserError(
+            f"the rule needs the column {absent[0]}, which {dataset.path} does not have"
+        )
     table = {column.name: column.values[row : row + 1] for column in dataset.columns}
     facts = partial(_fact, dataset=dataset, row=row)
     return explain_formula(formula, table, dataset.phrases(), facts)
 
 
 def _role(done: FoldResult, dataset: Dataset, row: int) -> str:
-    """What the row was to this fold."""
+    """Whether the fold was fitted on the row."""
     chosen = done.settings
     kind = FoldKind(chosen.get("fold_kind", "kfold"))
     folding = Folding(kind, chosen["folds"], chosen["seed"], chosen["validation_fraction"])
     rows = fold_rows(dataset.labels, dataset.groups, done.fold, folding)
-    return "held out" if np.isin(row, rows.test) else "one of those it was fitted on"
+    return "held out" if np.isin(row, rows.test) else "fitted"
 
 
 def _of_source(name: str, dataset: Dataset) -> Column:
-    """Some category of a column, to say which one a row has."""
+    """A one-hot column of this source."""
     return next(c for c in dataset.columns if c.source == name and not c.is_missing_indicator)
 
 

@@ -1,4 +1,4 @@
-"""Problems and missing folds of a study, which reports show first."""
+"""List problems and missing folds of a study."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def summary(study: Study) -> str:
 
 
 def _proofs(study: Study) -> str:
-    """`; of 210 formulas 156 verified, 54 proved`; nothing where the checker was not run."""
+    """`; of 210 formulas 156 verified, 54 proved`; empty without verified formulas."""
     if not study.proofs[ProofLevel.VERIFIED]:
         return ""
     counts = [f"{study.proofs[p]} {p.value}" for p in reversed(ProofLevel) if study.proofs[p]]
@@ -68,5 +68,5 @@ def _outdated(study: Study) -> Iterator[Finding]:
         if rows:
             files = counted(sum(row.outdated for row in rows), "file")
             where = f"{group.name} {fold_list([row.fold for row in rows])}"
-            text = f"{files} of other rows or settings kept as *.{OUTDATED}-*, to be removed by you"
+            text = f"{files} of other rows or settings renamed to *.{OUTDATED}-*"
             yield Finding(OUTDATED, where, text)

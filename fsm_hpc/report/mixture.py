@@ -16,7 +16,7 @@ _SHARED_BY_METHODS = ("data", "folds", "seed", "validation_fraction")
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """What the folds of one method, or the methods of one dataset, differ in."""
+    """A setting in which the folds of a method, or the methods of a dataset, differ."""
 
     dataset: str
     method: str | None  # None: the methods differ from each other
@@ -37,7 +37,7 @@ class Mixture:
 
 
 def find(study: Study) -> tuple[Mixture, ...]:
-    """Every mixture in a study."""
+    """All mixtures in a study."""
     inside = [m for group in study.groups.values() for m in _in_group(group)]
     return (*inside, *(m for key in study.dataset_variants for m in _in_dataset(study, key)))
 
@@ -60,7 +60,7 @@ def _aspects(done: FoldResult) -> dict[str, Any]:
     """Everything that averaged folds must share."""
     aspects = {name: value for name, value in done.settings.items() if name != "fold"}
     origin = done.provenance
-    if done.formula is None:  # an optimum stays one, but other libraries grow other trees
+    if done.formula is None:  # other versions of libraries give other models
         packages = origin.get("packages") or {}
         aspects |= {name: packages[name] for name in _OF_BASELINES if packages.get(name)}
     return aspects | {
@@ -71,7 +71,7 @@ def _aspects(done: FoldResult) -> dict[str, Any]:
 
 
 def _in_dataset(study: Study, key: DatasetVariant) -> Iterable[Mixture]:
-    """The methods of a dataset are compared in one row, so they need the same folds."""
+    """Settings that compared methods must share, and do not."""
     groups = [g for g in study.groups.values() if g.dataset_variant == key and g.results]
     for name in _SHARED_BY_METHODS:
         methods: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Write folds.csv and lengths.csv: all measurements of a study, for programs."""
+"""Write folds.csv and lengths.csv: all measurements of a study."""
 
 from __future__ import annotations
 

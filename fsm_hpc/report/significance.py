@@ -36,7 +36,7 @@ class Difference:
         return self.mean + self.half_width
 
     def conclusion(self, margin: float = MARGIN) -> str:
-        """What the interval shows: better, worse, not worse, or `open`."""
+        """The conclusion from the interval: better, worse, not worse, or open."""
         if self.low > 0:
             return "better"
         if self.high < 0:
@@ -46,13 +46,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """Two methods over all datasets that have both: Wilcoxon's signed ranks of their means."""
+    """Two methods over all datasets that have both, by Wilcoxon's signed-rank test."""
 
     first: str
     second: str
-    differences: tuple[float, ...]  # a mean for each dataset, in points
+    differences: tuple[float, ...]  # mean difference on each dataset, in points
     p: float
-    adjusted: float  # by Holm, for all pairs that are tested
+    adjusted: float  # p adjusted by Holm for all tested pairs
 
     @property
     def mean(self) -> float:
@@ -75,11 +75,11 @@ class Ranks:
     datasets: int
     p: float  # Friedman: whether any method differs
     critical: float  # Nemenyi: two methods differ where their ranks do by more than this
-    metric: str = "accuracy"  # that they are ranked by
+    metric: str = "accuracy"  # by which they are ranked
 
     @property
-    def alike(self) -> list[tuple[str, ...]]:
-        """The largest sets of neighbours that do not differ significantly."""
+    def not_different(self) -> list[tuple[str, ...]]:
+        """The maximal sets of adjacent methods without a significant difference."""
         runs = [
             tuple(m for m, other in self.ranks[at:] if other - rank <= self.critical)
             for at, (_, rank) in enumerate(self.ranks)
@@ -94,7 +94,7 @@ class Ranks:
 
 
 def differences(study: Study, metric: str) -> list[Difference]:
-    """Every pair of methods on every dataset, where both have two folds in common."""
+    """All pairs of methods with at least two common folds, on every dataset."""
     tested = []
     for key in study.dataset_variants:
         for first, second in combinations(study.methods, 2):
@@ -127,7 +127,7 @@ def _difference(first: FoldGroup, second: FoldGroup, metric: str) -> list[Differ
 
 
 def _test_share(group: FoldGroup) -> float:
-    """Held-out rows for each row that the final model was fitted on."""
+    """The number of held-out rows divided by that of fitted rows."""
     rows = [done.rows for done in group.results]
     return fmean(r["test"] / (r["train"] + r["validation"]) for r in rows)
 
@@ -161,7 +161,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def ranks(study: Study, metric: str) -> Ranks | None:
-    """None where fewer than two datasets have every method, or there are fewer than two methods."""
+    """Average ranks; None without two datasets that have all of at least two methods."""
     import numpy as np
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
@@ -178,7 +178,7 @@ def ranks(study: Study, metric: str) -> Ranks | None:
 
 
 def _means(study: Study, key: DatasetVariant, metric: str) -> list[float] | None:
-    """The mean of every method, without rounding errors; None if one is missing."""
+    """The mean of each method, rounded so that ties stay ties; None if one is missing."""
     means = []
     for method in study.methods:
         group = study.group(key, method)

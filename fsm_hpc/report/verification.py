@@ -31,10 +31,12 @@ from fsm_hpc.system.files import UnreadableError
 
 OUTCOMES = (VERIFIED, *checker.OUTCOMES)  # by exit code of the checker
 LIMIT = (
-    "verify makes claims of the paper's problem only: compute it with scan.claim=true, of `fit` "
-    "fit.claim=true, and run checker.py on the claim.json.gz that this writes"
+    "verify supports the settings of the paper only: run it again with scan.claim=true (`fit`: "
+    "fit.claim=true), and check claim.json.gz with checker.py"
 )
-PATIENCE_S = 20.0  # for a lock of another process; a dead process is noticed earlier
+PATIENCE_S = (
+    20.0  # to wait for the lock of another process; that of a dead process is removed earlier
+)
 # one thread, so that processor seconds are comparable and claims can be checked side by side
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -50,7 +52,7 @@ def verify_file(path: Path, overrides: list[str], budget_s: float) -> dict[str, 
 
 
 def verify_model(path: Path, overrides: list[str], budget_s: float) -> dict[str, Verification]:
-    """Verify every rule of a model.json, by class, and store the outcomes in it and in its card."""
+    """Verify all rules of a model.json; store the outcomes by class in it and in its summary."""
     model = model_file.load(path)
     labels = [str(rule.prediction) for rule in model.rules]
     outcomes = {label: verify_one(path, overrides, budget_s, label) for label in labels}
@@ -78,7 +80,7 @@ def verify_one(
 
 
 def _run_checker(file: Path, budget_s: float) -> tuple[str, str, float]:
-    """Run it as a program of its own; the outcome, its reason, and processor seconds."""
+    """Run the checker as a separate program; outcome, reason and processor seconds."""
     command = [sys.executable, "-I", checker.__file__, str(file), "--budget", str(budget_s)]
     environment = {**os.environ, **_ONE_THREAD}
     before_s = machine.processor_s()
@@ -123,7 +125,7 @@ def open_claims(folds: Iterable[FoldPaths], each_s: float) -> list[FoldPaths]:
 
 
 def outcomes(folds: Iterable[FoldPaths]) -> Counter[str]:
-    """How many proved formulas of these folds have each outcome."""
+    """Number of proved formulas by outcome."""
     stored = [read(paths, done) for paths, done in _proved(folds)]
     return Counter(check.outcome if check else "not checked" for check in stored)
 
@@ -136,7 +138,7 @@ def _verify_fold(paths: FoldPaths, overrides: list[str], budget_s: float) -> str
     try:
         outcome = verify_one(paths.result, overrides, budget_s)
     except UserError as error:
-        return f"{paths.id} is left out: {error}"
+        return f"{paths.id} is skipped: {error}"
     write(paths, outcome)
     return f"{paths.id}: {outcome.outcome} ({outcome.processor_s} s)"
 
@@ -153,12 +155,12 @@ def _proved(folds: Iterable[FoldPaths]) -> Iterator[tuple[FoldPaths, FoldResult]
 
 
 def _cost(done: FoldResult) -> tuple[int, int]:
-    """The sort key of claims: the bound decides most."""
+    """Sort key of claims: the bound, then the number of rows."""
     return done.length_bound or 0, sum(done.rows.values())
 
 
 def _is_open(paths: FoldPaths, done: FoldResult, each_s: float) -> bool:
-    """Whether the checker may decide it within this time."""
+    """Whether the checker may decide the claim within this time."""
     known = read(paths, done)
     if known is None or known.checker != checker.VERSION:
         return True
@@ -167,7 +169,7 @@ def _is_open(paths: FoldPaths, done: FoldResult, each_s: float) -> bool:
 
 @contextmanager
 def _held(paths: FoldPaths, patience_s: float) -> Iterator[bool]:
-    """Lock the folder of a fold; False if another process keeps it locked for this time."""
+    """Lock the folder of a fold; False if it stays locked by another process."""
     with ExitStack() as stack:
         try:
             stack.enter_context(study_lock.held([paths.folder], patience_s))

@@ -1,4 +1,4 @@
-"""Verify a study with several jobs; each takes the next claim that no other checks."""
+"""Verify a study with several jobs, which share the claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fsm_hpc.system import terminal
 from fsm_hpc.system.interrupts import graceful_interrupt
 from fsm_hpc.system.numbers import counted
 
-MARGIN_S = 1800.0  # of a job beyond its budget, as its processor may be shared
+MARGIN_S = 1800.0  # added to the budget, as jobs may share a processor
 POLL_S = 1.0
 
 
@@ -37,7 +37,7 @@ class Budgets(NamedTuple):
 def launch(
     folds: Sequence[FoldPaths], tables: list[str], config: Config, budgets: Budgets
 ) -> int | None:
-    """Submit jobs for undecided claims; the exit code, or None once there are outcomes."""
+    """Submit jobs for undecided claims; the exit code, or None if all have ended."""
     folds = verification.open_claims(folds, budgets.each_s)
     if not folds:
         return None
@@ -81,7 +81,7 @@ def _batch(
 
 
 def _stay(console: Console, folds: Sequence[FoldPaths], scheduler: Scheduler) -> int | None:
-    """Show outcomes until the jobs have ended; Ctrl-C ends them before."""
+    """Show outcomes until the jobs have ended; Ctrl-C stops them."""
     printed = ""
     with graceful_interrupt() as stop:
         while scheduler.is_working() and not stop.wait(POLL_S):

@@ -37,16 +37,24 @@ def _constraint(default: Any, help_: str, legacy: Any) -> Any:
 class Constraints:
     """conf `rule`: constraints on a formula; a name is a column of the table or a category."""
 
-    require: Names = _constraint((), "columns that it depends on", None)
-    forbid: Names = _constraint((), "columns that it does not have", None)
+    require: Names = _constraint((), "columns that the formula depends on", None)
+    forbid: Names = _constraint((), "columns that the formula does not use", None)
     increasing: Names = _constraint(
-        (), "columns whose propositions may only make it true as they become true", None
+        (),
+        "columns whose propositions, when they become true, can only make the formula true",
+        None,
     )
-    decreasing: Names = _constraint((), "columns whose propositions may only make it false", None)
+    decreasing: Names = _constraint(
+        (),
+        "columns whose propositions, when they become true, can only make the formula false",
+        None,
+    )
     min_support: int = _constraint(
-        0, "fitted rows that each proposition holds on, and fails on, at least", 0
+        0, "least number of fitted rows where each proposition holds, and where it fails", 0
     )
-    max_columns: int | None = _constraint(None, "columns of the table that it has at most", None)
+    max_columns: int | None = _constraint(
+        None, "largest number of columns of the table in the formula", None
+    )
 
     def __post_init__(self) -> None:
         for key in LISTS:

@@ -26,10 +26,10 @@ class Objective:
         ObjectiveName.ACCURACY, "what counts as an error", changes=Scope.ALL, legacy="accuracy"
     )
     false_positive: float | None = setting(
-        None, "what it costs to call a false row true", changes=Scope.ALL, legacy=None
+        None, "cost of predicting true for a false row", changes=Scope.ALL, legacy=None
     )
     false_negative: float | None = setting(
-        None, "what it costs to call a true row false", changes=Scope.ALL, legacy=None
+        None, "cost of predicting false for a true row", changes=Scope.ALL, legacy=None
     )
 
     def __post_init__(self) -> None:

@@ -160,9 +160,9 @@ def _nearly(by_side: Sequence[Numbers], counts: Sequence[Counts]) -> tuple[list[
     error = max(moved / sum(totals), sys.float_info.min)  # floats cannot show that it is none
     if error > _TOLERATED or rows >= MOST:
         raise UserError(
-            f"the weights of the rows: expected whole numbers of {MOST:,} in all in each class, or "
-            f"nearly so, found that rounding to such numbers moves {100 * error:.1f} % of all "
-            "weight; take weights that differ less, or round ones"
+            f"the weights of the rows: expected whole numbers with a sum of at most {MOST:,} in "
+            f"each class, found weights of which rounding moves {100 * error:.1f} %; use weights "
+            "that differ less"
         )
     return whole, error
 

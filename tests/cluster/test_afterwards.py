@@ -38,7 +38,7 @@ def scripts() -> list[str]:
 
 def test_a_dependent_job_collects(site: FakeSlurm, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*WORDS, "--after=collect,report", "-m"]) == 0
-    assert "job 1001 waits for them: collect, then report" in capsys.readouterr().out
+    assert "job 1001 runs after them: collect, then report" in capsys.readouterr().out
     assert len(site.jobs) == 2
     last = scripts()[-1]
     assert "--dependency=afterany:1000" in last

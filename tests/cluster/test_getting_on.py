@@ -87,7 +87,7 @@ def test_the_doctor_shows_progress_while_the_node_compiles(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(doctor, "PROGRESS_S", 0.0)
-    texts = iter(["compiling the solver", "waiting for another process, which compiles", ""])
+    texts = iter(["compiling the solver", "waiting for another process that compiles", ""])
     seen = probe.Seen("node", "3.12", "code", 8, 8, can_requeue=True)
 
     def is_ready(seen: probe.Seen) -> bool:

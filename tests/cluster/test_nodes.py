@@ -154,4 +154,4 @@ def test_a_killed_helper_is_recorded_in_the_result_and_shown(
     capsys.readouterr()
     assert run_command("status", "--json") == 0
     (shown,) = json.loads(capsys.readouterr().out)
-    assert shown["warnings"] == ["1 helper lost; the search continued without"]
+    assert shown["warnings"] == ["1 helper lost; the search continued without them"]

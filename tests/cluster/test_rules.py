@@ -203,7 +203,7 @@ def test_a_rule_that_timed_out_is_resumed_with_a_larger_budget_only(
     assert run_command(*fit) == 0
     said = capsys.readouterr().out
     assert "0 submitted" in said
-    assert "a larger fit.budget_h goes on" in " ".join(said.split())
+    assert "a larger fit.budget_h continues it" in " ".join(said.split())
     assert run_command("resume", "--dry-run", out) == 0
     assert "nothing to submit" in capsys.readouterr().out
     assert run_command("resume", "--dry-run", out, "fit.budget_h=0.1") == 0

@@ -145,7 +145,7 @@ def test_jobs_that_come_after_they_were_given_up_are_cancelled(
     slurm.says(sbatch="ok")
     capsys.readouterr()
     assert main([*WORDS, "-m"]) == 0
-    assert "job 7 came late" in capsys.readouterr().out
+    assert "job 7 appeared although its submission had been refused" in capsys.readouterr().out
     assert ["7"] in slurm.calls("scancel")
     assert [one["job_id"] for one in folds(tmp_path).values()] == ["1001_0", "1001_1"]
 
@@ -178,7 +178,7 @@ def test_jobs_of_a_command_that_was_ended_are_adopted_by_the_next(
     assert states(capsys) == ["unknown", "unknown"]
     slurm.says(sbatch="ok")
     assert main([*WORDS, "-m"]) == 0
-    assert "its folds have it now" in capsys.readouterr().out
+    assert "was found and is used for its folds" in capsys.readouterr().out
     assert [one["job_id"] for one in folds(tmp_path).values()] == ["1000_0", "1000_1"]
     assert len(slurm.jobs) == 1
 

@@ -69,7 +69,7 @@ def test_the_consensus_agrees_most_with_all_members(
     agreement = (answers[:, None] == answers[None]).mean(axis=(1, 2))
     mine = (answers == model.formula.evaluate(table)).mean()
     assert mine == pytest.approx(agreement.max())
-    assert model.proved or "chosen among formulas about as good" in page(model)
+    assert model.proved or "chosen among near-optimal formulas" in page(model)
     assert f"on {100 * mine:.1f} % of their answers" in str(model.notes[-1])
 
 

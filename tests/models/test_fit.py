@@ -321,7 +321,7 @@ def test_unknown_categories_and_gaps_are_told_once() -> None:
     assert chosen.tolist() == [0, 0, 0]
     assert reading.missing.tolist() == [False, True, False]
     assert len(reading.notes) == 2
-    assert "'smith' was not there when the rule was fitted" in " ".join(reading.notes)
+    assert "'smith' did not occur in the fitted rows" in " ".join(reading.notes)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"kind": "fsm_hpc model", "format": 1}', "\0"])

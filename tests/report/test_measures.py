@@ -148,7 +148,7 @@ def test_an_accuracy_that_does_not_beat_the_majority_says_so_though_it_is_bold(
     table = table_of(study, ReportOptions())
     cells = table.lines[0].cells
     assert table.best(table.lines[0]) == {1}
-    note = "does not beat always saying the more frequent class (76.9)"
+    note = "does not beat always predicting the more frequent class (76.9)"
     assert [cell.note for cell in cells[1:]] == [note, note]
 
 
@@ -227,7 +227,7 @@ def test_the_page_starts_with_the_rules_in_words_and_their_figures(tmp_path: Pat
 def test_a_rule_that_is_no_better_than_the_majority_says_so(tmp_path: Path) -> None:
     page = render(collect.read(study_of(tmp_path, SAYS_NO)), ReportOptions())
     rules = page[page.index('id="rules"') : page.index('id="problems"')]
-    assert "does not beat always saying the more frequent class (76.9)" in rules
+    assert "does not beat always predicting the more frequent class (76.9)" in rules
     assert "over 1 of 10 folds" in rules
 
 

@@ -105,7 +105,7 @@ def test_the_critical_difference_is_nemenyis(large: Study) -> None:
 
 def test_neighbours_within_the_critical_difference_are_joined_once() -> None:
     found = Ranks((("a", 1.0), ("b", 1.8), ("c", 2.4), ("d", 4.8)), 9, 0.01, 1.0)
-    assert found.alike == [("a", "b"), ("b", "c")]
+    assert found.not_different == [("a", "b"), ("b", "c")]
 
 
 def test_a_dataset_without_one_of_the_methods_has_no_rank(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_verify_says_what_to_do_with_a_fold_of_other_settings(
     result.write_text(json.dumps(saved))
     assert main(["verify", str(result)]) == 2
     told = capsys.readouterr().err
-    assert "was fitted with objective=balanced; verify makes claims" in told
+    assert "objective=balanced; verify supports the settings of the paper only" in told
     assert "scan.claim=true" in told
 
 

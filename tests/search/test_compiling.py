@@ -26,7 +26,7 @@ PACKAGE = Path(fsm_hpc.__file__).parent
 def test_a_cache_outside_of_the_installation_is_named(tmp_path: Path) -> None:
     inside = Path(boxes.__file__).parent / "__pycache__" / ".compiled-1"
     assert compiling._place(inside) == ""
-    assert compiling._place(tmp_path / ".compiled-1") == f"; kept in {tmp_path}"
+    assert compiling._place(tmp_path / ".compiled-1") == f"; cached in {tmp_path}"
     assert "every process" in compiling._place(None)
 
 
@@ -58,8 +58,8 @@ def test_who_waits_for_another_process_that_compiles_says_so(
 
         with compiling._alone(marker, tell):
             pass
-    assert said[0] == "waiting for another process, which compiles"
-    assert said[1].startswith("waiting for another process, which compiles: ")
+    assert said[0] == "waiting for another process that compiles"
+    assert said[1].startswith("waiting for another process that compiles: ")
     assert said[1].endswith(" s so far")
 
 

@@ -73,7 +73,7 @@ def test_what_cannot_be_kept_is_told_and_not_called_ready(source: Path, tmp_path
     stage = compiling.Stage("a kernel", more, lambda: more(1))
     compiling._make_ready(stage, said.append)
     assert more(1) == 2
-    assert f"{source.parent / '__pycache__'}: it cannot be kept here" in said[-1]
+    assert f"{source.parent / '__pycache__'}: the cache is not writable" in said[-1]
     assert not list(tmp_path.rglob(".compiled-*"))
 
 

@@ -36,7 +36,7 @@ class Foreground(Supervisor):
         end = self.run()
         fold_id = self.submission.config_then.id
         if end is AttemptEnd.SUPERSEDED:
-            raise UserError(f"another run has taken {fold_id} over; `status` shows it")
+            raise UserError(f"another run has taken over {fold_id}; `status` shows it")
         return result.load(self.paths.result, fold_id) if end is AttemptEnd.FINISHED else None
 
     def config_here(self) -> Config:

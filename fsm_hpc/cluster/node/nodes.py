@@ -158,7 +158,7 @@ class Losses:
         lost = 0 if self._helpers is None else self._helpers.lost
         if lost > self._known:
             self._known = lost
-            self._warn(f"{counted(lost, 'helper')} lost; the search continued without")
+            self._warn(f"{counted(lost, 'helper')} lost; the search continued without them")
 
 
 def help_job(folder: Path, config: Config) -> None:

@@ -49,7 +49,7 @@ NOTHING = Afterwards()
 def here(follow_up: Afterwards, decisions: Sequence[Decision]) -> int:
     """Do it in this process, where the folds ran here."""
     if follow_up.mail_user:
-        print(f"--notify: a scheduler sends mail; a run here sends none to {follow_up.mail_user}")
+        print(f"--notify: no mail is sent to {follow_up.mail_user}, as only schedulers send mail")
     return afterwards.work(follow_up.commands, _studies(decisions), follow_up.shell)
 
 
@@ -65,8 +65,8 @@ def send(follow_up: Afterwards, config: Config, decisions: Sequence[Decision]) -
         return schedulers.of(config).submit(batch, partial(study_lock.ensure_held, study))
     except UnclearError as error:
         raise UserError(
-            f"the jobs are submitted, but not the one of --after and --notify: {error}; "
-            "`collect` works at any moment"
+            f"the jobs are submitted, except that of --after and --notify: {error}; "
+            "`collect` works at any time"
         ) from None
 
 

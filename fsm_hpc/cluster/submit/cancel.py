@@ -33,16 +33,18 @@ def cancel(folds: Sequence[FoldRef], yes: bool) -> int:
             console.print("nothing is queued or running")
             return 0
         if not yes:
-            console.print(f"{counted(len(live), 'fold')} would be cancelled; -y does it")
+            console.print(f"{counted(len(live), 'fold')} would be cancelled; add -y to cancel them")
             return 0
         for study in studies:
             study_lock.ensure_held(study)
         not_cancelled = _cancel_all(live)
     ended = len(live) - len(not_cancelled)
-    console.print(f"{ended} cancelled; `resume` goes on with them")
+    console.print(f"{ended} cancelled; `resume` continues them")
     for reason in dict.fromkeys(not_cancelled.values()):
         which = [name for name, text in not_cancelled.items() if text == reason]
-        console.print(f"{len(which)} not: {', '.join(which[:10])}: {reason}", soft_wrap=True)
+        console.print(
+            f"not cancelled: {len(which)} ({', '.join(which[:10])}): {reason}", soft_wrap=True
+        )
     return 1 if not_cancelled else 0
 
 
@@ -80,7 +82,7 @@ def _cancel_all(live: Sequence[FoldStatus]) -> dict[str, str]:
         elif (job := status.files.job) is not None:
             jobs.setdefault(submission.kind, {})[job.id] = job
         if error := failed.get(status.ref.paths):
-            not_cancelled[str(status.ref.id)] = f"the mark cannot be written: {error}"
+            not_cancelled[str(status.ref.id)] = f"the cancellation cannot be recorded: {error}"
     needed = _jobs_of_other_folds(live)
     for kind, records in jobs.items():
         ended = [record for job_id, record in records.items() if job_id not in needed]

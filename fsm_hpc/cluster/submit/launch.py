@@ -64,14 +64,14 @@ def launch(configs: Sequence[Config], options: Options, stays: bool = False) -> 
         _submit(console, decisions)
         if options.afterwards and not scheduler.ends_with_command:
             job_id = afterwards.send(options.afterwards, configs[0], decisions)
-            console.print(f"job {job_id} waits for them: {options.afterwards}")
+            console.print(f"job {job_id} runs after them: {options.afterwards}")
     if scheduler.ends_with_command:
         return _run_here(console, decisions, scheduler, options.afterwards)
     if not options.wait:
         if any(decision.is_submitted for decision in decisions):
             out = configs[0].out if configs[0].fold == ALL else None
             which = f"out={out}" if out else "(with the same overrides)"
-            console.print(f"see them: python -m fsm_hpc status -w {which}", soft_wrap=True)
+            console.print(f"watch them: python -m fsm_hpc status -w {which}", soft_wrap=True)
         return 0
     return stay(console, [decision.ref for decision in decisions], scheduler)
 
@@ -81,7 +81,7 @@ def _run_here(
 ) -> int:
     """Stay until the jobs of this command have ended; a signal ends them before."""
     if scheduler.is_working():
-        console.print("Ctrl-C saves the folds, and the same command goes on with them")
+        console.print("Ctrl-C saves the folds; the same command continues them")
     with _stop_requests() as stop:
         with watch.SweepProgress(console, [d.ref for d in decisions if d.is_submitted]) as progress:
             while scheduler.is_working() and not stop:
@@ -99,7 +99,7 @@ def _run_here(
 
 @contextmanager
 def _stop_requests() -> Iterator[list[int]]:
-    """A list that is no longer empty once somebody has asked to stop."""
+    """The signals to stop that have arrived."""
     signals: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -135,7 +135,7 @@ def stay(console: Console, folds: Sequence[FoldRef], scheduler: Scheduler) -> in
                 idle_since = None if live else idle_since or time.monotonic()
                 time.sleep(LOOK_S / 4)
     except KeyboardInterrupt:
-        console.print("left; the jobs go on, and the same command takes it up again")
+        console.print("the display has ended; the jobs continue")
     statuses, _ = fold_states(folds)
     show.folds(console, statuses)
     return check_code(statuses)

@@ -143,10 +143,10 @@ def _by_state(config: Config, status: FoldStatus) -> Decision:
 
 def _advice(status: FoldStatus) -> str:
     if status.state is FoldState.OUT_OF_MEMORY:
-        return "more cluster.mem_gb goes on"
+        return "a larger cluster.mem_gb continues it"
     if status.ref.id.fold == ALL:
-        return "a larger fit.budget_h goes on"
-    return "a larger scan.budget_h or final.budget_h goes on"
+        return "a larger fit.budget_h continues it"
+    return "a larger scan.budget_h or final.budget_h continues it"
 
 
 def _other_settings(config: Config, status: FoldStatus) -> str:

@@ -177,9 +177,9 @@ def _job_of(array: JobArray, scheduler: Scheduler, looks: int) -> str | None:
         job_ids = scheduler.find([array.name])
         if job_ids is None:
             raise UserError(
-                f"{scheduler.title} gave no clear answer, and no list of its jobs either: whether "
-                f"it has the {array.count} jobs named {array.name} is open; the next "
-                "command finds out, and goes on with them or submits them"
+                f"{scheduler.title} gave no clear answer and no list of its jobs, so it is unknown "
+                f"whether it has the {array.count} jobs named {array.name}; the next command "
+                "checks this and submits them if they are missing"
             )
         if array.name in job_ids:
             return job_ids[array.name]
@@ -233,18 +233,18 @@ def _settle(array: JobArray, members: Sequence[Member]) -> str:
     earlier = arrays.records(array.study, before=array.first.generation).submissions
     if array.state is ArrayState.SENT and array.job_id is not None:
         _confirm(array, members, array.job_id, earlier)
-        return f"job {array.job_id} was sent by a command that was ended: its folds have it now"
+        return f"job {array.job_id} of an interrupted command was found and is used for its folds"
     job_ids = scheduler.find([array.name])
     job_id = (job_ids or {}).get(array.name)
     if is_withdrawn and job_id is None:
         return ""
     if job_ids is None:
-        return f"whether {scheduler.title} has the jobs named {array.name} is open: no answer"
+        return f"it is unknown whether {scheduler.title} has the jobs named {array.name}: no answer"
     if job_id is None:
         arrays.with_state(array, ArrayState.WITHDRAWN)
         return f"{array.count} jobs named {array.name} never reached {scheduler.title}"
     if is_withdrawn:
         scheduler.cancel([JobRecord(job_id)])
-        return f"job {job_id} came late, after it was said to be refused: cancelled"
+        return f"job {job_id} appeared although its submission had been refused; it was cancelled"
     _confirm(array, members, job_id, earlier)
-    return f"job {job_id} had been sent without an answer: its folds have it now"
+    return f"job {job_id} of an unconfirmed submission was found and is used for its folds"

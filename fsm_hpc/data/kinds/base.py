@@ -145,7 +145,7 @@ class Reading:
     def note_unknown(self, name: str, values: Sequence[str], meaning: str) -> None:
         if values:
             self.notes.append(
-                f"column {name!r}: {_shown(values)} was not there when the rule was fitted, and "
+                f"column {name!r}: {_shown(values)} did not occur in the fitted rows and "
                 f"counts as {meaning}"
             )
 

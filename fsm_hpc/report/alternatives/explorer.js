@@ -61,26 +61,26 @@
     });
     at = Math.max(0, order.indexOf(chosen ? data.families.indexOf(chosen.family) : 0));
     $("shown").textContent = `${order.length.toLocaleString("en")} of ${data.families.length.toLocaleString("en")} families`
-      + (only === null ? "" : `, of those that use ${only}`) + (order.length || !data.families.length ? "" : "; none is as these filters ask");
+      + (only === null ? "" : `, of those that use ${only}`) + (order.length || !data.families.length ? "" : "; no family matches these filters");
     $("space").style.height = `${order.length * ROW}px`;
     draw();
   }
   function draw() {
     const list = $("list"), first = Math.max(0, Math.floor(list.scrollTop / ROW) - MARGIN);
     const last = Math.min(order.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + MARGIN);
-    const made = document.createDocumentFragment();
+    const fragment = document.createDocumentFragment();
     for (let place = first; place < last; place++) {
       const n = order[place], f = data.families[n], row = document.createElement("div");
       row.className = "row" + (other && other.family === f ? " other" : "");
       row.id = `family-${n}`; row.style.top = `${place * ROW}px`; row.dataset.place = place;
       row.setAttribute("role", "option"); row.setAttribute("aria-setsize", order.length); row.setAttribute("aria-posinset", place + 1);
       row.setAttribute("aria-selected", String(Boolean(chosen && chosen.family === f)));
-      for (const said of [f.errors, f.size, f.count.toLocaleString("en"), f.held === null ? "" : `${(100 * f.held).toFixed(1)} %`, f.formula]) {
-        const cell = document.createElement("span"); cell.textContent = said; cell.title = said; row.append(cell);
+      for (const text of [f.errors, f.size, f.count.toLocaleString("en"), f.held === null ? "" : `${(100 * f.held).toFixed(1)} %`, f.formula]) {
+        const cell = document.createElement("span"); cell.textContent = text; cell.title = text; row.append(cell);
       }
-      made.append(row);
+      fragment.append(row);
     }
-    $("space").replaceChildren(made);
+    $("space").replaceChildren(fragment);
   }
   function choose(place) {
     if (!order.length) return;
@@ -162,7 +162,7 @@
     }
   }
 
-  // ---------------------------------------------------------------- what is shown of the chosen one
+  // ---------------------------------------------------------------- details of the chosen family
   function show() {
     const truth = truthOf(chosen), errors = errorsOf(truth), within = errors <= data.optimum + data.slack;
     $("formula").textContent = shownText(chosen);
@@ -190,8 +190,8 @@
     }), data.answers[data.labels[r]], truth[r] ? "yes" : "no", theirs[r] ? "yes" : "no", `${(100 * data.yes[r] / Math.max(1, data.count)).toFixed(0)} %`], "td");
   }
 
-  // ---------------------------------------------------------------- taking one away
-  function sqlNumber(said) { return said.includes(".") && !said.includes("e") && said.length > 15 ? `${said}e0` : said; }
+  // ---------------------------------------------------------------- export
+  function sqlNumber(text) { return text.includes(".") && !text.includes("e") && text.length > 15 ? `${text}e0` : text; }
   function sql() {
     const atom = (v) => {
       const column = data.columns[chosen.family.columns[v]], [low, high] = chosen.cuts[v];
@@ -206,7 +206,7 @@
   function model() {
     const truth = truthOf(chosen), count = [[0, 0], [0, 0]];
     for (let r = 0; r < rows; r++) count[truth[r]][data.labels[r]] += 1;
-    const share = (said) => count[said][0] + count[said][1] ? count[said][said] / (count[said][0] + count[said][1]) : 0.5;
+    const share = (answer) => count[answer][0] + count[answer][1] ? count[answer][answer] / (count[answer][0] + count[answer][1]) : 0.5;
     const needed = new Set(chosen.family.columns.map((c) => data.sources[data.columns[c].name]));
     const { words, ...kept } = data.model, { latex, words: condition, ...rule } = kept.rules[0];
     const errors = errorsOf(truth), formula = shownText(chosen), proved = errors === data.optimum;
@@ -222,14 +222,14 @@
     return `Predict ${data.answers[1]} when ${shownText(chosen)}; otherwise ${data.answers[0]}.\n${plural(errorsOf(truthOf(chosen)), "error")} on ${rows} rows.`;
   }
   function give(kind) {
-    const said = exported(kind), shown = $("exported"), link = document.createElement("a");
-    shown.textContent = said; shown.hidden = false;
-    link.href = URL.createObjectURL(new Blob([said], { type: kind === "model" ? "application/json" : "text/plain" }));
+    const content = exported(kind), shown = $("exported"), link = document.createElement("a");
+    shown.textContent = content; shown.hidden = false;
+    link.href = URL.createObjectURL(new Blob([content], { type: kind === "model" ? "application/json" : "text/plain" }));
     link.download = { model: "model.json", sql: "rule.sql", text: "rule.txt" }[kind];
     link.click(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
-  // ---------------------------------------------------------------- hands
+  // ---------------------------------------------------------------- events
   function compare() { if (!chosen) return; other = { family: chosen.family, cuts: chosen.cuts.map((c) => [...c]) }; show(); draw(); }
   $("filter").form.addEventListener("submit", (event) => event.preventDefault());
   $("list").addEventListener("scroll", draw);

@@ -24,20 +24,20 @@ def optimum_of(rule: FittedRule, bound: int, limits: ResourceLimits) -> int:
     if bound == rule.bound and rule.proved and rule.errors != errors:
         raise UserError(
             f"{rule.path} makes {rule.errors} errors, the optimum of bound {bound} makes "
-            f"{errors}: it was fitted for another objective than fewest errors, for which "
-            "alternatives are not defined"
+            f"{errors}: it was fitted for another objective; "
+            "alternatives are defined for the number of errors only"
         )
     return errors
 
 
 def state_path(rule: FittedRule) -> Path:
-    """The file of an interrupted search, beside the rule."""
+    """The file of an interrupted search, in the folder of the rule."""
     of_class = "" if rule.label is None else f".{quote(rule.label, safe='')}"
     return rule.path.with_name(f".{rule.path.stem}{of_class}.alternatives.json")
 
 
 def checkpoint_of(rule: FittedRule, say: Callable[[str], None] = lambda text: None) -> Checkpoint:
-    """The checkpoint beside the rule; without write access every search starts again."""
+    """The checkpoint in the folder of the rule; without write access a search starts again."""
     return Checkpoint(state_path(rule), say=say, is_vital=False)
 
 

@@ -1,4 +1,4 @@
-"""The explorer: one self-contained page that sorts, changes and compares near-optimal rules."""
+"""Write the explorer: an HTML page to sort, change and compare near-optimal rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fsm_hpc.system.numbers import percent
 from fsm_hpc.system.pages import content_security_policy, templates
 
 _FOLDER = Path(__file__).parent
-MOST_FAMILIES = 20_000  # on a page; --json and --csv have all
+MOST_FAMILIES = 20_000  # on a page; --json and --csv contain all
 _LOW, _HIGH = 4242001.0, 4242002.0  # placeholders for thresholds, replaced by the page
 
 
@@ -122,7 +122,7 @@ def _model(rule: FittedRule, used: set[str]) -> Model:
     one = Rule(rule.formula, yes, rule.bound, rule.errors, False, covered.precision or 0.0)
     labels = rule.problem.labels.astype(np.int64)
     sources = rule.dataset.schemas_of(used | _columns_of(rule))
-    note = Note.of(NoteKind.CHOSEN, text="chosen among the alternatives of a rule, by hand")
+    note = Note.of(NoteKind.CHOSEN, text="chosen by hand among the alternatives of a rule")
     fitted = [ClassRule(one, rule.problem, (note,))]
     settings = {"data": rule.dataset.digest}
     model = combine.build(rule.target, (no, yes), labels, fitted, sources, settings=settings)

@@ -1,4 +1,4 @@
-"""A rule, or a fold's formula, with the rows that it was fitted on."""
+"""Read a rule, or the formula of a fold, with its fitted rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ from fsm_hpc.study import fingerprint
 from fsm_hpc.study.config_folders import names_in
 from fsm_hpc.study.override_syntax import quoted
 
-OWN = ("cuts", "language", "objective", "dataset.weight", "rule.")  # settings that the paper lacks
-COUNTED = "alternatives are counted for the paper's problem only: fit it again without that"
+OWN = (
+    "cuts",
+    "language",
+    "objective",
+    "dataset.weight",
+    "rule.",
+)  # settings that are not in the paper
+COUNTED = "alternatives support the settings of the paper only; fit it again without this one"
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ def read_rule(
 ) -> FittedRule:
     """Read model.json or result.json, with its table by the overrides or as recorded.
 
-    `label` selects the class if there are more than two; `limit` is the message for settings
-    other than the paper's.
+    `label` selects the class if there are more than two. `limit` is the message for settings that
+    are not in the paper.
     """
     path = explain.result_path(named)
     if model_file.is_model(path):
@@ -121,9 +127,9 @@ def _of_fold(path: Path, overrides: Sequence[str], limit: str) -> FittedRule:
     kind = FoldKind(chosen.get("fold_kind", "kfold"))
     folding = Folding(kind, chosen["folds"], chosen["seed"], chosen["validation_fraction"])
     rows = fold_rows(dataset.labels, dataset.groups, done.fold, folding)
-    whole = Problem.build(dataset.columns, dataset.labels, Method(done.method))
+    all_rows = Problem.build(dataset.columns, dataset.labels, Method(done.method))
     formula = parse(done.formula or "")
-    fitted = whole.on(rows.fitted)
+    fitted = all_rows.on(rows.fitted)
     return FittedRule(
         path,
         formula,
@@ -133,7 +139,7 @@ def _of_fold(path: Path, overrides: Sequence[str], limit: str) -> FittedRule:
         dataset,
         fitted,
         rows.fitted.tolist(),
-        whole.on(np.sort(rows.test)),
+        all_rows.on(np.sort(rows.test)),
         done.target,
         (done.negative, done.positive),
         fingerprint=done.fingerprint,
@@ -141,7 +147,7 @@ def _of_fold(path: Path, overrides: Sequence[str], limit: str) -> FittedRule:
 
 
 def _refuse_own_settings(path: Path, settings: dict[str, object], limit: str) -> None:
-    """Reject rules that were fitted with settings other than the paper's."""
+    """Reject rules with settings that are not in the paper."""
     keys = {name: key for name, key in fingerprint.KEYS.items() if key.startswith(OWN)}
     for name, key in keys.items():
         plain = fingerprint.LEGACY_DEFAULTS[key]

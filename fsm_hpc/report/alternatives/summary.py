@@ -27,7 +27,7 @@ from fsm_hpc.search.solvers.names import SolverName
 from fsm_hpc.system import cells
 from fsm_hpc.system.numbers import counted, percent
 
-SHOWN = 20  # families and columns in a terminal; files have all
+SHOWN = 20  # families and columns in a terminal; files contain all
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class AlternativesSummary:
         }
 
     def held_out(self, family: Family) -> float | None:
-        """The accuracy of a family's best member on rows that nothing was fitted on."""
+        """The accuracy of the best member of a family on held-out rows."""
         test = self.rule.held_out
         return None if test is None or not test.rows else test.accuracy(family.formula)
 
@@ -80,11 +80,8 @@ def summarize(
     )
 
 
-# ------------------------------------------------------------------------------------ for people
-
-
 def lines(summary: AlternativesSummary) -> Iterator[str]:
-    """The set, its first families, and its properties."""
+    """The summary as text: the set, its first families, and its properties."""
     rashomon = summary.rashomon
     families = counted(len(rashomon.families), "family", "families")
     yield (
@@ -98,20 +95,20 @@ def lines(summary: AlternativesSummary) -> Iterator[str]:
     rows = summary.rule.problem.rows
     yield (
         f"ambiguity {percent(summary.ambiguous / rows)}: {counted(summary.ambiguous, 'row')} "
-        f"of {rows} that some alternative answers otherwise"
+        f"of {rows} for which an alternative predicts another class"
     )
     if summary.differing is not None and summary.differing[0]:
         count, formula = summary.differing
         yield (
-            f"discrepancy {percent(count / rows)}: {counted(count, 'row')} on which one "
-            f"alternative differs most, {formula}"
+            f"discrepancy {percent(count / rows)}: {counted(count, 'row')} with another "
+            f"prediction by one alternative, {formula}"
         )
     yield from _columns(summary)
     for one in summary.free:
         end = "" if one.end == "cut" else f" ({one.end} end)"
         yield (
-            f"{one.column}{end} may be cut from {number(one.least)} to {number(one.greatest)} "
-            "at no loss"
+            f"{one.column}{end} can have thresholds from {number(one.least)} to "
+            f"{number(one.greatest)} without more errors"
         )
 
 
@@ -158,7 +155,7 @@ def _columns(summary: AlternativesSummary) -> Iterator[str]:
         return
     yield ""
     width = max(len("column"), *(len(one.column) for one in shown))
-    yield f"{'column':{width}}  {'price':>6}  {'families':>8}   (price: errors more without it)"
+    yield f"{'column':{width}}  {'price':>6}  {'families':>8}   (price: more errors without it)"
     for one in shown:
         price = "?" if one.price is None else str(one.price)
         yield f"{one.column:{width}}  {price:>6}  {percent(one.share):>8}"

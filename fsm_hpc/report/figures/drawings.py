@@ -1,4 +1,4 @@
-"""Draw the figures of a study: one function, one figure."""
+"""Draw the figures of a study, one function for each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = "#777777"
 
 
 def accuracy(study: Study, with_paper: bool = False, metric: str = "accuracy") -> Any:
-    """The paper's grouped bars: a mean measure with its deviation, dataset by dataset."""
+    """Grouped bars as in the paper: mean and deviation of a measure for each dataset."""
     methods, datasets = study.methods, study.dataset_variants
     thickness = 0.8 / len(methods)
     figure, axes = _axes(6.4, 1.2 + 0.17 * (len(methods) + 1) * len(datasets))
@@ -41,8 +41,8 @@ def accuracy(study: Study, with_paper: bool = False, metric: str = "accuracy") -
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
     text = f"test {words_of(metric)} ({_unit(metric)}), mean and standard deviation over folds"
-    is_whole = study.counts[FoldState.DONE] == len(study.rows)
-    hint = "" if is_whole else "\n* some folds are missing, unproved or timed out"
+    is_complete = study.counts[FoldState.DONE] == len(study.rows)
+    hint = "" if is_complete else "\n* some folds are missing, unproved or timed out"
     axes.set_xlabel(text + hint)
     axes.grid(visible=False, axis="y")
     figure.legend(loc="outside upper center", ncols=3)
@@ -50,7 +50,7 @@ def accuracy(study: Study, with_paper: bool = False, metric: str = "accuracy") -
 
 
 def words_of(metric: str) -> str:
-    """A measure as axes name it."""
+    """The name of a measure on an axis."""
     return METRICS[metric].label
 
 
@@ -59,11 +59,11 @@ def _unit(metric: str) -> str:
     return "%" if unit == "percent" else unit
 
 
-Positions = Sequence[tuple[float, FoldGroup]]  # of the groups of one method along an axis
+Positions = Sequence[tuple[float, FoldGroup]]  # positions of the groups of one method on an axis
 
 
 def positions_of(study: Study, step: float, metric: str = "accuracy") -> dict[str, Positions]:
-    """By method: the groups of a dataset, a step apart, are centred on its label."""
+    """Positions by method; the groups of a dataset are centred on its label."""
     positions: dict[str, list[tuple[float, FoldGroup]]] = {method: [] for method in study.methods}
     for row, key in enumerate(study.dataset_variants):
         groups = [study.group(key, method) for method in study.methods]
@@ -100,8 +100,8 @@ def _bars(
 
 
 def _print_value(axes: Any, position: float, value: tuple[float, float], group: FoldGroup) -> None:
-    is_whole = group.counts[FoldState.DONE] == len(group.rows)
-    text = f"{value[0]:.1f} ± {value[1]:.1f}" + ("  " if is_whole else " *")
+    is_complete = group.counts[FoldState.DONE] == len(group.rows)
+    text = f"{value[0]:.1f} ± {value[1]:.1f}" + ("  " if is_complete else " *")
     axes.text(116, position, text, va="center", ha="right", fontsize=6.5)
 
 
@@ -124,14 +124,14 @@ def _paper_marks(axes: Any, positions: Mapping[str, Positions]) -> None:
 
 
 def accuracy_against_size(study: Study, metric: str = "accuracy") -> Any:
-    """Every fold: the size of its model, and its measure."""
+    """The measure of every fold against the size of its model."""
     figure, axes = _axes(6.4, 4.4)
     shapes = dict(zip(study.dataset_variants, cycle(SHAPES), strict=False))
     for number, method in enumerate(study.methods):
-        apart = 1.08 ** (number - len(study.methods) / 2)  # or the last method hides the others
+        shift = 1.08 ** (number - len(study.methods) / 2)  # so that methods do not hide each other
         for key, sizes, shares in _sized(study, method, metric):
             axes.scatter(
-                [size * apart for size in sizes],
+                [size * shift for size in sizes],
                 shares,
                 s=22,
                 marker=shapes[key],
@@ -153,7 +153,7 @@ def accuracy_against_size(study: Study, metric: str = "accuracy") -> Any:
 def _sized(
     study: Study, method: str, metric: str
 ) -> Iterator[tuple[DatasetVariant, list[int], list[float]]]:
-    """The sizes of a method's models and their measure, dataset by dataset."""
+    """For each dataset the sizes of the models of a method, and their measures."""
     for key in study.dataset_variants:
         group = study.group(key, method)
         if group is None:
@@ -166,7 +166,7 @@ def _sized(
 
 
 def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
-    """A legend's entries: name -> marker and colour."""
+    """Entries of a legend from names with marker and colour."""
     from matplotlib.lines import Line2D
 
     style: Any = {"linestyle": "", "markersize": 5, "markeredgewidth": 0}
@@ -177,7 +177,7 @@ def _keys(marks: Mapping[str, tuple[str, str]]) -> list[Any]:
 
 
 def runtime(study: Study, with_paper: bool = False) -> Any:
-    """Seconds per fold by method: every fold small, their average large, on a log scale."""
+    """Seconds per fold on a log scale: folds as small markers, means as large ones."""
     figure, axes = _axes(6.4, 3.6)
     step = 0.7 / max(1, len(study.methods) - 1)
     for method, groups in positions_of(study, step).items():
@@ -218,7 +218,7 @@ def _runtime_points(axes: Any, groups: Positions, method: str) -> None:
 
 
 def cactus(study: Study) -> Any:
-    """The number of lengths, over all folds, proved within a time each."""
+    """How many lengths of all folds were proved within a number of seconds."""
     figure, axes = _axes(6.4, 4)
     for method, variant, style in _curves(study):
         times = sorted(
@@ -249,7 +249,7 @@ def cactus(study: Study) -> Any:
 
 
 def _curves(study: Study) -> Iterator[tuple[str, str, str]]:
-    """Method, variant and the line style of the variant."""
+    """Each method and variant, with the line style of the variant."""
     styles = dict(zip(study.variants, cycle(("-", "--", ":", "-.")), strict=False))
     for method in study.methods:
         for variant, style in styles.items():
@@ -257,7 +257,7 @@ def _curves(study: Study) -> Iterator[tuple[str, str, str]]:
 
 
 def lengths(group: FoldGroup) -> Any:
-    """Training and validation accuracy against length, a panel for each fold."""
+    """Training and validation accuracy against length, one panel per fold."""
     import matplotlib.pyplot as plt
 
     rows = [row for row in group.rows if row.lengths]
@@ -314,12 +314,12 @@ def percents(group: FoldGroup, metric: str) -> list[float]:
 
 
 def _plain(text: str) -> str:
-    """Text without matplotlib's mark-up, and without undecodable bytes."""
+    """Text that matplotlib prints as it is."""
     return text.encode(errors="backslashreplace").decode().replace("$", r"\$")
 
 
 def _plain_numbers(axis: Any) -> None:
-    """`0.1`, `10`, `200` on a log scale; other than powers of ten only on short axes."""
+    """Print `0.1`, `10`, `200` on a log scale; powers of ten only, except on short axes."""
     from matplotlib.ticker import LogFormatter
 
     def plain(value: float, _: int | None) -> str:

@@ -1,4 +1,4 @@
-"""The figures of a study as files, in PDF, SVG and PNG, and for a page."""
+"""Write the figures of a study as PDF, SVG and PNG, and as SVG for a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLE: Any = {
     "axes.axisbelow": True,
     "hatch.linewidth": 0.4,
     "legend.frameon": False,
-    "svg.hashsalt": "fsm_hpc",  # the same figure gives the same file
+    "svg.hashsalt": "fsm_hpc",  # equal figures give equal files
     "pdf.fonttype": 42,
     "figure.constrained_layout.use": True,
 }
@@ -36,7 +36,7 @@ _NO_DATES: dict[str, dict[str, Any]] = {
 
 
 def draw(study: Study, paper: bool = False, metric: str = "accuracy") -> Iterator[tuple[str, Any]]:
-    """The name and the matplotlib figure of everything that there is data for."""
+    """The names and matplotlib figures for which there are data."""
     if any(group.results for group in study.groups.values()):
         yield metric, figures.accuracy(study, paper, metric)
         yield f"{metric}_size", figures.accuracy_against_size(study, metric)
@@ -51,7 +51,7 @@ def draw(study: Study, paper: bool = False, metric: str = "accuracy") -> Iterato
 
 
 def write(folder: Path, study: Study, paper: bool = False, metric: str = "accuracy") -> list[Path]:
-    """Draw every figure into files, and the bars of the measure as pgfplots source too."""
+    """Write all figures, and the sources of the bars and the rank diagram."""
     written = []
     with _styled():
         for name, figure in draw(study, paper, metric):
@@ -69,7 +69,7 @@ def write(folder: Path, study: Study, paper: bool = False, metric: str = "accura
 
 
 def svg(make: Callable[[], Any]) -> str:
-    """A figure as SVG text to stand inside a page: its text and axes in the page's colour."""
+    """A figure as SVG for a page; text and axes have the text colour of the page."""
     with _styled({"svg.fonttype": "none", "font.family": "sans-serif"}):
         figure = make()
         stream = io.StringIO()
@@ -86,7 +86,7 @@ def _in_page_colours(text: str) -> str:
 
 
 def _styled(changes: dict[str, Any] | None = None) -> Any:
-    """Matplotlib without a screen, in our style."""
+    """The settings of matplotlib, without a display."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""The bars of accuracy as pgfplots source, to be set in a paper's own fonts."""
+"""Write the bars of a measure as pgfplots source."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _PLOT = r"""    \addplot[draw=<name>, fill=<name>!75]
 <rows>      };
     \addlegendentry{<label>}
 """
-_BAR_PT = 5.0  # from one bar to the next
+_BAR_PT = 5.0  # distance between bars
 
 
 def accuracy_source(study: Study, colours: Mapping[str, str], metric: str = "accuracy") -> str:
-    """A tikzpicture with one series of bars for each method."""
+    """A tikzpicture with one series of bars per method."""
     names = "".join(
         f"\\definecolor{{fsm{m.replace('_', '')}}}{{HTML}}{{{colours.get(m, '#777777')[1:]}}}\n"
         for m in study.methods
     )
     datasets = [str(key) for key in study.dataset_variants]
-    step = 1 / (len(study.methods) + 1)  # of a dataset's share of the axis
+    step = 1 / (len(study.methods) + 1)  # distance as a share of the space of a dataset
     head = _HEAD.replace("<width>", f"{0.8 * _BAR_PT:g}").replace("<measure>", words_of(metric))
     head = head.replace("<dataset>", f"{_BAR_PT / step:g}").replace(
         "<last>", f"{len(datasets) - 1}"

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: average ranks of methods, and which do not differ."""
+"""Draw the critical-difference diagram of average ranks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fsm_hpc.report.figures.drawings import COLOURS, OTHER, words_of
 from fsm_hpc.report.significance import Ranks
 from fsm_hpc.report.tables.latex import latex_text
 
-_STEP = 0.42  # from one label, or bar, to the next
+_STEP = 0.42  # distance between labels, and between bars
 
 
 def diagram(ranked: Ranks) -> Any:
@@ -18,7 +18,7 @@ def diagram(ranked: Ranks) -> Any:
     import matplotlib.pyplot as plt
 
     count, half = len(ranked.ranks), math.ceil(len(ranked.ranks) / 2)
-    depth = _STEP * (len(ranked.alike) + half + 1)
+    depth = _STEP * (len(ranked.not_different) + half + 1)
     figure, axes = plt.subplots(figsize=(6.4, 0.9 + 0.75 * depth))
     axes.set_axis_off()
     axes.set_xlim(1 - 0.45 * (count - 1), count + 0.45 * (count - 1))
@@ -38,8 +38,10 @@ def diagram(ranked: Ranks) -> Any:
 
 
 def _bars(ranked: Ranks) -> list[tuple[int, float, float]]:
-    """From which rank to which each bar goes."""
-    groups = [[r for method, r in ranked.ranks if method in group] for group in ranked.alike]
+    """The number and the two ends of each bar."""
+    groups = [
+        [r for method, r in ranked.ranks if method in group] for group in ranked.not_different
+    ]
     return [(number, min(ranks) - 0.04, max(ranks) + 0.04) for number, ranks in enumerate(groups)]
 
 
@@ -48,15 +50,15 @@ def _bar_height(number: int) -> float:
 
 
 def _name_place(ranked: Ranks, number: int) -> tuple[bool, float]:
-    """Whether a method's name is on the left, as for the better half, and in which row."""
+    """Whether the name of a method is on the left, as for the better half; its height."""
     count = len(ranked.ranks)
     is_left = number < math.ceil(count / 2)
     below = number if is_left else count - 1 - number
-    return is_left, -_STEP * (len(ranked.alike) + below + 0.9)
+    return is_left, -_STEP * (len(ranked.not_different) + below + 0.9)
 
 
 def _name(axes: Any, ranked: Ranks, number: int) -> None:
-    """A line from the rank down to the method's name."""
+    """Draw a line from the rank of a method to its name."""
     (method, rank), count = ranked.ranks[number], len(ranked.ranks)
     is_left, depth = _name_place(ranked, number)
     end = 1 - 0.12 * (count - 1) if is_left else count + 0.12 * (count - 1)
@@ -68,9 +70,9 @@ def _name(axes: Any, ranked: Ranks, number: int) -> None:
 
 
 def source(ranked: Ranks) -> str:
-    """The same diagram as TikZ source, to be set in a paper's own fonts."""
+    """The same diagram as TikZ source."""
     count, end, measure = len(ranked.ranks), 1 + ranked.critical, words_of(ranked.metric)
-    width = round(5 / max(1, count - 1), 2)  # so that names have room beside the line
+    width = round(5 / max(1, count - 1), 2)  # leaves space for the names
     ticks = [f"({r},0) -- ++(0,0.12) node[above] {{{r}}}" for r in range(1, count + 1)]
     paths = [
         f"(1,0) -- ({count},0)",

@@ -20,7 +20,7 @@ class ExampleFormula:
     method: str
     words: str
     row: Row  # its fold
-    anchor: str  # of that fold in the page
+    anchor: str  # the section of that fold in the page
     facts: tuple[str, ...]
     caveat: str  # empty without problems
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 332, 12, 132  # of the drawing, in the units of its box
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 332, 12, 132  # of the drawing, in units of its view box
 
 
 def length_chart(lengths: Sequence[Mapping[str, Any]], chosen: int | None) -> Markup:

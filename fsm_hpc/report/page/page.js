@@ -1,5 +1,5 @@
 "use strict";
-// Sort a table by the column whose name is clicked, again for the other direction.
+// Sort a table by a column when its name is clicked; a second click reverses the order.
 function sortBy(button) {
   const head = button.closest("th");
   const table = head.closest("table");
@@ -16,14 +16,14 @@ function sortBy(button) {
   const isNumber = head.classList.contains("number");
   const decorated = rows.map((row) => [key(row), row]);
   decorated.sort(([a], [b]) => {
-    if (a === "" || b === "") return (a === "") - (b === ""); // what is missing comes last
+    if (a === "" || b === "") return (a === "") - (b === ""); // empty cells come last
     const order = isNumber ? a - b : a.localeCompare(b, "en", { numeric: true });
     return ascending ? order : -order;
   });
   body.append(...decorated.map(([, row]) => row), ...totals);
 }
 
-// Keep the rows that have every word of the box.
+// Filter: show the rows that contain all words of the search box.
 function filterBy(box) {
   const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = box.closest("figure").querySelectorAll("tbody tr:not(.total)");
@@ -50,7 +50,7 @@ function openTarget() {
   }
 }
 
-// What is wider than its place says so.
+// Mark regions that can be scrolled to the right.
 const widths = new ResizeObserver((entries) => requestAnimationFrame(() => {
   for (const { target } of entries) {
     target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);

@@ -1,4 +1,4 @@
-"""One HTML page of a study, without network access: formulas, then tables and figures."""
+"""Write a study as one HTML page without external resources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FOLDER = Path(__file__).parent
 
 
 def render(study: Study, options: ReportOptions) -> str:
-    """The page as text; the same results give the same page."""
+    """The page as HTML; equal results give equal pages."""
     from markupsafe import Markup
 
     environment = templates(_FOLDER)

@@ -40,16 +40,16 @@ _NAMES = {
     "fingerprint": "digest of the settings",
 }
 _DIGEST = re.compile(r"[0-9a-f]{16,}")
-SHOWN = 10  # characters of a digest: enough to tell two apart
+SHOWN = 10  # characters of a digest
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name with its text; `whole` is the full text of a shortened digest."""
+    """A name with its text; `full` is the text of a shortened digest."""
 
     name: str
     text: str
-    whole: str = ""
+    full: str = ""
 
 
 def settings(done: FoldResult) -> list[Fact]:

@@ -1,4 +1,4 @@
-"""The table of near-optimal formulas: how many each fold has."""
+"""Build the table of near-optimal formulas: their mean number per fold."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ def table(
         sets = [done.alternatives for done in group.results if done.alternatives]
         if sets:
             partial = sum(not counts["complete"] for counts in sets)
-            note = f"of {counted(partial, 'fold')} only those found in time" if partial else ""
+            note = (
+                f"incomplete in {counted(partial, 'fold')}: time limit reached" if partial else ""
+            )
             means = [
                 mean_cell([float(counts[name]) for counts in sets], note if name != "slack" else "")
                 for name in ("slack", "families", "count")
             ]
             lines.append(Line((*labels(group), Cell(float(len(sets))), *means)))
-    caption = "Formulas within the slack of each fold's optimum, in the mean of its folds"
+    caption = "Near-optimal formulas: means over folds"
     return Table("alternatives", caption, columns, tuple(lines))

@@ -28,10 +28,10 @@ from fsm_hpc.system.numbers import counted
 class ReportOptions:
     """Options of tables, figures and the report page."""
 
-    paper: bool = False  # with the paper's numbers
-    names: bool = False  # formulas with attribute names instead of letters
-    metric: str = "accuracy"  # of METRICS, for the table of dataset x method
-    compare: bool = False  # with tests of the differences between methods
+    paper: bool = False  # also the numbers of the paper
+    names: bool = False  # formulas with column names instead of letters
+    metric: str = "accuracy"  # a name in METRICS
+    compare: bool = False  # also tests of the differences between methods
     margin: float = MARGIN  # non-inferiority margin in points
 
 
@@ -74,7 +74,7 @@ class TableBuilder:
 
     @property
     def _label_headings(self) -> tuple[Heading, ...]:
-        """The columns that name a group of folds."""
+        """The columns for the name of a group of folds."""
         labels = (Heading("dataset", is_text=True), Heading("method", is_text=True))
         return (*labels, *self._variant_heading)
 
@@ -106,10 +106,10 @@ class TableBuilder:
             )
             for folds in study.groups.values()
         ]
-        return Table("coverage", "Folds by what they came to", columns, tuple(lines))
+        return Table("coverage", "Folds by state", columns, tuple(lines))
 
     def proofs(self) -> Table:
-        """How many formulas are found, proved and verified, and what the checker took."""
+        """How many formulas are found, proved and verified; seconds of the checker."""
         levels = tuple(Heading(level.value, digits=0) for level in ProofLevel)
         seconds = Heading("checker s")
         lines = [
@@ -214,7 +214,7 @@ class TableBuilder:
         legends = {} if self.options.names else dict.fromkeys(letters.legend(f) for f in cells)
         return Table(
             f"formulas_{method}",
-            f"Formulas of the method {label(method)}: that of the first fold, and the average size",
+            f"Formulas of the method {label(method)}: formula of the first fold, and average size",
             tuple(columns),
             tuple(lines),
             tuple(legend for legend in legends if legend),
@@ -255,8 +255,8 @@ class TableBuilder:
         total = (Cell("all"), *before, Cell(hours), *[blank] * (2 * self.options.paper))
         return Table(
             "runtimes",
-            "Average wall-clock seconds per fold, length scan (or tuning) and final solve (or "
-            "refit) apart; core-hours are seconds times threads, over all folds",
+            "Average wall-clock seconds per fold, of the scan (or tuning) and of the final solve "
+            "(or refit); core-hours are seconds times threads, summed over all folds",
             (*columns, *(theirs if self.options.paper else ())),
             (*lines, Line(total, is_total=True, opens_group=True)),
         )
@@ -289,7 +289,7 @@ def _known_bounds(folds: FoldGroup) -> str:
         for row in folds.rows
         if row.state is FoldState.UNPROVED and (done := row.result) and (text := done.bounds)
     ]
-    return "; ".join(known) or "perhaps not the best formula"
+    return "; ".join(known) or "possibly not optimal"
 
 
 def _proof_counts(folds: FoldGroup) -> tuple[Cell, ...]:
@@ -301,7 +301,7 @@ def _proof_counts(folds: FoldGroup) -> tuple[Cell, ...]:
 def no_better(folds: FoldGroup) -> str:
     """The note for folds that do not exceed the majority."""
     majority = 100 * (folds.majority or 0)
-    return f"does not beat always saying the more frequent class ({majority:.1f})"
+    return f"does not beat always predicting the more frequent class ({majority:.1f})"
 
 
 def _is_first(study: Study, folds: FoldGroup) -> bool:

@@ -30,8 +30,8 @@ def table(
         for number, g in enumerate(groups)
     ]
     caption = (
-        f"Variants: {METRICS[metric].caption} in percent; the gain is the mean difference to the "
-        "first variant over the folds that both have, and as many of their formulas are the same"
+        f"Variants: {METRICS[metric].caption} in percent; gain: mean difference to the first "
+        "variant over common folds; same formulas: folds with the formula of the first variant"
     )
     return Table("variants", caption, columns, tuple(lines), _meaning_of_plain(study))
 

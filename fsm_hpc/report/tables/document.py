@@ -1,4 +1,4 @@
-"""A LaTeX document that holds all tables and compiles on its own."""
+"""Write a LaTeX document with all tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SIGNS = {letter: "\\" + name for letter, name in zip(_LETTERS, _NAMES.split(), 
 
 
 def document(names: Iterable[str], sources: Iterable[str]) -> str:
-    """Inputs the tables of these names, which lie in the same folder."""
+    """A document that inputs the tables with these names from its folder."""
     texts = list(sources)
     inputs = "".join(map(_input, names, texts))
     declarations = "".join(f"  {line}\n" for line in _declarations("".join(texts)))
@@ -47,13 +47,13 @@ def document(names: Iterable[str], sources: Iterable[str]) -> str:
 
 
 def _input(name: str, source: str) -> str:
-    """A table over several pages does not float: those before it are to be set first."""
+    """Set earlier tables first, as a table over several pages does not float."""
     before = "\\clearpage\n" if "\\begin{longtable}" in source else ""
     return f"{before}\\input{{{name}}}\n"
 
 
 def _declarations(text: str) -> list[str]:
-    """What pdflatex is to print for characters that it does not know: a sign, or the code."""
+    """Declare a sign or the code for characters that pdflatex does not know."""
     return [
         rf"\ifcsname u8:\detokenize{{{character}}}\endcsname\else"
         rf"\DeclareUnicodeCharacter{{{ord(character):04X}}}{{{_substitute(character)}}}\fi"

@@ -7,16 +7,16 @@ import unicodedata
 from fsm_hpc.formulas.text import escape_latex
 from fsm_hpc.report.tables.tabular import Line, Math, Table, show_number
 
-LONG = 45  # rows that fit on a page; beyond, LaTeX breaks the table over pages
+LONG = 45  # longer tables are divided over pages
 
 
 def latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is; accents are composed, so that pdflatex knows them."""
+    """Text that LaTeX prints as it is, with composed accents for pdflatex."""
     return escape_latex(unicodedata.normalize("NFC", " ".join(text.split())))
 
 
 def to_latex(table: Table) -> str:
-    """A table to be \\input; needs booktabs, and longtable where it is longer than a page."""
+    """A table for \\input; needs booktabs, and longtable if it is longer than a page."""
     is_long = len(table.lines) > LONG
     write = _long_latex if is_long else _float_latex
     needs = "booktabs, longtable" if is_long else "booktabs"
@@ -94,7 +94,7 @@ def _latex_cell(table: Table, line: Line, number: int, best: set[int]) -> str:
     cell = line.cells[number]
     mark = f"\\textsuperscript{{{table.notes[cell.note]}}}" if cell.note else ""
     if mark and not table.columns[number].is_text:
-        mark = f"\\rlap{{{mark}}}"  # so that digits stay below digits
+        mark = f"\\rlap{{{mark}}}"  # so that digits stay aligned
     if cell.content is None:
         return "--" + mark
     if cell.value is None:
@@ -128,7 +128,7 @@ def _latex_notes(table: Table) -> list[str]:
 
 
 def _latex_remark(piece: str | Math) -> str:
-    """A piece of a remark, with the spaces at its ends that join it to its neighbours."""
+    """A piece of a remark, with the spaces at its ends."""
     if isinstance(piece, Math):
         return f"${piece.latex}$"
     before, after = (" " if piece[:1] == " " else ""), (" " if piece[-1:] == " " else "")

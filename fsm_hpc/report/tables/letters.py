@@ -1,4 +1,4 @@
-"""Letters for the columns in the formulas of a study, with their legend."""
+"""Assign letters to the columns in formulas, and write their legend."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fsm_hpc.report.collect import FoldGroup, Study
 from fsm_hpc.report.tables.tabular import Math, Remark
 from fsm_hpc.study.result import FoldResult
 
-_ALPHABET = "pqrstuvwxyzabcdefghijkmn"  # the paper's first; no l, which reads as 1, and no o
+_ALPHABET = "pqrstuvwxyzabcdefghijkmn"  # order of the paper, without l and o, which resemble digits
 
 
 @dataclass(frozen=True)
 class Letters:
-    """For each dataset the letter of each column that an example formula has."""
+    """For each dataset the letter of each column in its example formulas."""
 
     of: Mapping[str, Mapping[str, Math]]
 
@@ -54,7 +54,7 @@ class Letters:
 
 
 def _propositions(group: FoldGroup) -> Iterable[Proposition]:
-    """Those of its example formula."""
+    """The propositions of the example formula."""
     example = group.example.result if group.example else None
     return parse(example.formula).propositions() if example and example.formula else ()
 

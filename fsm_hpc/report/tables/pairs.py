@@ -14,7 +14,7 @@ SHOWN_MEASURES = ("accuracy", "balanced_accuracy", "majority")
 
 
 def tables(study: Study, metric: str, caption: str, margin: float) -> list[Table]:
-    """Differences by dataset and over datasets, ranks, and further measures, where data exist."""
+    """Differences by dataset and over datasets, ranks, and further measures."""
     tested = significance.differences(study, metric)
     ranked = significance.ranks(study, metric)
     return [
@@ -31,7 +31,7 @@ def _by_dataset(tested: list[Difference], measured: str, margin: float) -> Table
         Heading("folds", digits=0),
         *(Heading(name, signed=True) for name in ("difference", "from", "to")),
         Heading("p", digits=4),
-        *_texts("which is"),
+        *_texts("conclusion"),
     )
     first = {difference.dataset_variant: difference for difference in reversed(tested)}
     lines = [Line(_cells(d, margin), opens_group=first[d.dataset_variant] is d) for d in tested]
@@ -44,8 +44,8 @@ def _by_dataset(tested: list[Difference], measured: str, margin: float) -> Table
 
 def _meaning(margin: float) -> tuple[Remark, ...]:
     text = (
-        "better, worse: the interval leaves out 0. not worse: it lies above "
-        f"-{margin:g} points. open: these folds cannot tell."
+        "better, worse: the interval excludes 0. not worse: it lies above "
+        f"-{margin:g} points. open: the folds do not decide."
     )
     return ((text,),)
 
@@ -66,7 +66,7 @@ def _over_datasets(tested: list[Overall], measured: str) -> Table:
     )
     caption = (
         f"{measured}: the method minus the other over datasets, in points, with p of Wilcoxon's "
-        "signed ranks of the means, alone and adjusted for all pairs"
+        "signed-rank test, unadjusted and adjusted for all pairs (Holm)"
     )
     lines = tuple(Line(_overall_cells(pair)) for pair in tested)
     few = max((len(pair.differences) for pair in tested), default=0) < 6
@@ -86,15 +86,15 @@ def _ranks(ranked: Ranks, measured: str) -> Table:
     columns = (*_texts("method"), Heading("average rank", digits=2))
     lines = tuple(Line((Cell(label(method)), Cell(rank))) for method, rank in ranked.ranks)
     caption = f"{measured}: average rank over {ranked.datasets} datasets, 1 the best"
-    alike = "; ".join(", ".join(map(label, group)) for group in ranked.alike) or "none"
+    groups = "; ".join(", ".join(map(label, group)) for group in ranked.not_different) or "none"
     friedman = "" if math.isnan(ranked.p) else f" Friedman: p = {ranked.p:.2g}."
-    nemenyi = f"Ranks differ where they are more than {ranked.critical:.2f} apart (Nemenyi, 5 %)."
-    remark = f"{nemenyi}{friedman} No significant difference: {alike}."
+    nemenyi = f"Ranks differ significantly by more than {ranked.critical:.2f} (Nemenyi, 5 %)."
+    remark = f"{nemenyi}{friedman} No significant difference: {groups}."
     return Table("ranks", caption, columns, lines, ((remark,),))
 
 
 def _measures_table(study: Study) -> Table:
-    """Further measures, because accuracy alone hides that one class is rare."""
+    """Further measures, as accuracy alone does not show that a class is rare."""
     columns = (
         *_texts("dataset", "method"),
         *(Heading(m.replace("_", " ")) for m in SHOWN_MEASURES),
@@ -105,7 +105,9 @@ def _measures_table(study: Study) -> Table:
         Line(_measures(group), opens_group=first[group.dataset_variant] is group)
         for group in groups
     )
-    caption = "Held-out rows, in percent: accuracy, balanced accuracy, and the more frequent class"
+    caption = (
+        "Held-out rows, in percent: accuracy, balanced accuracy, and share of the majority class"
+    )
     return Table("measures", caption, columns, lines)
 
 

@@ -1,4 +1,4 @@
-"""A table as data: columns that know what is better, cells with deviations and notes."""
+"""A table as data: columns, cells with deviations, and notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Better = Callable[[Iterable[float]], float]  # max or min
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What a column shows and, where the best of a row is set in bold, what is better."""
+    """A column; with `better`, the best number of each row is set in bold."""
 
     label: str
     better: Better | None = None
@@ -32,7 +32,7 @@ class Math:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, a formula, or a number with its deviation; its note goes below the table."""
+    """A text, a formula, or a number with its deviation; a note is printed below the table."""
 
     content: str | Math | float | None = None
     deviation: float | None = None
@@ -45,7 +45,7 @@ class Cell:
 
 
 def mean_cell(values: Sequence[float], note: str = "", deviation: bool = False) -> Cell:
-    """The mean of the values, with their deviation where it is wanted; empty without any."""
+    """The mean of the values, with their deviation on request; empty without values."""
     if not values:
         return Cell(note=note)
     return Cell(fmean(values), pstdev(values) if deviation else None, note)
@@ -58,7 +58,7 @@ class Line:
     cells: tuple[Cell, ...]
     is_difference: bool = False  # numbers have a sign, and none is the best
     is_total: bool = False  # stays below the others when they are sorted
-    opens_group: bool = False  # a rule above, or a label that is not repeated below
+    opens_group: bool = False  # a line above it, or a label that is not repeated below
 
 
 Remark = tuple[str | Math, ...]
@@ -66,7 +66,7 @@ Remark = tuple[str | Math, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its caption; `remarks` are legends and the like below it."""
+    """A table with its caption; `remarks` are printed below it."""
 
     name: str
     caption: str
@@ -81,7 +81,7 @@ class Table:
         return {text: _letter(number) for number, text in enumerate(texts)}
 
     def best(self, line: Line) -> set[int]:
-        """The columns whose cell is the best of the line, as far as the digits shown can tell."""
+        """The columns with the best number of a line, compared as they are printed."""
         if line.is_difference:
             return set()
         winners: set[int] = set()

@@ -1,4 +1,4 @@
-"""Write a table in Markdown and for a terminal, for people, and in CSV, for programs."""
+"""Write a table as Markdown, as plain text, and as CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsm_hpc.system import cells
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """How the pieces of a table are marked up."""
+    """The mark-up of a text format."""
 
     text: Callable[[str], str]
     formula: Callable[[str], str]
@@ -47,7 +47,7 @@ _IN_TERMINAL = _Marks(str, str, "*{}", "[{}]")
 
 
 def to_markdown(table: Table) -> str:
-    """The table with its caption and notes, aligned to be read as plain text too."""
+    """The table with its caption and notes, aligned."""
     rows, widths = _cells(table, _IN_MARKDOWN)
     ruler = [
         "-" * width if column.is_text else "-" * (width - 1) + ":"
@@ -109,14 +109,14 @@ def _piece(piece: str | Math, style: _Marks) -> str:
 
 
 def _below(table: Table, style: _Marks) -> list[str]:
-    """Remarks and notes, set off by an empty line."""
+    """Remarks and notes after an empty line."""
     lines = ["".join(_piece(piece, style) for piece in remark) for remark in table.remarks]
     lines += [f"{style.note.format(m)} {style.text(text)}" for text, m in table.notes.items()]
     return ["", f"{style.end_of_line}\n".join(lines)] if lines else []
 
 
 def to_csv(table: Table) -> str:
-    """Plain numbers; deviations and notes have columns of their own."""
+    """The table as CSV, with additional columns for deviations and notes."""
     spreads = [
         any(line.cells[number].deviation is not None for line in table.lines)
         for number in range(len(table.columns))

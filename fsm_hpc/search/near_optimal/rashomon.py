@@ -51,7 +51,7 @@ def slack_errors(slack: float | str, rows: int) -> int:
         value = Fraction(-1)
     if value < 0 or (value >= 1 and value.denominator != 1):
         raise UserError(
-            f"slack has to be a share of the rows below 1, as 0.01, or a whole number of errors, "
+            f"slack: expected a share of the rows below 1, such as 0.01, or a number of errors, "
             f"found {slack}"
         )
     return int(value * rows) if value < 1 else int(value)

@@ -18,17 +18,16 @@ def check_supported(problem: Problem) -> None:
         value = usual if usual is MISSING else getattr(problem, field.name)
         if value is not usual and not _is_equal(value, usual):
             raise UserError(
-                f"alternatives are counted for the plain problem only (every row counts once, "
-                f"the paper's language, observed thresholds, no constraint); this one has "
-                f"{WORDS.get(field.name, field.name)} of its own: fit it again without, or go "
-                "without alternatives"
+                f"alternatives need unweighted rows, the paper's language, observed thresholds and "
+                f"no constraints; this problem has other {WORDS.get(field.name, field.name)}: fit "
+                "it again without them"
             )
     if any(b.is_missing_indicator for b in problem.booleans) or not all(
         n.is_always_reached for n in problem.numerics
     ):
         raise UserError(
-            "alternatives are counted for tables without missing values; this one has some: fill "
-            "them or leave those rows out, and fit again"
+            "alternatives need a table without missing values: fill them in or drop these rows, "
+            "and fit again"
         )
 
 

@@ -40,7 +40,7 @@ def test_folds_of_a_third_scheduler_are_cancelled_and_resumed(
     monkeypatch.chdir(tmp_path)
     assert main([*WORDS, "solver.encoding=plain", "cluster=spool", "-m"]) == 0
     assert main(["cancel", "-y"]) == 0
-    assert "cancelled; `resume` goes on with them" in capsys.readouterr().out
+    assert "cancelled; `resume` continues them" in capsys.readouterr().out
     assert main(["resume", "scan.max_length=1", "cluster=spool", "--wait"]) == 0
     assert "2 done" in capsys.readouterr().out
 

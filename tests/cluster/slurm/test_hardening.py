@@ -65,7 +65,7 @@ def test_a_pause_is_not_charged(site: Site) -> None:
 def test_a_job_collects_and_tells_when_the_sweep_is_through(site: Site) -> None:
     words = ("--after", "collect,report", "--notify", "echo over $FSM_STUDY > told.txt")
     told = site.fsm(*ONE[:2], "fold=0,1", *ONE[3:], *words, "-m")
-    assert "waits for them: collect, then report, then notify" in told
+    assert "runs after them: collect, then report, then notify" in told
     page = site.folder / "results/default/report.html"
     deadline = time.monotonic() + 120
     while not (site.folder / "told.txt").exists():

@@ -141,7 +141,7 @@ def test_ctrl_c_while_waiting_leaves_the_jobs_running(site: Site) -> None:
     site.wait_for_length(3)
     waiting.send_signal(signal.SIGINT)
     told, _ = waiting.communicate(timeout=30)
-    assert "left; the jobs go on" in told
+    assert "the display has ended; the jobs continue" in told
     assert waiting.returncode == 1
     assert site.state()["state"] == "running"
 

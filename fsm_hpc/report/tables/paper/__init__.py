@@ -1,4 +1,4 @@
-"""The figures that the paper reports, to be put beside one's own."""
+"""The numbers in the paper, for comparison."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _make_ready(stage: Stage, say: Say) -> None:
             stage.warm_up()
         if kernel.unkept:
             error = kernel.unkept[0]
-            say(f"{folder}: it cannot be kept here, so every process compiles: {error.strerror}")
+            say(f"{folder}: the cache is not writable, so every process compiles: {error.strerror}")
         elif marker is not None:
             with suppress(OSError):
                 files.open_to_append(marker).close()
@@ -122,7 +122,7 @@ def _alone(marker: Path | None, say: Say) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = "waiting for another process, which compiles"
+            message = "waiting for another process that compiles"
             with _progress(message, say), suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:  # a file system without locks
@@ -159,9 +159,9 @@ def _progress(message: str, say: Say, detail: str = "") -> Iterator[None]:
 def _place(marker: Path | None) -> str:
     """The folder of the cache, if it is not in the installation."""
     if marker is None:
-        return "; there is nowhere to keep it, so every process does it"
+        return "; it cannot be cached, so every process compiles it"
     installed = Path(boxes.__file__).parent
-    return "" if marker.is_relative_to(installed) else f"; kept in {marker.parent}"
+    return "" if marker.is_relative_to(installed) else f"; cached in {marker.parent}"
 
 
 def _to_stderr(text: str) -> None:
