@@ -214,7 +214,7 @@ def test_folds_whose_jobs_nobody_knows_of_are_not_submitted_again(
 ) -> None:
     slurm.says(sbatch="garbled", squeue=mode)
     assert main([*WORDS, "-m"]) == 2
-    assert "the next command finds out" in capsys.readouterr().err
+    assert "the next command checks this" in capsys.readouterr().err
     slurm.says(sbatch="ok")
     assert main([*WORDS, "-m"]) == 0
     assert "0 submitted, 2 skipped" in capsys.readouterr().out

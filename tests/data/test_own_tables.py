@@ -534,7 +534,7 @@ def test_the_choice_of_the_positive_class_is_the_first_note(tmp_path: Path) -> N
     first, *_ = own_table(tmp_path, text).notes
     assert first == (
         "target: y is true where it is to churn (the rarer class, 1 of 3 rows), false where stays; "
-        "for the other way round set dataset.positive=stays"
+        "to swap them set dataset.positive=stays"
     )
     chosen = own_table(tmp_path, text, positive="stays").notes[0]
     assert chosen == "target: y is true where it is stays, false where to churn"
