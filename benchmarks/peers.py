@@ -103,7 +103,7 @@ def coverage(study: Study) -> list[str]:
         missing = [f"{name} ({FOLDS - n})" for name, n in counts.items() if n < FOLDS]
         names = "all" if not any(counts.values()) else ", ".join(missing) or "none"
         done = sum(counts.values())
-        hours = _mean_hours(study, method)
+        hours = _usual_hours(study, method)
         expected = hours and hours * (len(datasets) * FOLDS - done)
         lines.append(row(label(method), done, names, digits(expected)))
     return lines
@@ -115,11 +115,11 @@ def _progress(study: Study) -> str:
     return f"{finished} of {len(methods) * len(datasets) * FOLDS} folds are finished."
 
 
-def _mean_hours(study: Study, method: str) -> float | None:
-    """Of one fold: the mean over the tables of the mean over their finished folds."""
+def _usual_hours(study: Study, method: str) -> float | None:
+    """Of one fold: the median over the tables of the mean over their finished folds."""
     groups = [group for group in study.groups.values() if group.method == method and group.results]
     means = [fmean(map(_processor_s, group.rows)) for group in groups]
-    return fmean(means) / 3600 if means else None
+    return median(means) / 3600 if means else None
 
 
 # --------------------------------------------------------------------------------------- methods
