@@ -85,9 +85,9 @@ PYTHON = (
     Mutant(
         "all_interchangeable",
         "plans.py",
-        "all variables of a context pass for interchangeable with the hole",
-        "if all(exchangeable(bits, v, x) for x in hole)",
-        "if hole",
+        "all variables of a context pass for interchangeable with the free literals",
+        "if all(exchangeable(bits, v, x) for x in free)",
+        "if free",
     ),
     Mutant(
         "last_unit_skipped",
@@ -256,7 +256,7 @@ KERNELS = (
     Mutant(
         "bound_without_gain",
         "kernels/boxes.py",
-        "the bound of a box counts half of what the hole may gain",
+        "the bound of a box counts half of what the free literals may gain",
         "if rank_of(view.bound + view.gain, unit) <= threshold:",
         "if rank_of(view.bound + view.gain // 2, unit) <= threshold:",
         Engine.BOXES,

@@ -173,7 +173,7 @@ def test_directions_of_functions_are_those_of_their_formulas(language: Language)
     for size in range(1, 8):
         for plan in plans(size, True, language):
             rises, falls = plan.directions()
-            atoms = [Atom(Proposition(f"p{v}")) for v in range(plan.boxed + plan.hole)]
+            atoms = [Atom(Proposition(f"p{v}")) for v in range(plan.boxed + plan.free)]
             for f, tree in plan.trees.items():
                 found = influences(build(tree, atoms.__getitem__))
                 for place, atom in enumerate(atoms):

@@ -228,8 +228,8 @@ def test_a_part_that_is_too_long_for_its_time_gets_on_all_the_same(
     problem = random_problem(np.random.default_rng(3), Method.PIVOT, 60, 4, 3, 20)
     stop.after(math.inf)
     known = Native(threads).knowledge(problem)
-    aim = search.Aim(5, Leader(parse("a"), 0))
-    run = known.search.begin(aim)
+    target = search.Target(5, Leader(parse("a"), 0))
+    run = known.search.begin(target)
     run.pause()
     assert not run.wait()
     part = run.frontier()
@@ -240,7 +240,7 @@ def test_a_part_that_is_too_long_for_its_time_gets_on_all_the_same(
         found = Order(part, 0.0).search_with(known.search, threading.Event())
         assert found.left != part.left
         part = found
-    whole = known.search.begin(aim)
+    whole = known.search.begin(target)
     assert whole.wait()
     assert part.leader == whole.leader
 

@@ -173,13 +173,13 @@ def test_every_function_is_reached_by_some_plan(length: int, wide_pairs: bool) -
     reached = set()
     for plan in plans(length, wide_pairs):
         for f, tree in plan.trees.items():
-            variables = plan.boxed + plan.hole
+            variables = plan.boxed + plan.free
             bits = 0
             for index in range(1 << variables):
                 values = tuple(index >> v & 1 for v in range(variables))
                 state = plan.states[index & ((1 << plan.boxed) - 1)]
                 inner = values[plan.boxed :]
-                filled = inner[0] ^ f if plan.hole == 1 else PAIR_TRUTHS[f][inner[0] + 2 * inner[1]]
+                filled = inner[0] ^ f if plan.free == 1 else PAIR_TRUTHS[f][inner[0] + 2 * inner[1]]
                 expected = (0, 1, filled, 1 - filled)[state]
                 assert evaluate(tree, values) == expected
                 bits |= expected << index
@@ -453,7 +453,7 @@ def test_units_of_few_holes_have_the_same_optima(
     method: Method, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_choice, "SET_COST", math.inf)
-    monkeypatch.setattr(box_engine, "MOST_HOLES", 2)
+    monkeypatch.setattr(box_engine, "MOST_CANDIDATES", 2)
     for seed in range(40):
         assert_optima_of_every_bound(tiny_problem(seed, method), 8)
 

@@ -30,7 +30,7 @@ from fsm_hpc.search.solvers.native import Native, spread
 from fsm_hpc.search.solvers.native.parts import Helpers
 from fsm_hpc.search.solvers.native.spread import Order, Spread
 from tests.support.random_tables import FORMULA_METHODS, random_problem
-from tests.support.teams import ThreadDesk, Threads, Together
+from tests.support.teams import ThreadHost, Threads, Together
 
 BOUND, SLACK = 5, 4
 LONG = 7  # about a second of work on the longer problem
@@ -149,7 +149,7 @@ def test_parts_of_another_search_are_refused() -> None:
     asked = Asked(some_problem(Method.PIVOT), 2)
     order = Order(asked.part((), "another"), 1.0, asked.query)
     with pytest.raises(RuntimeError, match="units of this code and problem"):
-        order.search(asked.space.problem, ThreadDesk())
+        order.search(asked.space.problem, ThreadHost())
 
 
 def test_a_set_that_takes_longer_than_a_part_is_searched_to_its_end() -> None:

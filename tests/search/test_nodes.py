@@ -33,8 +33,8 @@ from fsm_hpc.search.problem import Problem
 from fsm_hpc.search.solvers.base import Control, Incumbent, Outcome
 from fsm_hpc.search.solvers.native import Native, solver, spread
 from fsm_hpc.search.solvers.native.compiling import ensure_compiled
-from fsm_hpc.search.solvers.native.parts import Desk, Helpers, PartOrder, Parts
-from fsm_hpc.search.solvers.native.search import Aim, Run
+from fsm_hpc.search.solvers.native.parts import Helpers, PartOrder, Parts, SearchHost
+from fsm_hpc.search.solvers.native.search import Run, Target
 from fsm_hpc.search.solvers.native.spread import Order, Spread
 from fsm_hpc.search.solvers.nodes import contact, helper
 from fsm_hpc.search.solvers.nodes.contact import Contact, new_certificate, security_of
@@ -105,7 +105,7 @@ class Units:
 
     left: tuple[UnitRange, ...]
 
-    def search(self, problem: Problem, desk: Desk) -> tuple[UnitRange, ...]:
+    def search(self, problem: Problem, host: SearchHost) -> tuple[UnitRange, ...]:
         return self.left
 
 
@@ -164,7 +164,7 @@ def test_small_sizes_spread_have_the_leader_of_one_run(
     known = native.knowledge(problem)
     for smaller in range(1, size):
         native.solve(problem, smaller, Incumbent(), Control())
-    alone = known.search.begin(Aim(size, known.optima[-1] if known.optima else None))
+    alone = known.search.begin(Target(size, known.optima[-1] if known.optima else None))
     whole = all_of(alone)
     assert alone.wait()
     expected = alone.leader  # read before the arrays of its search are used again

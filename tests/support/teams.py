@@ -16,7 +16,7 @@ from fsm_hpc.search.solvers.nodes import contact
 from fsm_hpc.search.solvers.nodes.team import Team, helpers_here
 
 
-class ThreadDesk:
+class ThreadHost:
     """Where a thread searches its orders."""
 
     threads = 1
@@ -37,7 +37,7 @@ class Threads:
     def __init__(self, count: int, loses: Callable[[int], bool] = lambda number: False) -> None:
         self._count = count
         self._loses = loses
-        self._free = [ThreadDesk() for _ in range(count)]
+        self._free = [ThreadHost() for _ in range(count)]
         self._pool = ThreadPoolExecutor(count)
         self.given = 0
 
@@ -49,11 +49,11 @@ class Threads:
         return self._pool.submit(self._search, problem, order, self.given)
 
     def _search(self, problem: Problem, order: PartOrder, number: int) -> Any:
-        desk = self._free.pop()
+        host = self._free.pop()
         try:
-            found = order.search(problem, desk)
+            found = order.search(problem, host)
         finally:
-            self._free.append(desk)
+            self._free.append(host)
         if self._loses(number):
             raise CancelledError
         return found

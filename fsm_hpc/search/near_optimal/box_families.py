@@ -47,7 +47,7 @@ class BoxSpace:
         for above in (slack - errors for errors in passes(slack)):
             for size in sizes:
                 for units in units_of_plans(self.table, size, self._engine.blocks):
-                    if units.plan.boxed + units.plan.hole <= columns:
+                    if units.plan.boxed + units.plan.free <= columns:
                         known = {field.name: getattr(units, field.name) for field in fields(units)}
                         yield BoxPass(**{**known, "first": first}, size=size, above=above)
                         first += units.units
@@ -81,7 +81,7 @@ class BoxFamilies(FamilyEngine, BoxEngine):
     def worker(self, keeps_all: bool = True) -> Worker:
         worker = super().worker(keeps_all)
         counting = FamilySearch(self._space.table, self._space.functions, self._goal)
-        return FamilyWorker(worker.lane, worker.memory, counting)
+        return FamilyWorker(worker.thread, worker.memory, counting)
 
     def units_of_size(self, size: int) -> list[PlanUnits]:
         return list(self._space.groups)

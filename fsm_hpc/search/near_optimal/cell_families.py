@@ -21,8 +21,8 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     Bounds,
     CellMemory,
     FunctionTree,
-    Lane,
     SharedBest,
+    ThreadState,
 )
 from fsm_hpc.search.solvers.native.table import MOST_UNITS
 
@@ -81,7 +81,7 @@ class CellFamilies(FamilyEngine):
 
     def worker(self) -> Worker:
         return Worker(
-            Lane(np.zeros(5, np.int64), np.zeros(4, np.int64), np.zeros((0, 2), np.int64))
+            ThreadState(np.zeros(5, np.int64), np.zeros(4, np.int64), np.zeros((0, 2), np.int64))
         )
 
     def units_of_size(self, size: int) -> list[CellPass]:
@@ -98,7 +98,7 @@ class CellFamilies(FamilyEngine):
             units.tree,
             self._room(worker, variables),
             sets.known_bounds(variables),
-            worker.lane,
+            worker.thread,
             SharedBest(np.array([goal << UNIT_BITS]), shared.flag, 0),
             end,
             budget,

@@ -1,4 +1,4 @@
-"""Functions as contexts with a hole, and the identity of a family."""
+"""Functions as contexts with free literals, and the identity of a family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsm_hpc.formulas.functions import Function, Tree, functions, rename
 from fsm_hpc.search.solvers.native.kernels.shapes import Context
 
 Permutation = tuple[int, ...]
-SINGLE_HOLE, INTERVAL_HOLE = [0, 1, 0, 1], [0, 1, 0, 0]  # a literal, by the values of two
+SINGLE, INTERVAL_LITERAL = [0, 1, 0, 1], [0, 1, 0, 0]  # a literal, by the values of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +35,23 @@ def functions_up_to(bound: int, columns: int) -> list[SizedFunction]:
 
 
 @cache
-def context_of(function: Function, hole: tuple[int, ...], is_interval: bool) -> Context:
-    """The function with some variables in its hole, as kernels read it.
+def context_of(function: Function, free: tuple[int, ...], is_interval: bool) -> Context:
+    """The function with some variables left free, as kernels read it.
 
-    A hole has two literals; a single variable is the first, an interval the first but not the
+    Two literals are free; a single variable is the first, an interval the first but not the
     second.
     """
-    boxed = tuple(v for v in range(function.variables) if v not in hole)
-    axes = [function.variables - 1 - v for v in (*boxed, *reversed(hole))]
+    boxed = tuple(v for v in range(function.variables) if v not in free)
+    axes = [function.variables - 1 - v for v in (*boxed, *reversed(free))]
     bits = function.bits.reshape((2,) * function.variables).transpose(axes)
     filled = bits.reshape((2,) * len(boxed) + (-1,))
-    if len(hole) == 1:
-        filled = filled[..., INTERVAL_HOLE if is_interval else SINGLE_HOLE]
+    if len(free) == 1:
+        filled = filled[..., INTERVAL_LITERAL if is_interval else SINGLE]
     some = every = np.packbits(filled, axis=-1, bitorder="little")[..., 0]
     for axis in range(len(boxed)):  # a third digit: the literal is unknown
         some = np.concatenate([some, np.bitwise_or.reduce(some, axis, keepdims=True)], axis)
         every = np.concatenate([every, np.bitwise_and.reduce(every, axis, keepdims=True)], axis)
-    return Context(some.ravel(), every.ravel(), np.array(boxed, np.int64), np.array(hole, np.int64))
+    return Context(some.ravel(), every.ravel(), np.array(boxed, np.int64), np.array(free, np.int64))
 
 
 @cache

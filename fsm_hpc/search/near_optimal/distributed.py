@@ -9,7 +9,7 @@ from fsm_hpc.search.near_optimal.enumeration import search_for
 from fsm_hpc.search.near_optimal.families import Space
 from fsm_hpc.search.near_optimal.sink import Sink
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.parts import Desk
+from fsm_hpc.search.solvers.native.parts import SearchHost
 from fsm_hpc.search.solvers.native.search import Search
 
 _last: dict[tuple[str, int, int], Space] = {}  # the space of the last part
@@ -23,11 +23,11 @@ class FamilyQuery:
     errors: int
     slack: int
 
-    def search_of(self, problem: Problem, desk: Desk) -> Search:
+    def search_of(self, problem: Problem, host: SearchHost) -> Search:
         """The search of a part; its families go to a sink of its own."""
         ensure_compiled()
         key = problem.fingerprint, self.bound, self.slack
         if key not in _last:
             _last.clear()
             _last[key] = Space(problem, self.bound, self.slack)
-        return search_for(_last[key], self.errors, Sink(), desk.threads)
+        return search_for(_last[key], self.errors, Sink(), host.threads)

@@ -11,7 +11,7 @@ from fsm_hpc.search.near_optimal.families import Space
 from fsm_hpc.search.near_optimal.sink import RawFamily, Sink
 from fsm_hpc.search.solvers.base import Control, End
 from fsm_hpc.search.solvers.native.parts import Helpers
-from fsm_hpc.search.solvers.native.search import Aim, Run, Search
+from fsm_hpc.search.solvers.native.search import Run, Search, Target
 from fsm_hpc.search.solvers.native.spread import Query, Spread, search_with_helpers
 from fsm_hpc.search.solvers.native.work import numbering
 
@@ -101,7 +101,7 @@ def enumerate_families(
     run, is_done = search_with_helpers(
         space.problem,
         search,
-        Aim(space.bound, None, 0),
+        Target(space.bound, None, 0),
         part,
         helpers,
         lambda run: sink.is_full or reporter.is_over(lambda: progress(run)),

@@ -71,10 +71,10 @@ class FamilySearch:
         found: NearFound,
         flag: Array = RUNNING,
     ) -> int:
-        hole = self._hole(columns)
-        x, y = columns[hole[0]], columns[hole[-1]]
+        free = self._free_variables(columns)
+        x, y = columns[free[0]], columns[free[-1]]
         is_interval = bool(self._table.kinds[x] == INTERVAL)
-        context = context_of(self._functions[function].function, hole, is_interval)
+        context = context_of(self._functions[function].function, free, is_interval)
         count: int = search_family(
             data,
             context,
@@ -88,7 +88,7 @@ class FamilySearch:
         )
         return count
 
-    def _hole(self, columns: tuple[int, ...]) -> tuple[int, ...]:
+    def _free_variables(self, columns: tuple[int, ...]) -> tuple[int, ...]:
         """The variables of the widest columns: two of cuts, or one, as that of an interval is."""
         widest = sorted(range(len(columns)), key=lambda v: columns[v])[-2:]
         if any(self._table.kinds[columns[v]] == INTERVAL for v in widest):

@@ -36,7 +36,7 @@ class LiteralTable(KernelTable):
             for b in problem.booleans
         )
         columns = [*self._numerics(problem), *booleans]
-        # few thresholds first: holes, the last columns, are searched for all thresholds at once
+        # few thresholds first: the last columns are free, searched for all thresholds at once
         return sorted(columns, key=lambda c: (c.kind == INTERVAL, c.card))
 
     @cached_property

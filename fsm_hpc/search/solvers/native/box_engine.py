@@ -25,8 +25,8 @@ from fsm_hpc.search.solvers.native.plans import Plan
 from fsm_hpc.search.solvers.native.row_sets import WORD
 from fsm_hpc.search.solvers.native.table import MOST_BOXED, KernelTable
 
-MOST_HOLES = 1 << 14  # of a unit
-FEWEST_HOLES = 4  # of a unit that boxes nothing, so that threads can share the work
+MOST_CANDIDATES = 1 << 14  # of a unit
+FEWEST_CANDIDATES = 4  # of a unit that boxes nothing, so that threads can share the work
 RANGES = 128  # of two cuts that wait to be looked at: two for each bit of both
 SUMS = ("net", "gain", "loss", "cut_at", "roles_x", "roles_y")  # by literal
 
@@ -44,14 +44,14 @@ class BoxEngine(Engine):
 
     def worker(self, keeps_all: bool = False) -> Worker:
         table = self.table
-        found = boxes.MANY_FOUND + self._most_holes if keeps_all else 0
+        found = boxes.MANY_FOUND + self._most_candidates if keeps_all else 0
         rows, columns = len(table.rows), len(table.columns)
         card = max(c.card for c in table.columns) + 2
         depth = 16 * (int(np.log2(np.abs(table.weights).sum() + 2)) + 3)
-        holes = self._most_holes * depth
+        candidates = self._most_candidates * depth
         tree = 4 << int(np.log2(card))
         words, bits = len(table.data.full), table.data.ranks.shape[1]
-        ints: dict[str, Any] = {"live": (depth + 4) * words, "masks": holes}
+        ints: dict[str, Any] = {"live": (depth + 4) * words, "masks": candidates}
         ints |= {"boxes": (depth + 4, 4 * MOST_BOXED), "codes": (2, 3 * WORD)}
         ints |= {"rows": rows, "row_weights": rows, "allowed": columns}
         ints |= {"cards": columns, "has_top_rows": columns, "chosen": MOST_BOXED, "merged": columns}
@@ -69,26 +69,26 @@ class BoxEngine(Engine):
             **{name: np.zeros(words, np.uint64) for name in sets},
             pieces=np.zeros((2, 3 * WORD), np.uint64),
             frames=np.zeros((depth + 4, 5), np.int64),
-            entries=np.zeros(holes, np.int64),
+            entries=np.zeros(candidates, np.int64),
             unit=np.zeros(3, np.int64),
             ends=np.zeros((MOST_BOXED, 2), np.int32),
             compressed=np.zeros(columns, np.int64),
             listed=np.zeros(1, np.int64),
             found=np.zeros((found, 3), np.int64),
             found_count=np.zeros(1, np.int64),
-            is_reported=np.zeros(self._most_holes, np.bool_),
+            is_reported=np.zeros(self._most_candidates, np.bool_),
         )
         memory.live[: table.data.words] = np.flatnonzero(table.data.full)
         cuts = np.zeros((MOST_BOXED, 2), np.int64)
-        lane = shapes.Lane(np.zeros(5, np.int64), np.zeros(6, np.int64), cuts)
-        return Worker(lane, memory)
+        thread = shapes.ThreadState(np.zeros(5, np.int64), np.zeros(6, np.int64), cuts)
+        return Worker(thread, memory)
 
     def blocks(self, plan: Plan) -> Blocks:
-        everything = self._pairs if plan.hole == 2 else len(self.table.columns)
-        holes = min(MOST_HOLES, everything)
+        everything = self._pairs if plan.free == 2 else len(self.table.columns)
+        candidates = min(MOST_CANDIDATES, everything)
         if not plan.boxed:
-            holes = min(holes, max(FEWEST_HOLES, everything // MOST_HOLES))
-        return Blocks(-(-everything // holes), holes)
+            candidates = min(candidates, max(FEWEST_CANDIDATES, everything // MOST_CANDIDATES))
+        return Blocks(-(-everything // candidates), candidates)
 
     @property
     def _pairs(self) -> int:
@@ -96,9 +96,9 @@ class BoxEngine(Engine):
         return columns * (columns + 1) // 2
 
     @property
-    def _most_holes(self) -> int:
+    def _most_candidates(self) -> int:
         """Of a unit, and the one beyond them that a box may look at."""
-        return min(MOST_HOLES, self._pairs) + 1
+        return min(MOST_CANDIDATES, self._pairs) + 1
 
     def search(
         self, worker: Worker, units: PlanUnits, shared: shapes.SharedBest, end: int, budget: int
@@ -108,7 +108,7 @@ class BoxEngine(Engine):
             units.families,
             units.arrays,
             worker.memory,
-            worker.lane,
+            worker.thread,
             shared,
             shapes.Span(units.first, end, budget, *units.blocks),
         )
@@ -116,33 +116,33 @@ class BoxEngine(Engine):
 
     def rest(self, worker: Worker, units: PlanUnits) -> Rest:
         """The boxes of a unit that are not looked at, the next one last."""
-        if not worker.lane.control[BEGUN]:
+        if not worker.thread.control[BEGUN]:
             return ()
         assert isinstance(worker.memory, shapes.BoxMemory)
-        stack = worker.memory.boxes[: worker.lane.control[STACKED], : 4 * units.plan.boxed]
+        stack = worker.memory.boxes[: worker.thread.control[STACKED], : 4 * units.plan.boxed]
         return tuple(tuple(box) for box in stack.tolist())
 
-    def take_up(self, worker: Worker, units: PlanUnits, rest: Rest) -> None:
+    def resume(self, worker: Worker, units: PlanUnits, rest: Rest) -> None:
         """Put those boxes on the stack of the next unit."""
         assert isinstance(worker.memory, shapes.BoxMemory)
         for at, box in enumerate(rest):
             worker.memory.boxes[at, : 4 * units.plan.boxed] = box
-        worker.lane.control[STACKED] = len(rest)
+        worker.thread.control[STACKED] = len(rest)
 
-    def decode(self, groups: Sequence[PlanUnits], lane: shapes.Lane) -> Leader:
-        unit, entry, mask, score, low, high = (int(value) for value in lane.incumbent)
+    def decode(self, groups: Sequence[PlanUnits], thread: shapes.ThreadState) -> Leader:
+        unit, entry, mask, score, low, high = (int(value) for value in thread.incumbent)
         units = next(group for group in groups if unit < group.end)
         plan = units.plan
         literals = [
             (int(units.families.column[family]), int(cuts[0]), int(cuts[1]))
-            for family, cuts in zip(chosen_families(units, unit), lane.cuts, strict=False)
+            for family, cuts in zip(chosen_families(units, unit), thread.cuts, strict=False)
         ]
-        hole = decoder.hole_of(self.table, plan, literals, score)
+        free = decoder.free_rows_of(self.table, plan, literals, score)
         x, y = divmod(entry, 1 << COLUMN_BITS)
         literals.append((x, low, high))
-        if plan.hole == 1:
-            f = decoder.fill_single(self.table, hole, literals[-1], mask)
+        if plan.free == 1:
+            f = decoder.fill_single(self.table, free, literals[-1], mask)
         else:
-            f, second = decoder.fill_pair(self.table, hole, literals[-1], y, mask)
+            f, second = decoder.fill_pair(self.table, free, literals[-1], y, mask)
             literals.append(second)
         return decoder.leader_of(self.table, plan.trees[f], literals, score, unit)

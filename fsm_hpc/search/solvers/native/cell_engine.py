@@ -28,8 +28,8 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     CellMemory,
     FixedTable,
     FunctionTree,
-    Lane,
     SharedBest,
+    ThreadState,
 )
 from fsm_hpc.search.solvers.native.literal_list import FREE, ListedLiteral, list_literals
 from fsm_hpc.search.solvers.native.plans import plans
@@ -39,7 +39,7 @@ WORD = 64
 MOST_SUMS = 1 << 24  # of conjunctions that are kept
 MOST_REMEMBERED = 1 << 22  # units whose bound is kept from one size to the next
 MOST_VARIABLES = 16  # a set of more literals has too many cells
-FILLINGS = 8  # functions of a hole
+FILLINGS = 8  # functions of free literals
 NO_ROW = -1  # fills up a word
 
 
@@ -172,7 +172,7 @@ class CellEngine(Engine):
     def worker(self) -> Worker:
         leader = np.zeros(FIRST + MOST_VARIABLES, np.int64)
         leader[SCORE] = -UNITS
-        return Worker(Lane(np.zeros(5, np.int64), leader, np.zeros((0, 2), np.int64)))
+        return Worker(ThreadState(np.zeros(5, np.int64), leader, np.zeros((0, 2), np.int64)))
 
     def units_of_size(self, size: int) -> list[UnitGroup]:
         """Sets of few literals first: they are searched in no time, and bound all others."""
@@ -202,7 +202,7 @@ class CellEngine(Engine):
             units.tree,
             memory,
             units.known_bounds,
-            worker.lane,
+            worker.thread,
             shared,
             end,
             budget,
@@ -210,7 +210,7 @@ class CellEngine(Engine):
         )
         return status
 
-    def most(self, groups: Sequence[CellUnits], left: Iterable[UnitRange]) -> int | None:
+    def upper_bound(self, groups: Sequence[CellUnits], left: Iterable[UnitRange]) -> int | None:
         """From the bounds of sets, where a smaller size has all of them."""
         found = NEVER
         for group, one in itertools.product(groups, left):
@@ -221,10 +221,10 @@ class CellEngine(Engine):
             found = max(found, int(bounds.max(initial=NEVER)))
         return found if found < ABOVE else None
 
-    def decode(self, groups: Sequence[CellUnits], lane: Lane) -> Leader:
-        score, number, f = (int(lane.incumbent[field]) for field in (SCORE, PLAN, FUNCTION))
+    def decode(self, groups: Sequence[CellUnits], thread: ThreadState) -> Leader:
+        score, number, f = (int(thread.incumbent[field]) for field in (SCORE, PLAN, FUNCTION))
         plan = plans(groups[0].size, False, self.table.language)[number]
-        chosen = lane.incumbent[FIRST : FIRST + plan.boxed + plan.hole].tolist()
+        chosen = thread.incumbent[FIRST : FIRST + plan.boxed + plan.free].tolist()
         literals = [self.literals[literal].place for literal in chosen]
         most = max(group.tree.variables for group in groups)
         return decoder.leader_of(

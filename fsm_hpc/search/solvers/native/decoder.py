@@ -18,8 +18,8 @@ Literal = tuple[int, int, int]  # column, lowest and highest rank
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
-    """The rows that a hole decides, what each is worth, and the score that it has to reach."""
+class FreeRows:
+    """The rows that free literals decide, the worth of each, and the score to reach."""
 
     rows: Array
     weights: Array
@@ -32,8 +32,8 @@ def holds(table: KernelTable, literal: Literal) -> Array:
     return np.asarray((ranks >= low) & (ranks <= high))
 
 
-def hole_of(table: KernelTable, plan: Plan, context: list[Literal], score: int) -> Hole:
-    """What is left to the hole of a plan once its boxed variables are chosen."""
+def free_rows_of(table: KernelTable, plan: Plan, context: list[Literal], score: int) -> FreeRows:
+    """What is left to the free literals of a plan once its boxed variables are chosen."""
     index = np.zeros(len(table.rows), np.int64)
     for i, literal in enumerate(context):
         index |= holds(table, literal).astype(np.int64) << i
@@ -41,24 +41,26 @@ def hole_of(table: KernelTable, plan: Plan, context: list[Literal], score: int) 
     settled = int(table.weights[(states == TRUE) | (states == OPEN_NEGATED)].sum())
     rows = np.flatnonzero(states >= OPEN)
     weights = table.weights[rows] * np.where(states[rows] == OPEN, 1, -1)
-    return Hole(rows, weights, score - settled)
+    return FreeRows(rows, weights, score - settled)
 
 
-def fill_single(table: KernelTable, hole: Hole, x: Literal, mask: int) -> int:
+def fill_single(table: KernelTable, free: FreeRows, x: Literal, mask: int) -> int:
     """Whether the literal (0) or its negation (1) reaches the goal."""
-    inside = int(hole.weights[holds(table, x)[hole.rows]].sum())
-    if mask & 1 and inside == hole.goal:
+    inside = int(free.weights[holds(table, x)[free.rows]].sum())
+    if mask & 1 and inside == free.goal:
         return 0
-    assert int(hole.weights.sum()) - inside == hole.goal
+    assert int(free.weights.sum()) - inside == free.goal
     return 1
 
 
-def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> tuple[int, Literal]:
+def fill_pair(
+    table: KernelTable, free: FreeRows, x: Literal, y: int, mask: int
+) -> tuple[int, Literal]:
     """The function, and the literal of column y, that reach the goal together with x."""
-    inner = holds(table, x)[hole.rows]
-    total = int(hole.weights.sum())
-    inside = int(hole.weights[inner].sum())
-    goal = hole.goal
+    inner = holds(table, x)[free.rows]
+    total = int(free.weights.sum())
+    inside = int(free.weights[inner].sum())
+    goal = free.goal
     wanted = (
         (True, goal),
         (True, inside - goal),
@@ -72,19 +74,19 @@ def fill_pair(table: KernelTable, hole: Hole, x: Literal, y: int, mask: int) -> 
     for f, (with_x, target) in enumerate(wanted):
         part = inner if with_x else ~inner
         if mask >> f & 1:
-            literal = _literal_with(table, y, hole, part, target)
+            literal = _literal_with(table, y, free, part, target)
             if literal is not None:
                 return f, literal
     raise AssertionError("the kernel reported a score that no literal has")
 
 
 def _literal_with(
-    table: KernelTable, y: int, hole: Hole, part: Array, target: int
+    table: KernelTable, y: int, free: FreeRows, part: Array, target: int
 ) -> Literal | None:
-    """The first literal of the column whose rows in that part of the hole sum to the target."""
+    """The first literal of the column whose decided rows in that part sum to the target."""
     column = table.columns[y]
     sums = np.zeros(column.card + 1, np.int64)
-    np.add.at(sums, column.ranks[hole.rows[part]], hole.weights[part])
+    np.add.at(sums, column.ranks[free.rows[part]], free.weights[part])
     if column.kind == POINT:
         hits = np.flatnonzero(sums[1 : column.card] == target)
         return (y, int(hits[0]) + 1, int(hits[0]) + 1) if len(hits) else None
@@ -92,7 +94,7 @@ def _literal_with(
         below = np.concatenate(([0], np.cumsum(sums)))
         literals = ((low, high) for low, high in column.literals)
         return next(((y, a, b) for a, b in literals if below[b + 1] - below[a] == target), None)
-    present = np.unique(column.ranks[hole.rows])
+    present = np.unique(column.ranks[free.rows])
     present = present[present >= column.floor]
     tail = np.cumsum(sums[::-1])[::-1]  # tail[v]: rows with v or more
     if column.kind == SUFFIX:

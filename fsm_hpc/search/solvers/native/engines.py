@@ -16,9 +16,9 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
     BoxMemory,
     CellMemory,
     Families,
-    Lane,
     PlanArrays,
     SharedBest,
+    ThreadState,
 )
 from fsm_hpc.search.solvers.native.plans import Plan, plans
 from fsm_hpc.search.solvers.native.table import MOST_BOXED, Array, KernelTable
@@ -27,10 +27,10 @@ _NO_DIRECTIONS = np.zeros(8, np.int64)  # where no constraint asks for them
 
 
 class Blocks(NamedTuple):
-    """How the holes of each choice of the boxed variables fall into units."""
+    """How the candidates for the free literals fall into units, by choice of boxed variables."""
 
     number: int
-    holes: int  # of each
+    candidates: int  # of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PlanUnits(UnitGroup):
 class Worker:
     """The arrays of one thread; `memory` is its engine's own."""
 
-    lane: Lane
+    thread: ThreadState
     memory: BoxMemory | CellMemory | None = None
 
 
@@ -83,15 +83,15 @@ class Engine(Protocol):
         """What is left of the unit that a paused worker has begun; nothing if it has not."""
         return ()
 
-    def take_up(self, worker: Worker, group: Any, rest: Rest) -> None:
+    def resume(self, worker: Worker, group: Any, rest: Rest) -> None:
         """Let the worker begin its next unit with what is left of it."""
         return
 
-    def most(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> int | None:
+    def upper_bound(self, groups: Sequence[Any], left: Iterable[UnitRange]) -> int | None:
         """A score that no formula of these units exceeds; None where there is none at hand."""
         return None
 
-    def decode(self, groups: Sequence[Any], lane: Lane) -> Leader:
+    def decode(self, groups: Sequence[Any], thread: ThreadState) -> Leader:
         """The formula that a worker found best in one of these groups."""
         raise AssertionError("a search for all formulas has no best formula")
 
@@ -137,7 +137,7 @@ def _arrays(plan: Plan, is_directed: bool) -> PlanArrays:
         rises,
         falls,
         plan.partner,
-        plan.hole,
+        plan.free,
     )
 
 

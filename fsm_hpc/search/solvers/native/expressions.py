@@ -106,10 +106,10 @@ def polarity(expression: Expression, path: Path) -> int:
 def grown(expression: Expression, language: Language) -> Iterator[tuple[Expression, Path]]:
     """The expression with one more literal at each place, and the place of that literal."""
     for path in paths(expression):
-        for form, hole in _forms(part_at(expression, path), language):
+        for form, inner in _forms(part_at(expression, path), language):
             larger = replaced(expression, path, form)
             if is_of(larger, language):
-                yield larger, (*path, *hole)
+                yield larger, (*path, *inner)
 
 
 def _forms(part: Expression, language: Language) -> Iterator[tuple[Expression, Path]]:

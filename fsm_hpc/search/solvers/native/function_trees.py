@@ -17,7 +17,7 @@ from fsm_hpc.search.solvers.native.table import Array
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Functions in canonical order: by plan, places of the variables, and filling of the hole."""
+    """Functions in canonical order: by plan, places of the variables, and free function."""
 
     plans: Array
     fillings: Array
@@ -32,7 +32,7 @@ def literal_counts(size: int, language: Language) -> tuple[int, ...]:
 
 
 def _count(plan: Plan) -> int:
-    return plan.boxed + plan.hole
+    return plan.boxed + plan.free
 
 
 @cache

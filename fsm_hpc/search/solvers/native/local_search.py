@@ -185,9 +185,9 @@ class LocalSearch:
         """Extend the best formula of a size, and improve the best results of each size only."""
         larger: dict[int, list[tuple[int, int, Expression]]] = {}
         for expression in self._kept(size)[:1]:
-            for extended, hole in grown(expression, self._table.language):
-                for literal in self._candidates(extended, hole, 1):
-                    result = replaced(extended, hole, literal)
+            for extended, path in grown(expression, self._table.language):
+                for literal in self._candidates(extended, path, 1):
+                    result = replaced(extended, path, literal)
                     ranked = larger.setdefault(size_of(result), [])
                     ranked.append((-self._score(result), len(ranked), result))
                     yield
@@ -201,11 +201,11 @@ class LocalSearch:
         for expression in self._kept(size)[:BEAM]:
             if is_of(negated(expression), language):
                 yield from self._improve(negated(expression))
-            for larger, hole in grown(expression, language):
+            for larger, path in grown(expression, language):
                 if size_of(larger) > self._length:
                     continue
-                for literal in self._candidates(larger, hole, BRANCHES):
-                    yield from self._improve(replaced(larger, hole, literal))
+                for literal in self._candidates(larger, path, BRANCHES):
+                    yield from self._improve(replaced(larger, path, literal))
 
     def _restart(self) -> Iterator[None]:
         """Change a good formula at random, then improve it."""

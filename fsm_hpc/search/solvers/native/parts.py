@@ -21,10 +21,10 @@ AIMED = 0.7  # of that time: most parts are done before it is over
 GROWTH = 4  # of parts, from one to the next
 POLL_S = 0.02  # between two checks whether to stop
 log = logging.getLogger(__name__)
-Found = TypeVar("Found")  # what comes back for a part
+PartResult = TypeVar("PartResult")  # what comes back for a part
 
 
-class Desk(Protocol):
+class SearchHost(Protocol):
     """Where an order is searched: a helper's process."""
 
     threads: int
@@ -35,7 +35,7 @@ class Desk(Protocol):
 class PartOrder(Protocol):
     """A part for a helper; it travels there, and knows how it is searched."""
 
-    def search(self, problem: Problem, desk: Desk) -> Any: ...
+    def search(self, problem: Problem, host: SearchHost) -> Any: ...
 
 
 class Helpers(Protocol):
@@ -57,7 +57,7 @@ class Helpers(Protocol):
         ...
 
 
-class Parts(ABC, Generic[Found]):
+class Parts(ABC, Generic[PartResult]):
     """Hands out parts from the front, so that units are searched about in their order.
 
     Out of order the same leader prunes less: a formula of the same score is no better in a later
@@ -69,8 +69,8 @@ class Parts(ABC, Generic[Found]):
         self._helpers = helpers
         self._queue = UnitQueue(left)
         self._count = 1  # units of the next part
-        self._out: dict[Future[Found], tuple[UnitRange, ...]] = {}
-        self._here: Future[Found] | None = None  # the last part that was searched here
+        self._out: dict[Future[PartResult], tuple[UnitRange, ...]] = {}
+        self._here: Future[PartResult] | None = None  # the last part that was searched here
         self._stop = threading.Event()  # of the part that is searched here
 
     @abstractmethod
@@ -78,11 +78,11 @@ class Parts(ABC, Generic[Found]):
         """The order for a part of these units."""
 
     @abstractmethod
-    def _search_here(self, order: Any) -> Found:
+    def _search_here(self, order: Any) -> PartResult:
         """Search a part in this process, until `_stop`."""
 
     @abstractmethod
-    def _keep(self, found: Found) -> tuple[Iterable[UnitRange], float]:
+    def _keep(self, found: PartResult) -> tuple[Iterable[UnitRange], float]:
         """Keep what a part brought; what is left of it, and the seconds that it took."""
 
     def left(self) -> tuple[UnitRange, ...]:
@@ -114,7 +114,9 @@ class Parts(ABC, Generic[Found]):
             self._give(partial(self._helpers.give, self._problem), ready + 1)
             idle -= 1
 
-    def _give(self, give: Callable[[PartOrder], Future[Found]], takers: int) -> Future[Found]:
+    def _give(
+        self, give: Callable[[PartOrder], Future[PartResult]], takers: int
+    ) -> Future[PartResult]:
         """Give out the next units; so few that `takers` would all have some."""
         wanted = min(self._count, math.ceil(units_in(self._queue.ranges) / takers))
         part: list[UnitRange] = []
@@ -124,7 +126,7 @@ class Parts(ABC, Generic[Found]):
         self._out[future] = tuple(part)
         return future
 
-    def _take_in(self, done: Iterable[Future[Found]]) -> None:
+    def _take_in(self, done: Iterable[Future[PartResult]]) -> None:
         for future in done:
             try:
                 # first what it brought: units do not count as searched before that is kept

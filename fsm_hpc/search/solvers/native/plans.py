@@ -1,4 +1,4 @@
-"""How each Boolean function is searched: which variables are boxed, which are left as a hole."""
+"""How each Boolean function is searched: which variables are boxed, which are free."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fsm_hpc.formulas.shipped_lists import shipped
 from fsm_hpc.formulas.truth_table import steady
 from fsm_hpc.search.solvers.native.kernels.shapes import FALSE, OPEN, OPEN_NEGATED, TRUE
 
-# Functions of a pair hole, as values at (not x, not y), (x, not y), (not x, y), (x, y).
+# Functions of a free pair, as values at (not x, not y), (x, not y), (not x, y), (x, y).
 PAIRS = {0b1000: 0, 0b0010: 1, 0b0100: 2, 0b0001: 3, 0b0111: 4, 0b1101: 5, 0b1011: 6, 0b1110: 7}
 FUNCTIONS = 8  # of a pair
 SWAPPED = (0, 2, 1, 3, 4, 6, 5, 7)  # the same functions with x and y exchanged
@@ -34,16 +34,16 @@ SWAPPED = (0, 2, 1, 3, 4, 6, 5, 7)  # the same functions with x and y exchanged
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One context with a hole, and the functions that arise from what may fill it.
+    """One context with one or two free literals, and the functions that arise from them.
 
-    `trees[f]`: a formula for hole function `f`, context variables first, then x and y.
-    `cross[f]`: context variables (bits) that are interchangeable with those of the hole.
+    `trees[f]`: a formula for free function `f`, context variables first, then x and y.
+    `cross[f]`: context variables (bits) that are interchangeable with the free ones.
     `after[i]`: an interchangeable context variable that has to come before variable `i`.
-    `partner`: a context variable that stands for half of a pair hole too wide to ask, or -1.
+    `partner`: a context variable that is half of a pair too wide to be free together, or -1.
     """
 
     boxed: int
-    hole: int
+    free: int
     states: tuple[int, ...]
     trees: dict[int, Tree]
     cross: dict[int, int]
@@ -67,19 +67,19 @@ class Plan:
     def to_list(self) -> list[Any]:
         states = "".join(map(str, self.states))
         fillings = [[f, self.cross.get(f, -1), tree] for f, tree in self.trees.items()]
-        return [self.boxed, self.hole, states, fillings, self.after, self.partner]
+        return [self.boxed, self.free, states, fillings, self.after, self.partner]
 
     def truth(self, f: int) -> NDArray[np.bool_]:
-        """The whole function, its variables by place: what fills the hole comes last."""
+        """The whole function, its variables by place: the free ones come last."""
         pair = next(values for values, number in PAIRS.items() if number == f)
-        values = pair if self.hole == 2 else (0b10, 0b01)[f]
-        filled = np.array([values >> place & 1 for place in range(1 << self.hole)], dtype=bool)
+        values = pair if self.free == 2 else (0b10, 0b01)[f]
+        filled = np.array([values >> place & 1 for place in range(1 << self.free)], dtype=bool)
         by_state = np.zeros((4, len(filled)), bool)
         by_state[TRUE], by_state[OPEN], by_state[OPEN_NEGATED] = True, filled, ~filled
         return np.asarray(by_state[np.array(self.states)].T.ravel())
 
     def directions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """By function of the hole the variables (bits) it only rises with, and only falls with."""
+        """By free function the variables (bits) it only rises with, and only falls with."""
         rises, falls = np.zeros((2, FUNCTIONS), np.int64)
         for f in self.trees:
             rises[[f]], falls[[f]] = steady(self.truth(f)[None])
@@ -101,10 +101,10 @@ class Plan:
 
 
 def _from_list(saved: tuple[Any, ...]) -> Plan:
-    boxed, hole, states, fillings, after, partner = saved
+    boxed, free, states, fillings, after, partner = saved
     trees = {f: tree for f, _, tree in fillings}
     cross = {f: mates for f, mates, _ in fillings}
-    return Plan(boxed, hole, tuple(map(int, states)), trees, cross, after, partner)
+    return Plan(boxed, free, tuple(map(int, states)), trees, cross, after, partner)
 
 
 def _best(states: set[int], wanted: int, unwanted: int) -> int:
@@ -117,7 +117,7 @@ def _best(states: set[int], wanted: int, unwanted: int) -> int:
 def plans(size: int, wide_pairs: bool, language: Language = Language.PAPER) -> tuple[Plan, ...]:
     """Plans that reach every function whose smallest formula has that size, constants apart.
 
-    `wide_pairs`: some pairs of columns cannot be asked as a pair hole, and one is boxed instead.
+    `wide_pairs`: some pairs of columns cannot be free together, and one is boxed instead.
     """
     found = shipped(size, language)
     if found is None:
@@ -132,7 +132,7 @@ def listed_plans(listed: Iterable[Function], wide_pairs: bool) -> tuple[Plan, ..
         if function.variables == 0:
             continue
         for plan in _plans_of(function, wide_pairs):
-            key = (plan.hole, plan.states, plan.partner)
+            key = (plan.free, plan.states, plan.partner)
             known = merged.get(key, plan)
             merged[key] = replace(
                 plan, trees=known.trees | plan.trees, cross=known.cross | plan.cross
@@ -147,8 +147,8 @@ def _plans_of(function: Function, wide_pairs: bool) -> Iterator[Plan]:
         if (found := _pair_plan(function, x, y)) is not None
     ]
     if not pairs:
-        holes = [_single_plan(function, x) for x in range(function.variables)]
-        yield min(holes, key=lambda plan: (_width(plan), plan.states))
+        candidates = [_single_plan(function, x) for x in range(function.variables)]
+        yield min(candidates, key=lambda plan: (_width(plan), plan.states))
         return
     plan, x, y = min(pairs, key=lambda p: (_width(p[0]), p[0].states))
     yield plan
@@ -180,11 +180,11 @@ def _single_plan(function: Function, x: int, partner: int | None = None) -> Plan
     return _finish(function, boxed, (x,), residuals, 0b10, partner)
 
 
-def _residuals(function: Function, boxed: list[int], hole: tuple[int, ...]) -> list[int]:
+def _residuals(function: Function, boxed: list[int], free: tuple[int, ...]) -> list[int]:
     """For every assignment to the boxed variables the table of what is left."""
-    entries = _places(tuple(boxed))[:, None] | _places(hole)
+    entries = _places(tuple(boxed))[:, None] | _places(free)
     values = function.bits[entries].astype(np.int64)
-    tables: list[int] = (values << np.arange(1 << len(hole))).sum(axis=1).tolist()
+    tables: list[int] = (values << np.arange(1 << len(free))).sum(axis=1).tolist()
     return tables
 
 
@@ -198,24 +198,24 @@ def _places(names: tuple[int, ...]) -> NDArray[np.int64]:
 def _finish(
     function: Function,
     boxed: list[int],
-    hole: tuple[int, ...],
+    free: tuple[int, ...],
     residuals: list[int],
     h: int,
     partner: int | None,
 ) -> Plan:
     """Name the boxed variables so that equal contexts of different functions become one plan."""
-    full = (1 << (1 << len(hole))) - 1
+    full = (1 << (1 << len(free))) - 1
     code = {0: FALSE, full: TRUE, h: OPEN, h ^ full: OPEN_NEGATED}
     states = tuple(code[r] for r in residuals)
     last = None if partner is None else boxed.index(partner)
     named, order, flipped = _least_named(states, len(boxed), last)
     names = {v: order[i] for i, v in enumerate(boxed)}
-    trees, cross = _fillings(function, names, hole, h ^ full if flipped else h)
+    trees, cross = _fillings(function, names, free, h ^ full if flipped else h)
     if partner is not None:
         cross = {f: bits | 1 << names[partner] for f, bits in cross.items()}
     after = _earlier_mates(np.array(named), len(boxed))
     place = -1 if partner is None else names[partner]
-    return Plan(len(boxed), len(hole), named, trees, cross, after, place)
+    return Plan(len(boxed), len(free), named, trees, cross, after, place)
 
 
 @cache
@@ -235,7 +235,7 @@ def _least_named(
 def _named(
     states: tuple[int, ...], order: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
-    """The states with variable i called order[i], the first hole upright; whether it was not."""
+    """The states with variable i called order[i], the first open one upright; whether not."""
     named = [0] * len(states)
     for place, state in zip(_places(order).tolist(), states, strict=True):
         named[place] = state
@@ -246,27 +246,27 @@ def _named(
 
 
 def _fillings(
-    function: Function, names: dict[int, int], hole: tuple[int, ...], h: int
+    function: Function, names: dict[int, int], free: tuple[int, ...], h: int
 ) -> tuple[dict[int, Tree], dict[int, int]]:
-    """Trees and interchangeable variables by the functions of x, or of x and y, that fill it."""
-    mates = _mates(function, names, hole)
+    """Trees and interchangeable variables by the functions of x, or of x and y."""
+    mates = _mates(function, names, free)
     x, y = len(names), len(names) + 1
-    if len(hole) == 1:
+    if len(free) == 1:
         f = 0 if h == 0b10 else 1
-        return {f: rename(function.tree, names | {hole[0]: x})}, {f: mates}
+        return {f: rename(function.tree, names | {free[0]: x})}, {f: mates}
     f = PAIRS[h]
     trees = {
-        SWAPPED[f]: rename(function.tree, names | {hole[1]: x, hole[0]: y}),
-        f: rename(function.tree, names | {hole[0]: x, hole[1]: y}),
+        SWAPPED[f]: rename(function.tree, names | {free[1]: x, free[0]: y}),
+        f: rename(function.tree, names | {free[0]: x, free[1]: y}),
     }
     return trees, dict.fromkeys(trees, mates)
 
 
-def _mates(function: Function, names: dict[int, int], hole: tuple[int, ...]) -> int:
-    """Bits of the boxed variables that could be exchanged with any variable of the hole."""
+def _mates(function: Function, names: dict[int, int], free: tuple[int, ...]) -> int:
+    """Bits of the boxed variables that could be exchanged with any free variable."""
     bits = function.bits
     return sum(
-        1 << name for v, name in names.items() if all(exchangeable(bits, v, x) for x in hole)
+        1 << name for v, name in names.items() if all(exchangeable(bits, v, x) for x in free)
     )
 
 

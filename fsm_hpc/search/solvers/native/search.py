@@ -23,7 +23,7 @@ from fsm_hpc.search.solvers.native.kernels.ranking import (
     UNITS,
 )
 from fsm_hpc.search.solvers.native.kernels.shapes import SharedBest
-from fsm_hpc.search.solvers.native.work import Place, Work
+from fsm_hpc.search.solvers.native.work import ThreadProgress, Work
 
 CHUNK_S = 0.02  # a thread takes as many units as it did in this time before
 POLL_S = 0.01  # between two checks whether to stop
@@ -38,7 +38,7 @@ LAST_WAIT_S = 10.0  # the same at the end of the process
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Target:
     """What is looked for: formulas of one size that score higher than the best of smaller ones.
 
     `known`: a score that some formula of this size is known to have.
@@ -78,16 +78,16 @@ class Search:
 
     def begin(
         self,
-        aim: Aim,
+        target: Target,
         frontier: Frontier | None = None,
         improved: Callable[[Leader], None] = lambda leader: None,
     ) -> Run:
         """A run that goes on from the frontier where that is one of this very search."""
-        if frontier is None or (frontier.numbering, frontier.size) != (self.numbering, aim.size):
-            return Run(self, aim, None, improved)
-        scores = [score for score in (aim.known, frontier.known) if score is not None]
-        aim = Aim(aim.size, aim.before, max(scores, default=None))
-        return Run(self, aim, frontier, improved)
+        if frontier is None or (frontier.numbering, frontier.size) != (self.numbering, target.size):
+            return Run(self, target, None, improved)
+        scores = [score for score in (target.known, frontier.known) if score is not None]
+        target = Target(target.size, target.before, max(scores, default=None))
+        return Run(self, target, frontier, improved)
 
 
 class Run:
@@ -96,26 +96,26 @@ class Run:
     def __init__(
         self,
         search: Search,
-        aim: Aim,
+        target: Target,
         frontier: Frontier | None,
         improved: Callable[[Leader], None],
     ) -> None:
         self._search = search
-        self._aim = aim
+        self._target = target
         self._before = frontier
         self._improved = improved
         self._listing = threading.Lock()  # of the list of all work, which may take long
         self._lock = threading.Lock()  # of the work
         self._work: Work | None = None
         self._failures: list[BaseException] = []
-        self._places = [Place(worker) for worker in search.workers(1)]
+        self._progress = [ThreadProgress(worker) for worker in search.workers(1)]
         self._started = time.monotonic()
         self._received: Leader | None = None  # of an earlier run or another process
         self._is_enough = False
         # a rank for each thread, and one for an earlier run or another process
-        self.best = np.full(search.threads + 1, aim.threshold, np.int64)
+        self.best = np.full(search.threads + 1, target.threshold, np.int64)
         self.flag = np.zeros(1, np.int32)
-        if frontier and frontier.leader and _rank(frontier.leader) >= aim.threshold:
+        if frontier and frontier.leader and _rank(frontier.leader) >= target.threshold:
             self._received, self.best[-1] = frontier.leader, _rank(frontier.leader)
         self._reported = self._received
 
@@ -127,7 +127,7 @@ class Run:
     def _is_quick(self) -> bool:
         """Whether a small budget of work ends within milliseconds."""
         rows = len(self._search.engine.table.rows)
-        return self._aim.size <= QUICK_SIZE and rows <= QUICK_ROWS
+        return self._target.size <= QUICK_SIZE and rows <= QUICK_ROWS
 
     def wait(self, watch: Callable[[], bool] = lambda: False) -> bool:
         """Run to the end (True), or until `watch` asks to stop (False).
@@ -141,8 +141,8 @@ class Run:
                     return not self.flag[0]
                 self._note_leader(0)
                 self._report_leader()
-        self._places += map(Place, self._search.workers(self._search.threads)[1:])
-        slots = range(len(self._places))
+        self._progress += map(ThreadProgress, self._search.workers(self._search.threads)[1:])
+        slots = range(len(self._progress))
         threads = [Thread(target=self._guarded, args=(s,), daemon=True) for s in slots]
         try:
             for thread in threads:
@@ -165,7 +165,7 @@ class Run:
     @property
     def leader(self) -> Leader | None:
         """The first formula in canonical order of the highest score, once it has run to the end."""
-        if self.best.max() == self._aim.threshold:
+        if self.best.max() == self._target.threshold:
             return None
         top = np.flatnonzero(self.best == self.best.max()).tolist()
         return _first(
@@ -184,27 +184,27 @@ class Run:
             return self._before
         with self._lock:
             # what is left is read before the leaders: a leader may be newer, never older
-            held = [place.left for place in self._places if place.left is not None]
+            held = [progress.left for progress in self._progress if progress.left is not None]
             left = sorted([*held, *work.untaken.ranges], key=lambda one: one.start)
-        found = [place.found for place in self._places] + [self._received]
+        found = [progress.found for progress in self._progress] + [self._received]
         spent_s = self._before.seconds if self._before else 0.0
         return Frontier(
             self._search.numbering,
-            self._aim.size,
-            self._aim.before,
-            self._aim.known,
+            self._target.size,
+            self._target.before,
+            self._target.known,
             tuple(left),
             _first(found),
             work.share(left),
             spent_s + time.monotonic() - self._started,
         )
 
-    def most(self) -> int | None:
+    def upper_bound(self) -> int | None:
         """The score that no formula of what is left exceeds, where that is known."""
         frontier = self.frontier()
         if self._work is None or frontier is None or self.is_too_large:
             return None
-        return self._search.engine.most(self._work.groups, frontier.left)
+        return self._search.engine.upper_bound(self._work.groups, frontier.left)
 
     # -------------------------------------------------------------------------------- threads
 
@@ -222,7 +222,7 @@ class Run:
         """The work of this size; the first thread lists it."""
         with self._listing:
             if self._work is None:
-                groups = self._search.engine.units_of_size(self._aim.size)
+                groups = self._search.engine.units_of_size(self._target.size)
                 self._work = Work(groups, self._before.left if self._before else None)
             return self._work
 
@@ -247,73 +247,75 @@ class Run:
             time.sleep(POLL_S)
 
     def _advance(self, slot: int, until: float, budget: int) -> bool:
-        """Work until nothing is left to do in this lane (True), or until that time."""
-        place = self._places[slot]
+        """Work until this thread has nothing left to do (True), or until that time."""
+        progress = self._progress[slot]
         work = self._all_work()
         while not self.flag[0]:
-            if place.piece is None and not (slot < self._search.share and self._take(place, work)):
+            if progress.piece is None and not (
+                slot < self._search.share and self._take(progress, work)
+            ):
                 return True
             started = time.perf_counter()
-            status = self._search_piece(place, slot, budget)
+            status = self._search_piece(progress, slot, budget)
             if until == math.inf:
                 self._note_leader(slot)
             now = time.perf_counter()
-            place.spent_s += now - started
-            self._note(place, status)
+            progress.spent_s += now - started
+            self._note(progress, status)
             if self._is_enough:
                 return True
             if now >= until:
                 return False
         return True
 
-    def _search_piece(self, place: Place, slot: int, budget: int) -> int:
-        piece = place.piece
+    def _search_piece(self, progress: ThreadProgress, slot: int, budget: int) -> int:
+        piece = progress.piece
         assert piece is not None
         units = piece.units
         shared, end = SharedBest(self.best, self.flag, slot), piece.left.end - units.first
-        return self._search.engine.search(place.worker, units, shared, end, budget)
+        return self._search.engine.search(progress.worker, units, shared, end, budget)
 
-    def _note(self, place: Place, status: int) -> None:
+    def _note(self, progress: ThreadProgress, status: int) -> None:
         """Keep what is left of the piece; after a stop the last state remains."""
-        piece = place.piece
+        piece = progress.piece
         assert piece is not None
         if status == PAUSED:
-            at = piece.units.first + int(place.worker.lane.control[AT])
-            rest = self._search.engine.rest(place.worker, piece.units)
-            place.left = UnitRange(at, piece.left.end, rest) if at < piece.left.end else None
+            at = piece.units.first + int(progress.worker.thread.control[AT])
+            rest = self._search.engine.rest(progress.worker, piece.units)
+            progress.left = UnitRange(at, piece.left.end, rest) if at < piece.left.end else None
         elif status == DONE:
-            place.piece = place.left = None
+            progress.piece = progress.left = None
             # as many units as fill some milliseconds, so that threads end together
-            wanted = int(place.chunk * CHUNK_S / max(place.spent_s, 1e-6))
-            place.chunk = max(1, min(4 * place.chunk, wanted))
+            wanted = int(progress.chunk * CHUNK_S / max(progress.spent_s, 1e-6))
+            progress.chunk = max(1, min(4 * progress.chunk, wanted))
 
-    def _take(self, place: Place, work: Work) -> bool:
+    def _take(self, progress: ThreadProgress, work: Work) -> bool:
         """Open the next piece of work; False when there is none."""
         with self._lock:
             group = work.next_group()
-            if group is not place.group:
-                place.group, place.chunk = group, 1
-            piece = work.take(place.chunk)
+            if group is not progress.group:
+                progress.group, progress.chunk = group, 1
+            piece = work.take(progress.chunk)
             if piece is None:
                 return False
-            place.piece, place.left = piece, piece.left
-        place.spent_s = 0.0
-        place.worker.lane.control[:3] = piece.left.start - piece.units.first, 0, 0
-        self._search.engine.take_up(place.worker, piece.units, piece.left.rest)
+            progress.piece, progress.left = piece, piece.left
+        progress.spent_s = 0.0
+        progress.worker.thread.control[:3] = piece.left.start - piece.units.first, 0, 0
+        self._search.engine.resume(progress.worker, piece.units, piece.left.rest)
         return True
 
     def _note_leader(self, slot: int) -> Leader | None:
         """The best formula of a paused thread."""
-        place = self._places[slot]
-        if place.has_news:
-            lane = place.worker.lane
-            place.noted = lane.incumbent.tobytes()
-            place.found = self._search.engine.decode(self._all_work().groups, lane)
-        return place.found
+        progress = self._progress[slot]
+        if progress.has_new_leader:
+            thread = progress.worker.thread
+            progress.noted = thread.incumbent.tobytes()
+            progress.found = self._search.engine.decode(self._all_work().groups, thread)
+        return progress.found
 
     def _report_leader(self) -> None:
         """Pass on a leader that is new."""
-        leader = _first([self._reported, *(place.found for place in self._places)])
+        leader = _first([self._reported, *(progress.found for progress in self._progress)])
         if leader is not None and leader is not self._reported:
             self._reported = leader
             self._improved(leader)

@@ -19,7 +19,7 @@ from fsm_hpc.search.solvers.native.engine_choice import choose_engine
 from fsm_hpc.search.solvers.native.kernels.ranking import MAX_SCORE
 from fsm_hpc.search.solvers.native.local_search import LocalSearch, Pace
 from fsm_hpc.search.solvers.native.parts import Helpers
-from fsm_hpc.search.solvers.native.search import POLL_S, Aim, Run, Search
+from fsm_hpc.search.solvers.native.search import POLL_S, Run, Search, Target
 from fsm_hpc.search.solvers.native.spread import Spread, search_with_helpers
 from fsm_hpc.search.solvers.native.table import KernelTable
 from fsm_hpc.search.solvers.native.work import numbering
@@ -68,7 +68,7 @@ class ProblemCache:
 
 
 class Native:
-    """Proves optima by branch and bound over contexts, holes answered in closed form."""
+    """Proves optima by branch and bound over contexts, free literals solved in closed form."""
 
     name = "native"
 
@@ -166,7 +166,9 @@ class _Solve:
         self._best = self._leader(shortest)
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
-        self._most: int | None = None  # no formula of what is left of the size exceeds this score
+        self._upper_bound: int | None = (
+            None  # no formula of what is left of the size exceeds this score
+        )
         self._report_at = 0.0
         self._pace = Pace(alone=not control.needs_proof)
         self._give_up_at: float | None = None  # where a size cannot be searched
@@ -196,8 +198,8 @@ class _Solve:
             self._best = known.last
         best, proved_length = self._best, len(known.optima)
         errors, bound = known.errors(best), known.problem.fewest_errors
-        if self._most is not None and proved_length + 1 == self._length:
-            bound = max(bound, known.problem.positives - max(self._most, best.score))
+        if self._upper_bound is not None and proved_length + 1 == self._length:
+            bound = max(bound, known.problem.positives - max(self._upper_bound, best.score))
         frontier = self._resume_point(best)
         return Outcome(best.formula, errors, bound, proved_length, self._end, Native.name, frontier)
 
@@ -212,11 +214,11 @@ class _Solve:
             for constant in map(self._leader, missing_constants(known.problem)):
                 before = constant if before is None or constant.score > before.score else before
         known_score = self._known_score(size)
-        aim = Aim(size, before, known_score)
+        target = Target(size, before, known_score)
         run, is_done = search_with_helpers(
             known.problem,
             known.search,
-            aim,
+            target,
             self._frontier,
             self._helpers,
             self._watch,
@@ -224,7 +226,7 @@ class _Solve:
         )
         if not is_done:
             self._frontier = run.frontier() or self._frontier
-            self._most = run.most()
+            self._upper_bound = run.upper_bound()
             return
         self._frontier = None
         found = run.leader

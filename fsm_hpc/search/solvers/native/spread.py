@@ -11,15 +11,15 @@ from typing import Any, Protocol
 
 from fsm_hpc.search.frontier import Frontier, Leader, UnitRange
 from fsm_hpc.search.problem import Problem
-from fsm_hpc.search.solvers.native.parts import PART_S, Desk, Helpers, Parts
-from fsm_hpc.search.solvers.native.search import Aim, Run, Search
+from fsm_hpc.search.solvers.native.parts import PART_S, Helpers, Parts, SearchHost
+from fsm_hpc.search.solvers.native.search import Run, Search, Target
 from fsm_hpc.search.solvers.native.work import Work
 
 
 class Query(Protocol):
     """A search for something else than the optimum; it travels to helpers."""
 
-    def search_of(self, problem: Problem, desk: Desk) -> Search: ...
+    def search_of(self, problem: Problem, host: SearchHost) -> Search: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Order:
     seconds: float
     query: Query | None = None  # None: the optimum
 
-    def search(self, problem: Problem, desk: Desk) -> Result:
-        search = self.query.search_of(problem, desk) if self.query else desk.search_of(problem)
+    def search(self, problem: Problem, host: SearchHost) -> Result:
+        search = self.query.search_of(problem, host) if self.query else host.search_of(problem)
         frontier = self.search_with(search, threading.Event())
         return Result(frontier, search.engine.collected())
 
@@ -48,7 +48,7 @@ class Order:
         part = self.part
         if part.numbering != search.numbering:  # it would be another search, and a false proof
             raise RuntimeError("expected units of this code and problem, found others")
-        run = search.begin(Aim(part.size, part.before, part.known), part)
+        run = search.begin(Target(part.size, part.before, part.known), part)
         until = time.monotonic() + self.seconds
 
         def is_over() -> bool:
@@ -93,9 +93,9 @@ class Spread(Parts[Result]):
             seconds=self._before.seconds + time.monotonic() - self._started,
         )
 
-    def most(self) -> int | None:
+    def upper_bound(self) -> int | None:
         """The score that no formula of what is left exceeds, where that is known here."""
-        return self._search.engine.most(self._work.groups, self.left())
+        return self._search.engine.upper_bound(self._work.groups, self.left())
 
     def _order(self, left: tuple[UnitRange, ...]) -> Order:
         part = replace(self._before, left=left, leader=self.leader, seconds=0.0)
@@ -118,7 +118,7 @@ class Spread(Parts[Result]):
 def search_with_helpers(
     problem: Problem,
     search: Search,
-    aim: Aim,
+    target: Target,
     frontier: Frontier | None,
     helpers: Helpers | None,
     watch: Callable[[Run | Spread], bool],
@@ -132,7 +132,7 @@ def search_with_helpers(
     alone_s = helpers.head_start_s if helpers else math.inf
     alone_s -= frontier.seconds if frontier else 0.0
     if helpers is None or frontier is None or query is None or alone_s > 0:
-        run = search.begin(aim, frontier, improved)
+        run = search.begin(target, frontier, improved)
         until = time.monotonic() + alone_s
         is_done = run.wait(lambda: watch(run) or (run.is_divisible and time.monotonic() >= until))
         frontier = run.frontier()

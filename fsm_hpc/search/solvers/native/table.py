@@ -189,7 +189,7 @@ class KernelTable:
 
     @cached_property
     def places(self) -> Array:
-        """The columns in order: those with few cuts first, to be boxed rather than asked."""
+        """The columns in order: those with few cuts first, to be boxed rather than free."""
         literals = [(c.kind != POINT, c.card, i) for i, c in enumerate(self.columns)]
         return np.array([i for _, _, i in sorted(literals)], np.int64)
 
@@ -213,7 +213,7 @@ class KernelTable:
 
     @property
     def _widest(self) -> int:
-        """Cells of two interval columns that are asked as a pair; none where ends have windows."""
+        """Cells of two interval columns that are free together; none where ends have windows."""
         return 0 if self.has_windows else WIDE_PAIR
 
     @cached_property
@@ -223,7 +223,7 @@ class KernelTable:
 
     @cached_property
     def has_wide_pairs(self) -> bool:
-        """Whether two interval columns are too wide for a pair hole."""
+        """Whether two interval columns are too wide to be free together."""
         two = self._interval_sides[-2:]
         return len(two) == 2 and int(two[0] * two[1]) > self._widest
 
@@ -254,7 +254,7 @@ class KernelTable:
 
     @cached_property
     def largest_table(self) -> int:
-        """Cells of the largest pair of interval columns that is asked as a pair."""
+        """Cells of the largest pair of interval columns that is free together."""
         most, intervals = 1, self._interval_sides
         for low, side in enumerate(intervals):
             # the widest partner that keeps the pair within the bound, other than itself

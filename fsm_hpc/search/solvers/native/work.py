@@ -26,8 +26,8 @@ class WorkItem:
 
 
 @dataclass(slots=True)
-class Place:
-    """One thread's place in the work: the piece that is open, how many units to take next."""
+class ThreadProgress:
+    """One thread's progress: the work item that is open, how many units to take next."""
 
     worker: Worker
     group: UnitGroup | None = None
@@ -39,13 +39,13 @@ class Place:
     found: Leader | None = None
 
     def __post_init__(self) -> None:
-        self.worker.lane.incumbent[:] = NOTHING
-        self.noted = self.worker.lane.incumbent.tobytes()
+        self.worker.thread.incumbent[:] = NOTHING
+        self.noted = self.worker.thread.incumbent.tobytes()
 
     @property
-    def has_news(self) -> bool:
+    def has_new_leader(self) -> bool:
         """Whether another leader was noted since the last pause."""
-        return self.worker.lane.incumbent.tobytes() != self.noted
+        return self.worker.thread.incumbent.tobytes() != self.noted
 
 
 class UnitQueue:

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Branch and bound over boxes of cuts for a context, with its hole answered in closed form."""
+"""Branch and bound over boxes of cuts for a context, its free literals solved in closed form."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from fsm_hpc.search.solvers.native.kernels.intervals import has_support
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, popcount, subroutine
 from fsm_hpc.search.solvers.native.kernels.pairs import COLUMN_BITS, best_pair, ends_of
 from fsm_hpc.search.solvers.native.kernels.ranking import (
-    ASKED,
     AT,
     BEGUN,
     DONE,
     NODES,
     PAUSED,
+    SCORED,
     STACKED,
     STOPPED,
     goal_above,
@@ -72,8 +72,8 @@ def is_new(bounds, items, count, item):
 
 
 @subroutine
-def holes_to_ask(bounds, plan, items, unit, x, y, mask):
-    """The functions (bits) that two columns may fill the hole of a unit with; x = y for one."""
+def allowed_functions(bounds, plan, items, unit, x, y, mask):
+    """The functions (bits) that constraints allow for two columns (x = y: one) in a unit."""
     boxed = len(plan.after)
     if unit[MISSING] & ~(bounds.needs[x] | bounds.needs[y]):
         return 0
@@ -89,12 +89,12 @@ def holes_to_ask(bounds, plan, items, unit, x, y, mask):
     if room < 0:
         return 0
     mask = directed(bounds, plan, x, boxed, mask & unit[MASK])
-    return mask if plan.hole == 1 else directed(bounds, plan, y, boxed + 1, mask)
+    return mask if plan.free == 1 else directed(bounds, plan, y, boxed + 1, mask)
 
 
 @subroutine
 def bound_unit(bounds, plan, items, unit):
-    """Note what the columns of the context leave to its hole; False if that is nothing."""
+    """Note what constraints leave to the free literals of a context; False if that is nothing."""
     mask = ALL_FUNCTIONS
     missing = bounds.wanted
     room = bounds.most
@@ -154,7 +154,7 @@ def pair_code(x, y):
 
 @part
 def is_wide(data, x, y):
-    """Whether two interval columns have too many pairs of values for a pair hole."""
+    """Whether two interval columns have too many pairs of values to be free together."""
     if x == y or data.kinds[x] != INTERVAL or data.kinds[y] != INTERVAL:
         return False
     return (data.cards[x] + 1) * (data.cards[y] + 1) > data.widest
@@ -162,7 +162,7 @@ def is_wide(data, x, y):
 
 @part
 def pair_at(data, earlier, later):
-    """The columns (x, y) at two places as a hole of two literals, coded; -1 if they are none.
+    """The columns (x, y) at two places as a candidate, coded; -1 if they are none.
 
     x has fewer values, since it is gone through. Of two intervals it has more, since its
     ends are searched by branch and bound while those of y are gone through every time; of
@@ -192,20 +192,20 @@ def row_of(index):
 
 
 @part
-def open_holes(data, families, plan, block, holes, memory):
-    """The columns (pairs) that may fill the hole, each with the functions to ask; their number.
+def list_candidates(data, families, plan, block, candidates, memory):
+    """List the columns (pairs) of the free literals, each with its functions; their number.
 
     A unit asks one block of them: a list of all pairs would not fit where columns are many.
     """
     places = len(data.places)
-    first = block * holes
-    everything = places if plan.hole == 1 else places * (places + 1) // 2
-    later = first if plan.hole == 1 else row_of(first)
-    earlier = later if plan.hole == 1 else first - later * (later + 1) // 2
+    first = block * candidates
+    everything = places if plan.free == 1 else places * (places + 1) // 2
+    later = first if plan.free == 1 else row_of(first)
+    earlier = later if plan.free == 1 else first - later * (later + 1) // 2
     _allow(data, families, plan, memory)
     count = 0
-    for _ in range(first, min(everything, first + holes)):
-        if plan.hole == 1:
+    for _ in range(first, min(everything, first + candidates)):
+        if plan.free == 1:
             code = pair_code(data.places[later], data.places[later])
         else:
             code = pair_at(data, earlier, later)
@@ -215,14 +215,14 @@ def open_holes(data, families, plan, block, holes, memory):
                 mask = 0
             if mask and data.bounds.is_any:
                 x, y = code >> COLUMN_BITS, code & ((1 << COLUMN_BITS) - 1)
-                mask = holes_to_ask(data.bounds, plan, memory.columns, memory.unit, x, y, mask)
+                mask = allowed_functions(data.bounds, plan, memory.columns, memory.unit, x, y, mask)
             if mask:
                 memory.entries[count] = code
                 memory.masks[count] = mask | count << MASK_BITS
                 count += 1
         if earlier == later:
             later += 1
-            earlier = later if plan.hole == 1 else 0
+            earlier = later if plan.free == 1 else 0
         else:
             earlier += 1
     return count
@@ -230,7 +230,7 @@ def open_holes(data, families, plan, block, holes, memory):
 
 @part
 def _allow(data, families, plan, memory):
-    """Functions (bits) that columns are asked for beside the chosen ones, by their first place.
+    """Functions (bits) that columns are tried with beside the chosen ones, by their first place.
 
     Of interchangeable variables the columns are in order.
     """
@@ -275,7 +275,7 @@ def settle(data, plan, memory, top, is_mirrored):
     bound = 0
     gain = 0
     loss = 0
-    asked = 0
+    decided = 0
     gained_count = 0
     unsettled = 0
     for word in range(len(data.full)):
@@ -286,8 +286,8 @@ def settle(data, plan, memory, top, is_mirrored):
         word = live[at]
         is_positive = word < data.positives
         true = NONE
-        hole = NONE
-        antihole = NONE
+        free = NONE
+        negated = NONE
         open_rows = NONE
         side, count = _take_apart(data, plan, memory, word)
         for k in range(count):
@@ -299,11 +299,11 @@ def settle(data, plan, memory, top, is_mirrored):
             if state == TRUE:
                 true |= rows
             elif state == OPEN:
-                hole |= rows
+                free |= rows
             elif state == OPEN_NEGATED:
-                antihole |= rows
-        plus, minus = (hole, antihole) if is_positive else (antihole, hole)
-        score = weight_in(data, word, true | antihole)
+                negated |= rows
+        plus, minus = (free, negated) if is_positive else (negated, free)
+        score = weight_in(data, word, true | negated)
         score = score if is_positive else -score
         if plus | minus | open_rows == NONE:
             settled += score
@@ -319,7 +319,7 @@ def settle(data, plan, memory, top, is_mirrored):
             gained_count += popcount(plus)
         if minus != NONE:
             loss += weight_in(data, word, minus)
-        asked += popcount(plus | minus)
+        decided += popcount(plus | minus)
         unsettled += popcount(open_rows)
     return View(
         kept,
@@ -328,7 +328,7 @@ def settle(data, plan, memory, top, is_mirrored):
         bound + settled,
         gain,
         loss,
-        asked,
+        decided,
         gained_count,
         unsettled,
         len(data.full) if is_mirrored else data.positives,
@@ -370,8 +370,8 @@ def _take_apart(data, plan, memory, word):
 
 
 @part
-def branch(data, memory, boxed, top, view, hopeful):
-    """Put both halves of the box on the stack, with the words and holes that are left to them."""
+def branch(data, memory, boxed, top, view, promising):
+    """Put both halves of the box on the stack, with their words and candidates."""
     frames, boxes = memory.frames, memory.boxes
     active = frames[top, ACTIVE] + frames[top, ACTIVE_COUNT]
     target, middle = _place_to_split(data, memory, boxed, view)
@@ -388,7 +388,7 @@ def branch(data, memory, boxed, top, view, hopeful):
         frames[node, LIVE] = view.kept
         frames[node, LIVE_COUNT] = view.kept_count
         frames[node, ACTIVE] = active
-        frames[node, ACTIVE_COUNT] = hopeful
+        frames[node, ACTIVE_COUNT] = promising
         frames[node, BASE] = view.settled
 
 
@@ -450,17 +450,17 @@ def _open_between(data, memory, view, column, low, high):
     return total
 
 
-MANY_FOUND = 1 << 10  # holes that are reported before a kernel comes back
+MANY_FOUND = 1 << 10  # candidates that are reported before a kernel comes back
 
 
 @kernel
-def search(data, families, plan, memory, lane, shared, span):
+def search(data, families, plan, memory, thread, shared, span):
     """Search units [control[AT], end) of a plan; come back after `budget` steps of work.
 
     A unit chooses a literal family for every boxed variable. The best formula becomes the
-    incumbent; with room in `found` all holes with a function that reaches its score are kept.
+    incumbent; with room in `found` all candidates with a function that reaches its score are kept.
     """
-    control = lane.control
+    control = thread.control
     is_mirrored = False
     for state in plan.states:
         is_mirrored |= state == OPEN_NEGATED
@@ -478,7 +478,7 @@ def search(data, families, plan, memory, lane, shared, span):
             control[BEGUN] = 0
             control[AT] += 1
         else:
-            work += _search_box(data, families, plan, memory, lane, shared, span, is_mirrored)
+            work += _search_box(data, families, plan, memory, thread, shared, span, is_mirrored)
 
 
 @part
@@ -510,23 +510,25 @@ def _open_unit(data, families, plan, memory, control, span):
 
 
 @part
-def _list_holes(data, families, plan, memory, control, span):
-    """List the holes of the unit for all its boxes, now that one may beat the incumbent."""
-    count = open_holes(data, families, plan, control[AT] % span.blocks, span.holes, memory)
+def _list_candidates(data, families, plan, memory, control, span):
+    """List the candidates of the unit for all its boxes, now that one may beat the incumbent."""
+    count = list_candidates(
+        data, families, plan, control[AT] % span.blocks, span.candidates, memory
+    )
     for top in range(control[STACKED] + 1):
         memory.frames[top, ACTIVE_COUNT] = count
     if len(memory.found):
-        for hole in range(count):
-            memory.is_reported[hole] = False
+        for free in range(count):
+            memory.is_reported[free] = False
 
 
 @part
-def _search_box(data, families, plan, memory, lane, shared, span, is_mirrored):
+def _search_box(data, families, plan, memory, thread, shared, span, is_mirrored):
     """Take a box from the stack: drop it, find its incumbent, or put its halves there; the work."""
-    lane.control[STACKED] -= 1
-    lane.control[NODES] += 1
-    top = lane.control[STACKED]
-    unit = span.first + lane.control[AT]
+    thread.control[STACKED] -= 1
+    thread.control[NODES] += 1
+    top = thread.control[STACKED]
+    unit = span.first + thread.control[AT]
     boxed = len(plan.after)
     for field in range(4 * boxed):
         memory.box[field] = memory.boxes[top, field]
@@ -538,22 +540,22 @@ def _search_box(data, families, plan, memory, lane, shared, span, is_mirrored):
     if rank_of(view.bound + view.gain, unit) <= threshold:
         return work
     if memory.frames[top, ACTIVE_COUNT] == UNLISTED:
-        _list_holes(data, families, plan, memory, lane.control, span)
-        work += span.holes
+        _list_candidates(data, families, plan, memory, thread.control, span)
+        work += span.candidates
     active_count = memory.frames[top, ACTIVE_COUNT]
-    work += active_count * (view.asked * plan.hole // 4 + 64)
-    hopeful = _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold)
-    lane.control[ASKED] += active_count
-    if hopeful == 0 or view.unsettled == 0:
+    work += active_count * (view.decided * plan.free // 4 + 64)
+    promising = _score_candidates(data, plan, memory, thread, shared, top, unit, view, threshold)
+    thread.control[SCORED] += active_count
+    if promising == 0 or view.unsettled == 0:
         return work
-    branch(data, memory, boxed, top, view, hopeful)
-    lane.control[STACKED] += 2
+    branch(data, memory, boxed, top, view, promising)
+    thread.control[STACKED] += 2
     return work
 
 
 @part
-def _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold):
-    """Ask what fills the hole best; how many of the entries may still beat the incumbent.
+def _score_candidates(data, plan, memory, thread, shared, top, unit, view, threshold):
+    """Find the best free literals; how many of the entries may still beat the incumbent.
 
     Where the box leaves no row open, the best of them is the incumbent, or all of them are kept.
     """
@@ -564,7 +566,7 @@ def _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold):
     active = memory.frames[top, ACTIVE]
     active_count = memory.frames[top, ACTIVE_COUNT]
     kept = active + active_count
-    hopeful = 0
+    promising = 0
     score = NO_SCORE
     choice = 0
     low = 0
@@ -578,7 +580,7 @@ def _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold):
             data,
             plan,
             memory,
-            lane.control[NODES],
+            thread.control[NODES],
             entries[k],
             masks[k] & ALL_FUNCTIONS,
             view,
@@ -591,27 +593,27 @@ def _ask_holes(data, plan, memory, lane, shared, top, unit, view, threshold):
         if keeps_all and view.unsettled == 0:
             _report(memory, unit, entries[k], masks[k])
             continue
-        entries[kept + hopeful] = entries[k]
-        masks[kept + hopeful] = masks[k]
-        hopeful += 1
+        entries[kept + promising] = entries[k]
+        masks[kept + promising] = masks[k]
+        promising += 1
         if found > score:
             score = found
             choice = k
             low = where[0]
             high = where[1]
-    if hopeful > 0 and view.unsettled == 0:
+    if promising > 0 and view.unsettled == 0:
         for i in range(len(plan.after)):
-            lane.cuts[i, 0] = memory.ends[i, 0] if data.has_windows else memory.box[4 * i]
-            lane.cuts[i, 1] = memory.ends[i, 1] if data.has_windows else memory.box[4 * i + 2]
+            thread.cuts[i, 0] = memory.ends[i, 0] if data.has_windows else memory.box[4 * i]
+            thread.cuts[i, 1] = memory.ends[i, 1] if data.has_windows else memory.box[4 * i + 2]
         mask, x = masks[choice] & ALL_FUNCTIONS, entries[choice] >> COLUMN_BITS
         low, high = ends_of(data, memory, view, x, low, high)
-        set_incumbent(lane, shared, unit, entries[choice], mask, score, low, high)
-    return hopeful
+        set_incumbent(thread, shared, unit, entries[choice], mask, score, low, high)
+    return promising
 
 
 @part
 def _report(memory, unit, entry, mask):
-    """Keep a hole of which some function reaches the goal; its unit asks it no more."""
+    """Keep a candidate of which some function reaches the goal; its unit skips it from then on."""
     at = memory.found_count[0]
     memory.found[at, 0] = unit
     memory.found[at, 1] = entry

@@ -347,9 +347,9 @@ def comes_first(tree, memory, score, function, known):
 
 
 @part
-def set_incumbent(tree, memory, lane, shared, score, function):
+def set_incumbent(tree, memory, thread, shared, score, function):
     """Make a formula this thread's incumbent, if it precedes the one that leads."""
-    known = lane.incumbent
+    known = thread.incumbent
     if comes_first(tree, memory, score, function, known):
         known[SCORE], known[PLAN] = score, tree.plans[function]
         known[FUNCTION] = tree.fillings[function]
@@ -365,25 +365,25 @@ def goal_of(shared):
 
 
 @part
-def evaluate(table, tree, memory, lane, shared, goal, ceiling):
+def evaluate(table, tree, memory, thread, shared, goal, ceiling):
     """Look for a incumbent among the functions of the set at hand."""
     score, function = best_function(table, tree, memory, goal, ceiling)
     if function >= 0:
-        set_incumbent(tree, memory, lane, shared, score, function)
+        set_incumbent(tree, memory, thread, shared, score, function)
 
 
 @part
-def search_singles(table, tree, memory, lane, shared, ceiling):
+def search_singles(table, tree, memory, thread, shared, ceiling):
     """All sets of one literal."""
     for e in range(len(table.bits)):
         held = table.sums[table.starts[1] + e]
         memory.cells[0], memory.cells[1] = table.total - held, held
         memory.chosen[0] = e
-        evaluate(table, tree, memory, lane, shared, goal_of(shared), ceiling)
+        evaluate(table, tree, memory, thread, shared, goal_of(shared), ceiling)
 
 
 @part
-def search_row(table, tree, memory, lane, shared, goal, ceiling):
+def search_row(table, tree, memory, thread, shared, goal, ceiling):
     """All sets that begin with the chosen literals; the greatest bound of any of them."""
     count = tree.variables - 2
     d = memory.chosen[count]
@@ -398,23 +398,23 @@ def search_row(table, tree, memory, lane, shared, goal, ceiling):
         if bound >= goal:
             read_cells(memory, count, d, e)
             memory.chosen[count + 1] = e
-            evaluate(table, tree, memory, lane, shared, goal, ceiling)
+            evaluate(table, tree, memory, thread, shared, goal, ceiling)
             goal = max(goal, goal_of(shared))
     return greatest
 
 
 @kernel
-def search_sets(table, tree, memory, known_bounds, lane, shared, end, budget, ceiling):
+def search_sets(table, tree, memory, known_bounds, thread, shared, end, budget, ceiling):
     """Search units [control[AT], end): each has all sets that begin with the same literals.
 
     `known_bounds`: by unit the greatest bound of its sets, where an earlier search left it. With a
     ceiling all formulas from the goal to below it are written to `found`; PAUSED when that is full.
     """
-    control = lane.control
+    control = thread.control
     size = tree.variables - 1
     if size == 0:
         if control[AT] < end:
-            search_singles(table, tree, memory, lane, shared, ceiling)
+            search_singles(table, tree, memory, thread, shared, ceiling)
             if memory.found_count[0] > len(memory.found):
                 return PAUSED  # the caller makes room for all of them
         control[AT] = end
@@ -443,7 +443,7 @@ def search_sets(table, tree, memory, known_bounds, lane, shared, end, budget, ce
                 written = memory.found_count[0]
                 start = table.next_free[memory.chosen[size - 1]]
                 work += max(0, len(table.bits) - start) * cost
-                greatest = search_row(table, tree, memory, lane, shared, goal, ceiling)
+                greatest = search_row(table, tree, memory, thread, shared, goal, ceiling)
                 if memory.found_count[0] > len(memory.found):
                     if written > 0:  # else the caller makes room for all of this unit
                         memory.found_count[0] = written

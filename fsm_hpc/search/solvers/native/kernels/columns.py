@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Columns in a hole: rows and sums of their literals, and bounds on what each allows."""
+"""Columns of free literals: rows and sums of each literal, and bounds on what it allows."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def rows_from(data, column, value, word, among):
     return found
 
 
-MASK_BITS = 8  # functions of a hole; where holes are listed, the number of one is above them
+MASK_BITS = 8  # functions of a candidate; where these are listed, its number is above them
 ALL_FUNCTIONS = (1 << MASK_BITS) - 1
 NO_SCORE = -(1 << 30)
 WITH_X = 0b00110011  # functions of a pair that ask for `x and y`, the others for `not x and y`
@@ -102,7 +102,7 @@ WORDS_OF_A_ROW = 8  # that are counted in the time that a row takes
 
 @part
 def list_rows(data, memory, view, box):
-    """The rows that the hole decides, one by one: those that it gains, then those it loses."""
+    """The rows that free literals decide, one by one: those to gain, then those to lose."""
     if memory.listed[0] == box:
         return
     memory.listed[0] = box
@@ -131,7 +131,7 @@ def compress_values(data, memory, column, view, merge, box):
     many to a value, few neighbours are of one sign, and all values keep their numbers.
     """
     card, floor, kind = data.cards[column], data.floors[column], data.kinds[column]
-    count = view.asked
+    count = view.decided
     # ends of windows, which have support, are told apart
     keeps_all = kind == POINT or (kind == INTERVAL and data.has_windows)
     memory.has_top_rows[column] = 0
@@ -175,7 +175,7 @@ def literal_sums(data, memory, column, view, box):
     start, kind, card = data.starts[column], data.kinds[column], memory.cards[column]
     net, gain, loss = memory.net[start:], memory.gain[start:], memory.loss[start:]
     words = view.gain_end + len(data.full) - view.loss_start
-    is_cheap = kind == POINT or card * words < WORDS_OF_A_ROW * view.asked
+    is_cheap = kind == POINT or card * words < WORDS_OF_A_ROW * view.decided
     if is_cheap and not memory.merged[column] and data.shifts[column] == 0:
         _count_sets(data, memory, column, view, gain, loss)
         for value in range(card):
@@ -197,7 +197,7 @@ def literal_sums(data, memory, column, view, box):
             loss[value] = 0
         for k in range(view.gained):
             gain[local[rows[k]]] += weights[k]
-        for k in range(view.gained, view.asked):
+        for k in range(view.gained, view.decided):
             loss[local[rows[k]]] -= weights[k]
         for value in range(card):
             net[value] = gain[value] - loss[value]
@@ -240,7 +240,7 @@ def _sum_below(sums, card):
 def single(query, data, memory, empty):
     """The best score of one literal: mask bit 0 as it is, bit 1 negated; `where`: its cut.
 
-    `empty`: the literal may hold on none of the rows. In a relaxed hole that is a choice, since
+    `empty`: the literal may hold on none of the rows. In a relaxed box that is a choice, since
     rows where it holds may be left out; in an exact one, formulas of less size score the same.
     """
     sums = memory.net[data.starts[query.x] :]
@@ -299,7 +299,7 @@ def single(query, data, memory, empty):
 
 @subroutine
 def best_interval(inside, sums, card, floor, in_total, total, mask):
-    """The best of the asked functions of x and y, for one x, over all intervals of y.
+    """The best of the wanted functions of x and y, for one x, over all intervals of y.
 
     `inside`: sums by value of y where x holds; `sums`: the same over all rows.
     """
@@ -327,7 +327,7 @@ def best_interval(inside, sums, card, floor, in_total, total, mask):
 
 @part
 def combine(max_in, min_in, max_out, min_out, in_total, total, mask):
-    """The best among the asked functions, given the extremes of `x and y` and `not x and y`."""
+    """The best among the wanted functions, given the extremes of `x and y` and `not x and y`."""
     best = NO_SCORE
     if mask & 1:
         best = max(best, max_in)
@@ -546,24 +546,24 @@ def _limit(gain, loss, card, gains, losses, goal, limits):
 
 
 @part
-def first_cut(limits, asked):
+def first_cut(limits, wanted):
     """The lowest cut of y that may serve one of the functions."""
-    if asked & 0b01010101:
+    if wanted & 0b01010101:
         return 0
-    if asked & 0b1010 == 0:
+    if wanted & 0b1010 == 0:
         return limits[LEAST_OF_OR]
-    if asked & 0b10100000 == 0:
+    if wanted & 0b10100000 == 0:
         return limits[LEAST_OF_AND_NOT]
     return min(limits[LEAST_OF_OR], limits[LEAST_OF_AND_NOT])
 
 
 @part
-def last_cut(limits, asked, card):
+def last_cut(limits, wanted, card):
     """The highest cut of y that may serve one of the functions."""
-    if asked & 0b10101010:
+    if wanted & 0b10101010:
         return card
-    if asked & 0b0101 == 0:
+    if wanted & 0b0101 == 0:
         return limits[MOST_OF_OR_NOT]
-    if asked & 0b01010000 == 0:
+    if wanted & 0b01010000 == 0:
         return limits[MOST_OF_AND]
     return max(limits[MOST_OF_OR_NOT], limits[MOST_OF_AND])

@@ -7,7 +7,7 @@ from fsm_hpc.search.solvers.native.kernels.columns import INTERVAL
 from fsm_hpc.search.solvers.native.kernels.kernel import kernel, part, subroutine
 
 LOWEST = -(1 << 62)  # the score of a choice that is not allowed
-ALWAYS = 15  # a row that holds whatever fills the hole; 0: never
+ALWAYS = 15  # a row that holds whatever the free literals are; 0: never
 
 
 @part
@@ -274,7 +274,7 @@ def take_members(data, plan, context, x, y, box, rect, times, goal, work, found,
             put_choice(data, plan, context, x, y, box, rect, cell, found.listed[count])
             found.scores[count] = work.plane[cell]
         put_choice(data, plan, context, x, y, box, rect, cell, work.choice)
-        for v in plan.hole:
+        for v in plan.free:
             ends = work.choice[v]
             widen(found.ranges[v], ends[0], ends[0], ends[1], ends[1])
         if values[cell] > found.best[0]:
@@ -293,17 +293,17 @@ def take_members(data, plan, context, x, y, box, rect, times, goal, work, found,
 
 @part
 def put_choice(data, plan, context, x, y, box, rect, cell, choice):
-    """The ends of each variable: the first choice of a box, with one cell of the hole."""
+    """The ends of each variable: the first choice of a box, with one cell of the free literals."""
     ny = rect[3] - rect[2] + 1
     a, b = rect[0] + cell // ny, rect[2] + cell % ny
     for i in range(len(context)):
         choice[plan.boxed[i], 0] = box[i, 0]
         choice[plan.boxed[i], 1] = max(box[i, 2], box[i, 0])
-    choice[plan.hole[0], 0] = a
-    choice[plan.hole[0], 1] = b if data.kinds[x] == INTERVAL else data.cards[x] - 1
-    if len(plan.hole) > 1:
-        choice[plan.hole[1], 0] = b
-        choice[plan.hole[1], 1] = data.cards[y] - 1
+    choice[plan.free[0], 0] = a
+    choice[plan.free[0], 1] = b if data.kinds[x] == INTERVAL else data.cards[x] - 1
+    if len(plan.free) > 1:
+        choice[plan.free[1], 0] = b
+        choice[plan.free[1], 1] = data.cards[y] - 1
 
 
 @kernel
@@ -321,7 +321,7 @@ def search_family(data, plan, context, x, y, goal, flag, work, found):
     root = work.boxes[0, boxed]
     whole(data, x, root)
     if data.kinds[x] != INTERVAL:
-        root[2], root[3] = 1, 1 if len(plan.hole) == 1 else data.cards[y] - 1
+        root[2], root[3] = 1, 1 if len(plan.free) == 1 else data.cards[y] - 1
     depth = 1
     count = 0
     while depth > 0:

@@ -139,10 +139,12 @@ def pair_of_intervals(query, data, memory):
             ends[stacked, 2],
             ends[stacked, 3],
         )
-        asked = mask & _hopeful(query, gain, loss, low1, low2, high1, high2)
-        if asked == 0:
+        wanted = mask & _promising(query, gain, loss, low1, low2, high1, high2)
+        if wanted == 0:
             continue
-        found = _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums, total)
+        found = _bound(
+            low1, low2, high1, high2, card_y, floor_y, wanted, gains, losses, sums, total
+        )
         if found <= best:
             continue
         if low1 == low2 and high1 == high2:
@@ -157,7 +159,7 @@ def pair_of_intervals(query, data, memory):
 
 
 @part
-def _hopeful(query, gain, loss, low1, low2, high1, high2):
+def _promising(query, gain, loss, low1, low2, high1, high2):
     """Functions (bits) that some x with its ends in these ranges may serve, from x alone."""
     narrow = max(high1 + 1, low2)
     return useful(
@@ -190,7 +192,7 @@ def _fill(query, memory):
 
 
 @part
-def _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums, total):
+def _bound(low1, low2, high1, high2, card_y, floor_y, wanted, gains, losses, sums, total):
     """No x with its ends in these ranges scores higher.
 
     A function that grows with x gains at most the positive rows of the widest x and loses at
@@ -201,7 +203,7 @@ def _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums
     narrow = max(high1 + 1, low2) * card_y
     narrow_from = low2 * card_y
     best = NO_SCORE
-    if asked & GROWING:
+    if wanted & GROWING:
         best = _best_y(
             gains[wide:],
             gains[wide_from:],
@@ -211,9 +213,9 @@ def _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums
             card_y,
             floor_y,
             total,
-            asked & GROWING,
+            wanted & GROWING,
         )
-    if asked & SHRINKING:
+    if wanted & SHRINKING:
         found = _best_y(
             gains[narrow:],
             gains[narrow_from:],
@@ -223,17 +225,17 @@ def _bound(low1, low2, high1, high2, card_y, floor_y, asked, gains, losses, sums
             card_y,
             floor_y,
             total,
-            asked & SHRINKING,
+            wanted & SHRINKING,
         )
         best = max(best, found)
     return best
 
 
 @part
-def _best_y(gain, gain_from, loss, loss_from, sums, card, floor, total, asked):
-    """The best of the asked functions over all intervals y, for rows gained and lost where x holds.
+def _best_y(gain, gain_from, loss, loss_from, sums, card, floor, total, wanted):
+    """The best wanted function over all intervals y, for rows gained and lost where x holds.
 
-    The greatest and least sum of neighbours, where x holds and where it does not, as far as asked.
+    The greatest and least sum of neighbours, where x holds and where it does not, as far as wanted.
     """
     beneath = 0  # rows where x holds and no interval of y does
     for value in range(floor):
@@ -243,7 +245,7 @@ def _best_y(gain, gain_from, loss, loss_from, sums, card, floor, total, asked):
     min_in = 0
     max_out = 0
     min_out = 0
-    if asked & WITH_X:
+    if wanted & WITH_X:
         top = 0
         bottom = 0
         for value in range(floor, card):
@@ -253,7 +255,7 @@ def _best_y(gain, gain_from, loss, loss_from, sums, card, floor, total, asked):
             bottom = min(bottom, 0) + here
             max_in = max(max_in, top)
             min_in = min(min_in, bottom)
-    if asked & WITHOUT_X:
+    if wanted & WITHOUT_X:
         in_total = beneath
         top = 0
         bottom = 0
@@ -265,7 +267,7 @@ def _best_y(gain, gain_from, loss, loss_from, sums, card, floor, total, asked):
             bottom = min(bottom, 0) + there
             max_out = max(max_out, top)
             min_out = min(min_out, bottom)
-    return combine(max_in, min_in, max_out, min_out, in_total, total, asked)
+    return combine(max_in, min_in, max_out, min_out, in_total, total, wanted)
 
 
 @part

@@ -197,9 +197,9 @@ def _forgive(kept: Any) -> None:
     """Compile anew what was damaged on disk, and go on where there is no room to write."""
     load, save = kept.load_overload, kept.save_overload
 
-    def load_or_none(*asked: Any) -> Any:
+    def load_or_none(*wanted: Any) -> Any:
         try:
-            return load(*asked)
+            return load(*wanted)
         except Exception:  # a cut or foreign pickle may fail in any way
             with suppress(OSError):
                 kept.flush()

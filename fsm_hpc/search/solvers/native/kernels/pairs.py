@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""The best that two columns, or one, can fill a hole with, in the cheapest way that is exact."""
+"""The best free literals of two columns, or of one, in the cheapest way that is exact."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _pull(tree, node, field):
     tree[node, field + 2] = min(tree[right, field + 2], above + tree[left, field + 2])
 
 
-# of a range of cuts: the first and the last cut of x and of y, what the hole gains and loses where
+# of a range of cuts: the first and the last cut of x and of y, what is gained and lost where
 # both hold, for each pair of them; and of which of these that is known (bits)
 X1, X2, Y1, Y2, GAIN, LOSS, KNOWN = 0, 1, 2, 3, 4, 8, 12
 FIELDS = 13
@@ -209,7 +209,7 @@ def _halve(ranges, at, low):
 
 @part
 def _count_corners(query, data, memory, view, here):
-    """What the hole gains and loses where both literals hold, at each corner of a range."""
+    """What is gained and lost where both literals hold, at each corner of a range."""
     for corner in range(4):
         if here[KNOWN] >> corner & 1:
             continue
@@ -251,7 +251,7 @@ def ends_of(data, memory, view, column, low, high):
     if not is_merged:
         return low, high
     end = start
-    for k in range(view.asked):
+    for k in range(view.decided):
         if memory.local[column, memory.rows[k]] == high:
             end = max(end, data.ranks[column, memory.rows[k]])
     return start, end
@@ -269,7 +269,7 @@ def _write_set(data, column, cut, found):
 
 @part
 def _bound(query, data, memory, view, mask, here):
-    """No cuts in these ranges score higher with the asked functions.
+    """No cuts in these ranges score higher with the wanted functions.
 
     A quadrant of two cuts gains at most what the widest one in the ranges gains, and loses at
     least what the narrowest one loses; its complement the other way round.
@@ -279,8 +279,8 @@ def _bound(query, data, memory, view, mask, here):
     gain, loss, total = memory.gain, memory.loss, view.gain - view.loss
     best = NO_SCORE
     for quadrant in range(4):
-        asked = mask >> quadrant & 0b10001
-        if asked == 0:
+        wanted = mask >> quadrant & 0b10001
+        if wanted == 0:
             continue
         if quadrant == 0:
             wide_gain, wide_loss = here[GAIN], here[LOSS]
@@ -296,9 +296,9 @@ def _bound(query, data, memory, view, mask, here):
             wide_loss = view.loss - loss[x2] - loss[y2] + here[LOSS + 3]
             gain_left = view.gain - gain[x1] - gain[y1] + here[GAIN]
             loss_left = view.loss - loss[x1] - loss[y1] + here[LOSS]
-        if asked & 1:
+        if wanted & 1:
             best = max(best, wide_gain - loss_left)
-        if asked & 16:
+        if wanted & 16:
             best = max(best, total - gain_left + wide_loss)
     return best
 
@@ -313,15 +313,15 @@ def pair_with_point(query, data, memory, view):
     best = query.goal
     for step in range(query.card_x - 1):
         code = query.card_x - 1 - step
-        asked = query.mask & memory.roles_x[start + code]
-        if asked == 0:
+        wanted = query.mask & memory.roles_x[start + code]
+        if wanted == 0:
             continue
         _hold(data, memory, view, query.x, code, code + 1)
         gain_x, loss_x = memory.gain[start + code], memory.loss[start + code]
         if query.kind_y == POINT:
-            found = _best_set(query, data, memory, view, gain_x, loss_x, asked, best)
+            found = _best_set(query, data, memory, view, gain_x, loss_x, wanted, best)
         else:
-            found = _best_interval(query, data, memory, view, gain_x - loss_x, asked)
+            found = _best_interval(query, data, memory, view, gain_x - loss_x, wanted)
         if found > best:
             best = found
             memory.where[0] = code
@@ -333,7 +333,7 @@ def pair_with_point(query, data, memory, view):
 
 @part
 def _hold(data, memory, view, x, low, high):
-    """The rows of the hole on which a literal of x holds."""
+    """The decided rows on which a literal of x holds."""
     for word in range(view.gain_end):
         memory.gained_x[word] = rows_between(data, x, low, high, word, memory.gained[word])
     for word in range(view.loss_start, len(data.full)):
@@ -341,8 +341,8 @@ def _hold(data, memory, view, x, low, high):
 
 
 @part
-def _best_set(query, data, memory, view, gain_x, loss_x, asked, best):
-    """The best of the asked functions above the best so far, for one x, over categories of y."""
+def _best_set(query, data, memory, view, gain_x, loss_x, wanted, best):
+    """The best of the wanted functions above the best so far, for one x, over categories of y."""
     start, at, gains, losses = (
         data.starts[query.y],
         data.sets_from[query.y],
@@ -354,12 +354,12 @@ def _best_set(query, data, memory, view, gain_x, loss_x, asked, best):
     max_out = NO_SCORE
     min_out = -NO_SCORE
     for value in range(1, query.card_y):
-        if asked & memory.roles_y[start + value] == 0:
+        if wanted & memory.roles_y[start + value] == 0:
             continue
         rows = data.sets[at + value]
         both = weight_of_both(data, memory.gained_x, rows, 0, view.gain_end)
         gain_y, loss_y = memory.gain[start + value], memory.loss[start + value]
-        if _most(both, gain_x, gain_y, loss_x, loss_y, gains, losses, asked) <= best:
+        if _most(both, gain_x, gain_y, loss_x, loss_y, gains, losses, wanted) <= best:
             continue
         inside = both - weight_of_both(data, memory.lost_x, rows, view.loss_start, len(data.full))
         outside = gain_y - loss_y - inside
@@ -367,12 +367,12 @@ def _best_set(query, data, memory, view, gain_x, loss_x, asked, best):
         min_in = min(min_in, inside)
         max_out = max(max_out, outside)
         min_out = min(min_out, outside)
-    return combine(max_in, min_in, max_out, min_out, gain_x - loss_x, gains - losses, asked)
+    return combine(max_in, min_in, max_out, min_out, gain_x - loss_x, gains - losses, wanted)
 
 
 @part
 def _most(both, x, y, loss_x, loss_y, gains, losses, mask):
-    """The most that the asked functions can reach, once the rows gained by both are known.
+    """The most that the wanted functions can reach, once the rows gained by both are known.
 
     Lost rows only subtract: at least 0 for a conjunction, for a disjunction at least those of the
     literal that loses more.
@@ -398,8 +398,8 @@ def _most(both, x, y, loss_x, loss_y, gains, losses, mask):
 
 
 @part
-def _best_interval(query, data, memory, view, in_total, asked):
-    """The best of the asked functions for one x and an interval, from sums by value of y."""
+def _best_interval(query, data, memory, view, in_total, wanted):
+    """The best of the wanted functions for one x and an interval, from sums by value of y."""
     inside, total, card = memory.inside, view.gain - view.loss, query.card_y
     sums = memory.net[data.starts[query.y] :]
     for value in range(card):
@@ -408,8 +408,8 @@ def _best_interval(query, data, memory, view, in_total, asked):
     _scatter(data, memory.lost_x, view.loss_start, len(data.full), query.values_y, inside, -1)
     if data.has_windows:
         ends = memory.window
-        return best_window(inside, sums, data, memory, query.y, in_total, total, asked, ends)
-    return best_interval(inside, sums, card, query.floor_y, in_total, total, asked)
+        return best_window(inside, sums, data, memory, query.y, in_total, total, wanted, ends)
+    return best_interval(inside, sums, card, query.floor_y, in_total, total, wanted)
 
 
 @part
@@ -425,19 +425,19 @@ def _scatter(data, words, start, end, values, sums, sign):
 
 @part
 def best_pair(data, plan, memory, box, code, mask, view, goal, any_will_do, flag):
-    """The best score that two columns can fill the hole of a box with, if above the goal."""
+    """The best score of two columns as the free literals of a box, if above the goal."""
     x = code >> COLUMN_BITS
     y = code & ((1 << COLUMN_BITS) - 1)
     is_relaxed = len(plan.after) > 0
     for column in (x, y):
         if memory.compressed[column] != box:
             memory.compressed[column] = box
-            merge = is_relaxed or plan.hole == 2
+            merge = is_relaxed or plan.free == 2
             memory.cards[column] = compress_values(data, memory, column, view, merge, box)
             literal_sums(data, memory, column, view, box)
-            if plan.hole == 2:
+            if plan.free == 2:
                 profile(data, memory, column, view, goal + 1)
-    if plan.hole == 2:
+    if plan.free == 2:
         mask &= memory.roles[x, 0] & memory.roles[y, 1]
         mask = prune_pair(memory.extremes[x], memory.extremes[y], mask, view.loss, goal)
         if mask == 0:
@@ -458,12 +458,12 @@ def best_pair(data, plan, memory, box, code, mask, view, goal, any_will_do, flag
         view.loss,
         memory.has_top_rows[x],
         memory.has_top_rows[y],
-        view.asked,
+        view.decided,
         view.gained,
         memory.local[x] if memory.merged[x] else data.ranks[x],
         memory.local[y] if memory.merged[y] else data.ranks[y],
     )
-    if plan.hole == 1:
+    if plan.free == 1:
         if data.has_windows and query.kind_x == INTERVAL:
             sums, total = memory.net[data.starts[x] :], view.gain - view.loss
             return best_window(sums, sums, data, memory, x, total, total, mask, memory.where)

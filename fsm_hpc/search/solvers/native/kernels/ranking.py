@@ -9,8 +9,8 @@ UNIT_BITS = 38  # of a unit's number; the rest of a word holds the score
 UNITS = (1 << UNIT_BITS) - 1
 MAX_SCORE = 1 << (62 - UNIT_BITS)
 DONE, PAUSED, STOPPED = range(3)  # how a kernel comes back
-AT, BEGUN, STACKED, NODES, ASKED = range(5)  # of a lane's control
-UNIT, ENTRY, MASK, SCORE, LOW, HIGH = range(6)  # of a lane's incumbent
+AT, BEGUN, STACKED, NODES, SCORED = range(5)  # of a thread's control
+UNIT, ENTRY, MASK, SCORE, LOW, HIGH = range(6)  # of a thread's incumbent
 
 
 @part
@@ -36,12 +36,12 @@ def goal_above(threshold, settled, unit):
 
 
 @part
-def set_incumbent(lane, shared, unit, entry, mask, score, low, high):
+def set_incumbent(thread, shared, unit, entry, mask, score, low, high):
     """Make a solution this thread's incumbent."""
-    lane.incumbent[UNIT] = unit
-    lane.incumbent[ENTRY] = entry
-    lane.incumbent[MASK] = mask
-    lane.incumbent[SCORE] = score
-    lane.incumbent[LOW] = low
-    lane.incumbent[HIGH] = high
+    thread.incumbent[UNIT] = unit
+    thread.incumbent[ENTRY] = entry
+    thread.incumbent[MASK] = mask
+    thread.incumbent[SCORE] = score
+    thread.incumbent[LOW] = low
+    thread.incumbent[HIGH] = high
     shared.best[shared.slot] = rank_of(score, unit)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from fsm_hpc.search.solvers.native.kernels.kernel import structure
 
 Array = NDArray[Any]
-FALSE, TRUE, OPEN, OPEN_NEGATED = range(4)  # of a row: OPEN is what the hole says
+FALSE, TRUE, OPEN, OPEN_NEGATED = range(4)  # of a row: OPEN is what the free literals say
 LIVE, LIVE_COUNT, ACTIVE, ACTIVE_COUNT, BASE = range(5)  # where the lists of a stacked box are
-UNLISTED = -1  # the count of active holes of a unit whose holes are not listed yet
+UNLISTED = -1  # the count of active candidates of a unit before they are listed
 LANES = 8  # sets that are bounded together
 GROUP = 8  # cells whose subsets are summed beforehand
 SCORE, PLAN, FUNCTION, FIRST = range(4)  # of an incumbent: these, then its literals by variable
@@ -53,7 +53,7 @@ class Data(NamedTuple):
     starts: Array  # where a column begins in lists of the values of all columns
     order: Array  # place: columns with few cuts first
     places: Array  # the column at each place
-    widest: int  # pairs of values of two interval columns that a pair hole may have
+    widest: int  # pairs of values of two interval columns that may be free together
     many: int  # values of a pivot column beyond which it is gone through first
     bounds: Bounds
     has_windows: bool  # intervals have to have support, and none holds nowhere
@@ -84,7 +84,7 @@ class PlanArrays(NamedTuple):
     rises: Array  # by function, variables (bits) with which it may only become true
     falls: Array  # only false
     partner: int
-    hole: int
+    free: int
 
 
 @structure
@@ -92,38 +92,38 @@ class BoxMemory(NamedTuple):
     """The arrays of one thread that searches boxes."""
 
     live: Array  # words that have rows which boxes of a branch have not settled
-    entries: Array  # holes that may still beat the incumbent, a list for each box of a branch
-    masks: Array  # the functions to ask of each, and its number in the unit
+    entries: Array  # candidates that may still beat the incumbent, a list for each box of a branch
+    masks: Array  # the functions of each, and its number in the unit
     boxes: Array  # the stack: bounds of both ends of every variable
     frames: Array  # and where the lists of each box are
     pieces: Array  # of a word: its rows by what is known of each variable
     codes: Array  # that as base-3 digits
-    gained: Array  # words of the rows that the hole gains
+    gained: Array  # words of the rows that the free literals may gain
     lost: Array  # and loses
     opened: Array  # words of the rows whose state the box leaves open
-    gained_x: Array  # those that the hole gains where x holds
+    gained_x: Array  # those that are gained where x holds
     lost_x: Array
-    rows: Array  # those that the hole decides one by one, those that it gains first
+    rows: Array  # the decided rows one by one, those to gain first
     row_weights: Array
     listed: Array  # the last box that they were listed for
-    allowed: Array  # functions that a unit asks, by the first place of a pair
+    allowed: Array  # functions that a unit tries, by the first place of a pair
     compressed: Array  # the last box that a column was compressed for
     merged: Array  # whether its values are numbered anew
     cards: Array  # of compressed columns
-    has_top_rows: Array  # by column: 1 if the hole has rows at its highest cut, and that counts
+    has_top_rows: Array  # by column: 1 if decided rows are at its highest cut, and that counts
     roles: Array  # of a column as x, as y: functions that some category may serve
     limits: Array  # of a pivot column: cuts that may serve a function
     extremes: Array  # of a column by role: the most that a literal of it allows
     chosen: Array  # a family for each variable
     columns: Array  # and its column
-    unit: Array  # what constraints leave to the hole
+    unit: Array  # what constraints leave to the free literals
     box: Array  # the box that is looked at
     ends: Array  # the first ends in it that have support
     where: Array  # the cut that answered last
-    found: Array  # where all is kept that reaches the goal: unit, hole and functions of each
+    found: Array  # all that reaches the goal: unit, candidate and functions of each
     found_count: Array
-    is_reported: Array  # by number of a hole of the unit: whether it is among them
-    # for the answers of holes:
+    is_reported: Array  # by number of a candidate of the unit: whether it is among them
+    # to find the best free literals:
     marks: Array
     local: Array  # column x bit: values numbered anew
     cut_at: Array  # of a number that a value has: the cut that it stands for
@@ -152,18 +152,18 @@ class View(NamedTuple):
     kept: int  # where the words that it does not settle begin
     kept_count: int
     settled: int  # the score of the others
-    bound: int  # no choice of cuts in it scores higher, the hole apart
-    gain: int  # what the hole can add at most
+    bound: int  # no choice of cuts in it scores higher, the free literals apart
+    gain: int  # what the free literals can add at most
     loss: int  # and take away
-    asked: int  # rows that the hole decides
+    decided: int  # rows that the free literals decide
     gained: int  # those that it gains
     unsettled: int  # rows that the box leaves open
-    gain_end: int  # the hole gains in the words before this one
-    loss_start: int  # and loses in those from this one on
+    gain_end: int  # rows are gained in the words before this one
+    loss_start: int  # and lost in those from this one on
 
 
 class PairQuery(NamedTuple):
-    """Two columns asked for the best literals of each, over the rows that a hole decides."""
+    """Two columns whose best literals are wanted, over the rows that the free literals decide."""
 
     x: int
     y: int
@@ -173,7 +173,7 @@ class PairQuery(NamedTuple):
     card_y: int
     floor_x: int
     floor_y: int
-    mask: int  # the functions that are asked
+    mask: int  # the functions that are wanted
     goal: int  # only a higher score matters
     any_will_do: bool  # the first score above the goal is as good as the best
     gains: int  # of all rows together
@@ -187,7 +187,7 @@ class PairQuery(NamedTuple):
 
 
 @structure
-class Lane(NamedTuple):
+class ThreadState(NamedTuple):
     """One thread's place in the work, and what it found best."""
 
     control: Array  # AT, OPEN, STACKED, NODES, ASKED
@@ -208,14 +208,14 @@ class SharedBest(NamedTuple):
 class Span(NamedTuple):
     """What a kernel is to do: units up to `end` of a plan whose first unit has that number.
 
-    Each choice for the boxed variables falls into `blocks` units of so many holes.
+    Each choice for the boxed variables falls into `blocks` units of so many candidates.
     """
 
     first: int
     end: int
     budget: int  # steps of work before it comes back
     blocks: int
-    holes: int
+    candidates: int
 
 
 @structure
@@ -234,12 +234,12 @@ class NearData(NamedTuple):
 
 @structure
 class Context(NamedTuple):
-    """A function as a context with a hole."""
+    """A function as a context with free literals."""
 
     some: Array  # by what is known of the context: fillings for which the function may hold
     every: Array  # and those for which it does
     boxed: Array  # the variables of the context
-    hole: Array  # the one or two variables of the hole
+    free: Array  # the one or two free variables
 
 
 @structure
@@ -251,7 +251,7 @@ class NearWork(NamedTuple):
     marks: Array
     states: Array  # of the rows
     opens: Array
-    boxes: Array  # the stack: ends of the context's variables, then the rectangle of the hole
+    boxes: Array  # the stack: ends of the context's variables, then the rectangle of the free ones
     box: Array
     choice: Array  # the ends of each variable of one member
     most: int  # cells that are answered at once
@@ -292,7 +292,7 @@ class FunctionTree(NamedTuple):
     first: Array  # its first child; of a leaf the number of the function in canonical order
     end: Array
     roots: int
-    plans: Array  # by function: the plan, the function of the hole, the place of each variable
+    plans: Array  # by function: the plan, the free function, the place of each variable
     fillings: Array
     places: Array
     rises: Array  # and the literals (bits) with which it only becomes true, only false
