@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,6 @@ def answer_questions() -> None:
 
 def _answer(instance: Instance) -> Answer:
     from benchmarks.encodings import problem_of
-    from fsm_hpc.search.near_optimal.rashomon import near_optimal
     from fsm_hpc.search.solvers.base import Control, Incumbent
     from fsm_hpc.search.solvers.native import Native
 
@@ -129,10 +129,17 @@ def _answer(instance: Instance) -> Answer:
     solver.close()
     if instance.slack is None:
         return {"optimum": seconds, "seconds": seconds, "found": outcome.errors}
+    near_optimal = import_module(_rashomon_module()).near_optimal
     began = time.process_time()
     good = near_optimal(problem, instance.last, outcome.errors, instance.slack)
     found = [outcome.errors, good.count, good.is_complete]
     return {"optimum": seconds, "seconds": time.process_time() - began, "found": found}
+
+
+def _rashomon_module() -> str:
+    """The module of `near_optimal`, which version 0.2 called otherwise."""
+    modules = [f"fsm_hpc.search.near_optimal.{name}" for name in ("rashomon", "good_set")]
+    return next(name for name in modules if find_spec(name))
 
 
 @contextmanager

@@ -41,14 +41,10 @@ class Problem:
     language: Language = Language.PAPER
     objective: Objective = ACCURACY
     given: NDArray[np.float64] | None = None  # weights of the rows, none of them zero
-    weights: NDArray[np.int64] | None = (
-        None  # of the objective and the rows, as whole numbers; None: one each
-    )
+    weights: NDArray[np.int64] | None = None  # of objective and rows, whole; None: one each
     weight_error: float = 0.0  # the largest share of all weight that rounding moves
     constraints: Constraints = FREE  # without forbidden columns, which are removed
-    sample: NDArray[np.float64] | None = (
-        None  # weights for medians and quantiles, without those of classes
-    )
+    sample: NDArray[np.float64] | None = None  # for medians and quantiles, without classes'
 
     @staticmethod
     def build(

@@ -71,9 +71,8 @@ class ScanState:
     @property
     def is_finished(self) -> bool:
         has_ended = self.final is not None and self.final.end is not None
-        return (
-            has_ended and self.stop_reason is not None
-        )  # an older end does not count once the scan resumes
+        # an older end does not count once the scan resumes
+        return has_ended and self.stop_reason is not None
 
     def aged(self, seconds: float) -> ScanState:
         """The same state, when the step under way has taken that much longer."""
@@ -275,7 +274,7 @@ def _one_length(
         by_split = (*state.by_split[:at], changed, *state.by_split[at + 1 :])
         return replace(state, by_split=by_split, scan_s=used_s + seconds)
 
-    def tell(attempt: LengthAttempt) -> None:
+    def report(attempt: LengthAttempt) -> None:
         limits.watch(keep(replace(progress, under_way=attempt), attempt.seconds))
 
     budget_s = None if limits.proof_budget_s is None else limits.proof_budget_s - used_s
@@ -287,7 +286,7 @@ def _one_length(
         limits.control,
         limits.gives_up,
         budget_s,
-        tell,
+        report,
         partial(is_hopeless, behind=behind),
         needs_proof=True,
     )

@@ -34,11 +34,11 @@ def test_who_compiles_says_so_and_who_finds_it_done_does_not(tmp_path: Path) -> 
     said: list[str] = []
     marker = tmp_path / ".compiled-1"
     message = compiling.STAGE.message
-    with compiling._alone(marker, said.append), compiling._telling(message, said.append, marker):
+    with compiling._alone(marker, said.append), compiling._reporting(message, said.append, marker):
         marker.touch()
     assert said[0].startswith(message)
     assert said[-1].startswith("compiled in")
-    with compiling._alone(marker, said.append), compiling._telling(message, said.append, marker):
+    with compiling._alone(marker, said.append), compiling._reporting(message, said.append, marker):
         pass
     assert len(said) == 2
 

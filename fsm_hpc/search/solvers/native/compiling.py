@@ -70,7 +70,7 @@ def _make_ready(stage: Stage, say: Say) -> None:
     if marker is not None and marker.exists():
         stage.warm_up()
     else:
-        with _alone(marker, say), _telling(stage.message, say, marker):
+        with _alone(marker, say), _reporting(stage.message, say, marker):
             stage.warm_up()
         if kernel.unkept:
             error = kernel.unkept[0]
@@ -131,7 +131,7 @@ def _alone(marker: Path | None, say: Say) -> Iterator[None]:
 
 
 @contextmanager
-def _telling(message: str, say: Say, marker: Path | None) -> Iterator[None]:
+def _reporting(message: str, say: Say, marker: Path | None) -> Iterator[None]:
     """Report that this process compiles, unless another one has done so."""
     if marker is not None and marker.exists():
         yield
@@ -148,11 +148,11 @@ def _progress(message: str, say: Say, detail: str = "") -> Iterator[None]:
     say(message + detail)
     started = time.monotonic()
 
-    def tell(over: threading.Event) -> None:
+    def report(over: threading.Event) -> None:
         while not over.wait(REPORT_EVERY_S):
             say(f"{message}: {time.monotonic() - started:.0f} s so far")
 
-    with run_in_background(tell):
+    with run_in_background(report):
         yield
 
 

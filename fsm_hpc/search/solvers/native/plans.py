@@ -103,7 +103,7 @@ class Plan:
 def _from_list(saved: tuple[Any, ...]) -> Plan:
     boxed, free, states, fillings, after, partner = saved
     trees = {f: tree for f, _, tree in fillings}
-    cross = {f: mates for f, mates, _ in fillings}
+    cross = {f: interchangeable for f, interchangeable, _ in fillings}
     return Plan(boxed, free, tuple(map(int, states)), trees, cross, after, partner)
 
 
@@ -213,7 +213,7 @@ def _finish(
     trees, cross = _fillings(function, names, free, h ^ full if flipped else h)
     if partner is not None:
         cross = {f: bits | 1 << names[partner] for f, bits in cross.items()}
-    after = _earlier_mates(np.array(named), len(boxed))
+    after = _last_equal(np.array(named), len(boxed))
     place = -1 if partner is None else names[partner]
     return Plan(len(boxed), len(free), named, trees, cross, after, place)
 
@@ -249,20 +249,20 @@ def _fillings(
     function: Function, names: dict[int, int], free: tuple[int, ...], h: int
 ) -> tuple[dict[int, Tree], dict[int, int]]:
     """Trees and interchangeable variables by the functions of x, or of x and y."""
-    mates = _mates(function, names, free)
+    interchangeable = _interchangeable(function, names, free)
     x, y = len(names), len(names) + 1
     if len(free) == 1:
         f = 0 if h == 0b10 else 1
-        return {f: rename(function.tree, names | {free[0]: x})}, {f: mates}
+        return {f: rename(function.tree, names | {free[0]: x})}, {f: interchangeable}
     f = PAIRS[h]
     trees = {
         SWAPPED[f]: rename(function.tree, names | {free[1]: x, free[0]: y}),
         f: rename(function.tree, names | {free[0]: x, free[1]: y}),
     }
-    return trees, dict.fromkeys(trees, mates)
+    return trees, dict.fromkeys(trees, interchangeable)
 
 
-def _mates(function: Function, names: dict[int, int], free: tuple[int, ...]) -> int:
+def _interchangeable(function: Function, names: dict[int, int], free: tuple[int, ...]) -> int:
     """Bits of the boxed variables that could be exchanged with any free variable."""
     bits = function.bits
     return sum(
@@ -270,7 +270,7 @@ def _mates(function: Function, names: dict[int, int], free: tuple[int, ...]) -> 
     )
 
 
-def _earlier_mates(states: NDArray[Any], boxed: int) -> tuple[int, ...]:
+def _last_equal(states: NDArray[Any], boxed: int) -> tuple[int, ...]:
     """Of each variable the last earlier one that the context does not tell from it, or -1."""
     first = classes(states, boxed)
     return tuple(

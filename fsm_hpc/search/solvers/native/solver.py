@@ -166,9 +166,7 @@ class _Solve:
         self._best = self._leader(shortest)
         self._hint: Leader | None = None
         self._frontier: Frontier | None = None
-        self._upper_bound: int | None = (
-            None  # no formula of what is left of the size exceeds this score
-        )
+        self._upper_bound: int | None = None  # the highest score that is left of the size
         self._report_at = 0.0
         self._pace = Pace(alone=not control.needs_proof)
         self._give_up_at: float | None = None  # where a size cannot be searched
