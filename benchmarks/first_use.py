@@ -1,12 +1,13 @@
 """What the first use on an installation costs, which compiles; no search is charged for it.
 
-    python -m benchmarks.first_use [--against REVISION]   processor seconds, here and there
+    python -m benchmarks.first_use [--against REVISION]   seconds that pass, and of processors
     python -m benchmarks.first_use jobs                   six jobs at once in a fresh clone
 
-Times are processor seconds of a process with an empty cache, less those of the same process once
-everything is compiled. The jobs run in a clone of the last commit on a new trial SLURM. One
-of them compiles the solver while the others wait for it; no length's time may have a second of
-that, and what is found has to be the same with nothing compiled as with everything.
+Times are those of a process with an empty cache, less those of the same process once everything is
+compiled. A second process compiles a part, so that on an idle machine less time passes. The jobs
+run in a clone of the last commit on a new trial SLURM. One of them compiles the solver while
+the others wait for it; no length's time may have a second of that, and what is found has to be the
+same with nothing compiled as with everything.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -42,8 +44,9 @@ USES = {"the first fit with pivots": FIT, "everything": EVERYTHING}
 # ---------------------------------------------------------------------------------------- times
 
 
-def processor_s(tree: Path, code: str, cache: Path) -> float:
-    """Of a process that runs this with the code of a checkout, and its children."""
+def used_s(tree: Path, code: str, cache: Path) -> tuple[float, float]:
+    """Of a process that runs this with the code of a checkout: passed, and of its processors."""
+    began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-c", code],
@@ -53,23 +56,25 @@ def processor_s(tree: Path, code: str, cache: Path) -> float:
         check=True,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    processor_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.monotonic() - began, processor_s
 
 
-def compiling_s(tree: Path, code: str) -> float:
+def compiling_s(tree: Path, code: str) -> tuple[float, float]:
     """What it takes longer with an empty cache than with a full one."""
     with tempfile.TemporaryDirectory() as folder:
-        first, again = (processor_s(tree, code, Path(folder)) for _ in range(2))
-    return first - again
+        first, again = (used_s(tree, code, Path(folder)) for _ in range(2))
+    return first[0] - again[0], first[1] - again[1]
 
 
 def times(against: str | None) -> None:
-    print("processor seconds of compiling, on the first use")
+    print("seconds of compiling on the first use: passed / of processors")
     with checked_out(against) if against else nullcontext() as other:
-        print(f"{'':26}" + (f" {against:>8}" if other else "") + f" {'here':>8}")
+        print(f"{'':26}" + (f" {against:>15}" if other else "") + f" {'here':>15}")
         for name, code in USES.items():
             trees = [other, HERE] if other else [HERE]
-            spent = "".join(f" {compiling_s(tree, code):8.1f}" for tree in trees)
+            pairs = (compiling_s(tree, code) for tree in trees)
+            spent = "".join(f" {passed:7.1f}/{processor:7.1f}" for passed, processor in pairs)
             print(f"{name:26}{spent}", flush=True)
 
 

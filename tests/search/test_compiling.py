@@ -147,6 +147,15 @@ def test_nothing_is_compiled_after_compile(tmp_path: Path) -> None:
     assert _kept(tmp_path) == kept
 
 
+@pytest.mark.slow
+def test_the_helper_compiles_cells_and_leaves_boxes_to_the_others(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    _run(environment, "-m", compiling.__name__)
+    kernels_of = {name.split("-")[0] for name in _kept(tmp_path)}
+    assert "cells.search_sets" in kernels_of
+    assert "boxes.search" not in kernels_of
+
+
 def _run(environment: dict[str, str], *words: str) -> str:
     done = subprocess.run(
         [sys.executable, *words], env=environment, capture_output=True, text=True, check=True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 import threading
 import time
@@ -22,6 +23,7 @@ from fsm_hpc.search.solvers.native.kernels import boxes, kernel
 from fsm_hpc.search.solvers.native.solver import Native
 from fsm_hpc.system import files, machine
 from fsm_hpc.system.background import run_in_background
+from fsm_hpc.system.children import child_environment, module_command
 
 REPORT_EVERY_S = 10.0
 Say = Callable[[str], None]
@@ -34,6 +36,7 @@ class Stage:
     name: str
     entry: Any  # one of them: where its cache is, theirs is
     warm_up: Callable[[], None]
+    module: str = ""  # compiles some of them too, when it is run beside the warm-up
 
     @property
     def message(self) -> str:
@@ -70,7 +73,7 @@ def _make_ready(stage: Stage, say: Say) -> None:
     if marker is not None and marker.exists():
         stage.warm_up()
     else:
-        with _alone(marker, say), _reporting(stage.message, say, marker):
+        with _alone(marker, say), _reporting(stage.message, say, marker), _helper(stage):
             stage.warm_up()
         if kernel.unkept:
             error = kernel.unkept[0]
@@ -97,13 +100,27 @@ def tiny_problems() -> tuple[Problem, Problem]:
 
 
 def _solve_tiny() -> None:
+    """Boxes first, which take longest; meanwhile a helper may have compiled the other kernels."""
+    fixed, mixed = tiny_problems()
     solver = Native(1)
-    for problem in tiny_problems():
-        solver.solve(problem, 4, Incumbent(), Control())
-        solver.knowledge(problem).local.run(2, iter((False, True)).__next__)
+    solver.solve(mixed, 4, Incumbent(), Control())
+    solver.knowledge(mixed).local.run(2, iter((False, True)).__next__)
+    solver.solve(fixed, 4, Incumbent(), Control())
 
 
-STAGE = Stage("the solver", boxes.search, _solve_tiny)
+STAGE = Stage("the solver", boxes.search, _solve_tiny, __name__)
+
+
+@contextmanager
+def _helper(stage: Stage) -> Iterator[None]:
+    """A process that compiles the rest of a stage beside this one, where a core is free."""
+    if not stage.module or stage.folder is None or machine.available_cores() < 2:
+        yield
+        return
+    null = subprocess.DEVNULL
+    command = module_command(stage.module)
+    with subprocess.Popen(command, env=child_environment(), stdin=null, stdout=null, stderr=null):
+        yield
 
 
 @contextmanager
@@ -166,3 +183,7 @@ def _place(marker: Path | None) -> str:
 
 def _to_stderr(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":  # the helper
+    Native(1).solve(tiny_problems()[0], 4, Incumbent(), Control())
