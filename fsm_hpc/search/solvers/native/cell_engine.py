@@ -33,9 +33,9 @@ from fsm_hpc.search.solvers.native.kernels.shapes import (
 )
 from fsm_hpc.search.solvers.native.literal_list import FREE, ListedLiteral, list_literals
 from fsm_hpc.search.solvers.native.plans import plans
+from fsm_hpc.search.solvers.native.row_sets import WORD, packed
 from fsm_hpc.search.solvers.native.table import MOST_UNITS, Array, KernelTable, binomials
 
-WORD = 64
 MOST_SUMS = 1 << 24  # of conjunctions that are kept
 MOST_REMEMBERED = 1 << 22  # units whose bound is kept from one size to the next
 MOST_VARIABLES = 16  # a set of more literals has too many cells
@@ -59,28 +59,19 @@ class LiteralSets:
         layout, sections = _sections(weights)
         self.count = len(holds)
         self._lock = threading.Lock()
-        self._total = int(weights.sum())
-        self._bits = _packed(np.pad(holds, ((0, 0), (0, 1)))[:, layout])
-        self._sections, self._next_free = sections, next_free.astype(np.int64)
-        self._constraints = constraints
-        self._binomials = binomials(self.count, MOST_VARIABLES + 2)
-        self._sums = np.zeros(0, np.int32)
-        self._starts = np.full(MOST_VARIABLES + 2, -1, np.int64)
         self._bounds: dict[int, Array] = {}
-        self.keep_sums(1)
-
-    @property
-    def arrays(self) -> FixedTable:
-        return FixedTable(
-            self._bits,
-            self._sections,
-            self._next_free,
-            self._binomials,
-            self._sums,
-            self._starts,
-            self._total,
-            self._constraints,
+        self.arrays = FixedTable(
+            packed(np.pad(holds, ((0, 0), (0, 1)))[:, layout]),
+            sections,
+            next_free.astype(np.int64),
+            binomials(self.count, MOST_VARIABLES + 2),
+            np.zeros(0, np.int32),
+            np.full(MOST_VARIABLES + 2, -1, np.int64),
+            int(weights.sum()),
+            constraints,
         )
+        self._everything = np.full(self.arrays.bits.shape[1], ~np.uint64(0))
+        self.keep_sums(1)
 
     def units(self, variables: int) -> int:
         """Sets of the first literals, of which each is one unit with all that may be the last."""
@@ -100,35 +91,32 @@ class LiteralSets:
         with self._lock:
             for size in range(1, min(most, MOST_VARIABLES) + 1):
                 number = self._number(size)
-                if size > 1 and len(self._sums) + number > MOST_SUMS:
+                if size > 1 and len(self.arrays.sums) + number > MOST_SUMS:
                     return
-                if self._starts[size] < 0:
+                if self.arrays.starts[size] < 0:
                     self._add_sums(size, number)
 
     def _add_sums(self, size: int, number: int) -> None:
-        starts = self._starts.copy()
-        starts[size] = len(self._sums)
-        self._sums = np.concatenate([self._sums, np.zeros(number, np.int32)])
-        self._starts = starts
-        words = np.zeros((size, self._bits.shape[1]), np.uint64)
+        starts, sums = self.arrays.starts.copy(), self.arrays.sums
+        starts[size] = len(sums)
+        words = np.zeros((size, len(self._everything)), np.uint64)
         words[0] = self._everything
-        cells.sum_conjunctions(self.arrays, size, words, np.zeros(size, np.int64))
-
-    @property
-    def _everything(self) -> Array:
-        return np.full(self._bits.shape[1], ~np.uint64(0))
+        sums = np.concatenate([sums, np.zeros(number, np.int32)])
+        arrays = self.arrays._replace(sums=sums, starts=starts)
+        cells.sum_conjunctions(arrays, size, words, np.zeros(size, np.int64))
+        self.arrays = arrays
 
     def _number(self, size: int) -> int:
-        return int(self._binomials[self.count, size])
+        return int(self.arrays.binomials[self.count, size])
 
     def memory(self, variables: int, found: int = 0) -> CellMemory:
         """The arrays of one thread for sets of at most so many literals."""
         subsets, columns = 1 << max(0, variables - 2), self.count + LANES
-        width, groups = self._bits.shape[1], max(1, (1 << variables) // GROUP)
+        width, groups = len(self._everything), max(1, (1 << variables) // GROUP)
         words = np.zeros((subsets, width), np.uint64)
         words[0] = self._everything
         weights, inner = np.zeros((2, subsets), np.int64)
-        weights[0] = self._total
+        weights[0] = self.arrays.total
         singles, pairs = np.zeros((2, subsets, columns), np.int32)
         at, stop, partial = np.zeros((3, groups), np.int64)
         return CellMemory(
@@ -261,7 +249,3 @@ def _sections(weights: Array) -> tuple[Array, Array]:
                 sections.append((at, at + words, sign << bit))
                 at += words
     return np.concatenate(layout), np.array(sections, np.int64).reshape(-1, 3)
-
-
-def _packed(truths: Array) -> Array:
-    return np.ascontiguousarray(np.packbits(truths, axis=1, bitorder="little")).view(np.uint64)

@@ -106,7 +106,7 @@ def _sets_of(values: Array, count: int, layout: Layout) -> Array:
 
 
 def packed(truth: Array) -> Array:
-    return np.packbits(truth, bitorder="little").view(np.uint64)
+    return np.ascontiguousarray(np.packbits(truth, axis=-1, bitorder="little")).view(np.uint64)
 
 
 def _padded(rows: Array) -> Array:
