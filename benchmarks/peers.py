@@ -31,6 +31,7 @@ RULE = "pivot"  # the formula method that peers are compared with
 SIMPLE = ("logistic_regression", "tree")  # the quick models that `fit` compares a rule with
 STRONG = ("ebm", "random_forest", "xgboost")
 METRICS = ("accuracy", "balanced_accuracy", "auc", "log_loss")
+DRAWN = 2 / 3  # of the tables: the figure shows methods with at least this share
 ENOUGH = 1.0  # points: a rule is enough where it is at most this far behind
 
 
@@ -44,9 +45,9 @@ def _has_all_tables(study: Study, method: str) -> bool:
     return len(_complete(study, method)) == len(study.datasets)
 
 
-def _metric(study: Study, method: str, metric: str) -> float | None:
-    """The mean over the complete tables; None where one of them has no value."""
-    means = [group.mean(metric) for group in _complete(study, method)]
+def _metric(groups: Sequence[FoldGroup], metric: str) -> float | None:
+    """The mean over the tables; None where one of them has no value."""
+    means = [group.mean(metric) for group in groups]
     defined = [mean for mean in means if mean is not None]
     return fmean(defined) if defined and len(defined) == len(means) else None
 
@@ -133,7 +134,7 @@ def methods(study: Study) -> list[str]:
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     known = [method for method in study.methods if _complete(study, method)]
-    known.sort(key=lambda method: -(_metric(study, method, "accuracy") or 0))
+    known.sort(key=lambda method: -(_metric(_complete(study, method), "accuracy") or 0))
     known.sort(key=lambda method: not _has_all_tables(study, method))
     return [*lines, *(_method(study, method) for method in known)]
 
@@ -141,7 +142,7 @@ def methods(study: Study) -> list[str]:
 def _method(study: Study, method: str) -> str:
     groups = _complete(study, method)
     rows = [row for group in groups for row in group.rows]
-    accuracy, balanced, auc, log_loss = (_metric(study, method, metric) for metric in METRICS)
+    accuracy, balanced, auc, log_loss = (_metric(groups, metric) for metric in METRICS)
     return row(
         f"**{label(method)}**" if finds_formula(method) else label(method),
         len(groups),
@@ -397,9 +398,10 @@ def draw(study: Study, path: Path, is_dark: bool = False) -> None:
     style: Any = "dark_background" if is_dark else "default"
     with plt.style.context(style), plt.rc_context({"svg.hashsalt": "peers"}):
         figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
-        _draw_points(axes, _drawn(study))
+        points, tables = _drawn(study)
+        _draw_points(axes, points)
         axes.set_xlabel("symbols of the model (geometric mean over the tables, logarithmic)")
-        axes.set_ylabel(f"test accuracy (%), mean over {len(study.datasets)} tables")
+        axes.set_ylabel(f"test accuracy (%), mean over {tables} tables")
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
         kind = path.suffix.removeprefix(".")
@@ -411,14 +413,24 @@ def draw(study: Study, path: Path, is_dark: bool = False) -> None:
 Point = tuple[float, float, str]  # symbols, accuracy in percent, method
 
 
-def _drawn(study: Study) -> list[Point]:
-    """Methods with every table; the means of others would be of other tables."""
+def _drawn(study: Study) -> tuple[list[Point], int]:
+    """The methods with most tables, and the number of tables that all of these have.
+
+    The means are over these tables, so that points can be compared.
+    """
+    complete = {method: _complete(study, method) for method in study.methods}
+    least = DRAWN * len(study.datasets)
+    shown = {method: groups for method, groups in complete.items() if len(groups) >= least}
+    tables = set(study.datasets).intersection(
+        *({group.dataset for group in groups} for groups in shown.values())
+    )
     points = []
-    for method in study.methods:
-        symbols, accuracy = _symbols(_complete(study, method)), _metric(study, method, "accuracy")
-        if _has_all_tables(study, method) and symbols is not None and accuracy is not None:
+    for method, groups in shown.items():
+        shared = [group for group in groups if group.dataset in tables]
+        symbols, accuracy = _symbols(shared), _metric(shared, "accuracy")
+        if symbols is not None and accuracy is not None:
             points.append((symbols, 100 * accuracy, method))
-    return points
+    return points, len(tables)
 
 
 def _draw_points(axes: Any, points: Sequence[Point]) -> None:

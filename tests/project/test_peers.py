@@ -107,6 +107,18 @@ def test_a_factor_is_compared_with_the_reference_on_the_same_tables(tmp_path: Pa
     assert "Without results: `objective=balanced`" in factors.table(study)[-1]
 
 
+def test_the_figure_has_means_over_the_tables_of_all_shown_methods(tmp_path: Path) -> None:
+    paths = StudyPaths(tmp_path / "peers")
+    for dataset in ("bank", "diabetes", "hepatitis"):
+        _put(paths, dataset, "logistic_regression", 0.8)
+    for dataset in ("bank", "diabetes"):
+        _put(paths, dataset, "ebm", 0.9)
+    _put(paths, "bank", "pivot", 0.7)
+    points, tables = peers._drawn(collect.read(paths))
+    assert tables == 2
+    assert {method for _, _, method in points} == {"logistic_regression", "ebm"}
+
+
 def test_the_figure_is_the_same_on_every_run(study: Study, tmp_path: Path) -> None:
     for name in ("first.svg", "second.svg"):
         peers.draw(study, tmp_path / name)
