@@ -182,9 +182,10 @@ def _files(ref: FoldRef, study: _Study) -> FoldFiles:
     done = None
     if FoldPaths.result.name in names:
         done = _understood(lambda: result.read(paths.result, ref.id), damage)
-    if done is None or not _is_of_last_submission(done, paths, study.records):
+    if done is None or not _is_of_last_submission(done, paths, names, study.records):
         return _with_other_files(ref, done, names, damage, study.records)
-    outdated, checked = _outdated(names), verification.read(paths, done)
+    is_checked = FoldPaths.verification.name in names
+    outdated, checked = _outdated(names), verification.read(paths, done) if is_checked else None
     study.index.add(paths, done, outdated, checked)
     return FoldFiles(ref, done, outdated=outdated, verification=checked)
 
@@ -264,10 +265,13 @@ def _understood(read: Callable[[], T | None], damage: list[UnreadableError]) -> 
         return None
 
 
-def _is_of_last_submission(done: FoldResult, paths: FoldPaths, records: ArrayRecords) -> bool:
+def _is_of_last_submission(
+    done: FoldResult, paths: FoldPaths, names: Set[str], records: ArrayRecords
+) -> bool:
+    is_stored = FoldPaths.submission.name in names
     if "generation" not in done.provenance:  # of an older version, or of no job
-        return _answers_arrays(done, paths, records) and not paths.submission.exists()
-    last = generations.in_file(paths.submission)
+        return _answers_arrays(done, paths, records) and not is_stored
+    last = generations.in_file(paths.submission) if is_stored else 0
     is_last = last is not None and last <= generations.in_values(done.provenance)
     return is_last and _answers_arrays(done, paths, records)
 
