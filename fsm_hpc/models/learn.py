@@ -31,9 +31,8 @@ from fsm_hpc.search.stop_reason import StopReason
 from fsm_hpc.system import clock
 
 SHARE_OF_SCAN = 0.7  # of the time that the choice of the length may take
-_CAUSES: dict[
-    StopReason | None, str
-] = {  # of an end before longer formulas were compared without proof
+# causes of an end before longer formulas were compared without proof
+_CAUSES: dict[StopReason | None, str] = {
     StopReason.OUT_OF_MEMORY: "memory limit",
     StopReason.TOO_LARGE: "number of formulas",
 }
