@@ -195,7 +195,8 @@ COMMAND = Command(
         "scan.max_length=N": "longest formula (default: 10; 16 from 20,000 rows on)",
         "scan.splits=N": "splits into training and validation rows that choose the length "
         "(default: 5; 1 from 20,000 rows on)",
-        "language=NAME": "connectives of formulas: paper (and, or, not), xor, dnf, ...",
+        "language=NAME": "connectives of formulas: paper (and, or, not), xor, implies, dnf, cnf, "
+        "conjunction, disjunction or at_least (default: paper)",
         "cuts=NAME": "candidate thresholds: observed, midpoints, quantiles, rounded or given",
         "rule.KEY=VALUE": "constraints: require, forbid, increasing, decreasing, min_support, "
         "max_columns",
