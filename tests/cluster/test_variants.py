@@ -21,13 +21,16 @@ from fsm_hpc.study.fold import fold_paths, load_dataset
 TABLE = "a,b,label\n" + "1,2,yes\n3,4,no\n5,1,yes\n2,2,no\n" * 10
 
 
+TABLE_WORDS = ["dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median"]
+WORDS = [*TABLE_WORDS, "cluster=local", "solver=clingo_dl", "scan.max_length=1", "folds=2"]
+
+
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A sweep of a small table in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.csv").write_text(TABLE)
-    table = ["dataset=csv", "dataset.path=own.csv", "dataset.target=label", "method=median"]
-    return [*table, "cluster=local", "solver=clingo_dl", "scan.max_length=1", "folds=2"]
+    return WORDS
 
 
 def folders(tmp_path: Path) -> list[str]:
@@ -59,9 +62,24 @@ def test_two_seeds_of_a_sweep_are_computed_once_each_and_both_are_kept(
 @pytest.fixture
 def begun(tmp_path: Path, words: list[str]) -> list[str]:
     """Fold 0 with two seeds and with another patience, in commands of their own."""
-    for other in (["seed=1"], ["seed=2"], ["seed=1", "scan.patience=3"]):
-        assert main([*words, "fold=0", *other]) == 0
+    begin_variants()
     return words
+
+
+def begin_variants() -> None:
+    for other in (["seed=1"], ["seed=2"], ["seed=1", "scan.patience=3"]):
+        assert main([*WORDS, "fold=0", *other]) == 0
+
+
+@pytest.fixture(scope="module")
+def study_with_variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study with variants, computed once for tests that only read it."""
+    folder = tmp_path_factory.mktemp("variants")
+    (folder / "own.csv").write_text(TABLE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        begin_variants()
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -77,13 +95,15 @@ def begun(tmp_path: Path, words: list[str]) -> list[str]:
     ],
 )
 def test_words_choose_variants(
-    begun: list[str],
+    study_with_variants: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     chosen: list[str],
     expected: list[str],
 ) -> None:
+    monkeypatch.chdir(study_with_variants)
     assert [one["variant"] for one in states(capsys, *chosen)] == expected
-    sweep = [*begun, "fold=0", *chosen] if not any("variant=" in w for w in chosen) else chosen
+    sweep = [*WORDS, "fold=0", *chosen] if not any("variant=" in w for w in chosen) else chosen
     sweep = list({word.partition("=")[0]: word for word in sweep}.values())
     assert sorted(one["variant"] for one in states(capsys, *sweep)) == expected
 
