@@ -95,9 +95,7 @@ def read_claim(data: dict[str, Any]) -> Claim:
         require(0 < bound <= MAX_BOUND, NOT_CHECKABLE, f"expected a bound up to {MAX_BOUND}")
         rows = json.dumps([data[key] for key in ("columns", "labels", "weights")])
         digest = hashlib.sha256(rows.encode()).hexdigest()
-        require(
-            data["table"] == digest, REFUTED, "the digest of the rows differs from the stated one"
-        )
+        require(data["table"] == digest, REFUTED, "the rows do not match the stated digest")
         return Claim(columns, labels, weights, bound, str(data["formula"]), errors)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise NotVerifiedError(NOT_CHECKABLE, f"malformed: {error!r}"[:200]) from error
