@@ -39,10 +39,11 @@ def test_a_time_limit_without_time_to_work_is_refused(site: Site) -> None:
 def test_a_mistake_in_resume_takes_nothing_away(site: Site) -> None:
     site.fsm(*ONE, "-m", "cluster.options={hold: true}")
     site.fsm("cancel", "-y")
-    before = site.file("submission.json", "hepatitis/median/fold-0")
+    before = site.state()
+    assert before["state"] == "cancelled"
     slip = ("cluster.options=null", "cluster.partition=nope")
     assert "SLURM refused 1 job:" in site.fsm("resume", *slip, code=2)
-    assert site.file("submission.json", "hepatitis/median/fold-0") == before
+    assert site.state() == before
     site.fsm("resume", "cluster.options=null", "--wait")
     assert site.state()["done"]
 
