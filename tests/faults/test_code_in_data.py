@@ -139,24 +139,48 @@ SETTINGS: dict[str, Any] = {
 IN_SHORT = ("cluster.setup", "solver.name")
 
 
+def a_fold(here: Path, *words: str) -> Path:
+    """The folder of a fold that has ended."""
+    fold = ["dataset=hepatitis", "method=median", "fold=0", "scan.max_length=1"]
+    assert said(*fold, "solver=native", "solver.threads=1", *words)[0] == 0
+    return here / "results" / "default" / "hepatitis" / "median" / "fold-0"
+
+
+def with_setting(config: dict[str, Any], key: str) -> None:
+    """Put the hostile value of a key into settings."""
+    *sections, name = key.split(".")
+    for section in sections:
+        config = config[section]
+    config[name] = SETTINGS[key]
+
+
 @pytest.mark.parametrize("key", SETTINGS if ledger.IS_LONG else IN_SHORT)
 def test_no_setting_on_disk_is_run(here: Path, key: str) -> None:
     with ledger.case(KIND, f"setting {key}") as case:
-        fold = ["dataset=hepatitis", "method=median", "fold=0", "scan.max_length=1"]
-        assert said(*fold, "solver=native", "solver.threads=1")[0] == 0
-        folder = here / "results" / "default" / "hepatitis" / "median" / "fold-0"
+        folder = a_fold(here)
         saved = json.loads((folder / "submission.json").read_text())
-        holder = saved["config"]
-        *sections, name = key.split(".")
-        for section in sections:
-            holder = holder[section]
-        holder[name] = SETTINGS[key]
+        with_setting(saved["config"], key)
         (folder / "submission.json").write_text(json.dumps(saved))
         (folder / "result.json").unlink()
         case.tried += 2
         do("resume", "--wait", "cluster=local")
         do("cancel", "-y")
         refuse_run(here, key)
+
+
+@pytest.mark.parametrize("key", SETTINGS if ledger.IS_LONG else IN_SHORT)
+def test_no_setting_of_an_array_is_run(here: Path, key: str) -> None:
+    with ledger.case(KIND, f"setting {key} of an array") as case:
+        folder = a_fold(here, "-m", "--wait", "cluster=local")
+        (array,) = (here / "results" / "default" / "submissions").glob("*/array.json")
+        saved = json.loads(array.read_text())
+        with_setting(saved["first"]["config"], key)
+        array.write_text(json.dumps(saved))
+        (folder / "result.json").unlink()
+        case.tried += 2
+        do("resume", "--wait", "cluster=local")
+        do("cancel", "-y")
+        refuse_run(here, f"{key} of an array")
 
 
 # ---------------------------------------------------------------------------------- names on pages
