@@ -101,7 +101,7 @@ def test_the_doctor_shows_progress_while_the_node_compiles(
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines] == [
         "...      compiling the solver",
-        "...      waiting for another process",
+        "...      waiting for another process that compiles",
     ]
 
 

@@ -99,7 +99,7 @@ def test_folds_of_an_array_that_cannot_be_read_are_unknown_and_not_submitted_aga
     first, _ = json.loads(capsys.readouterr().out)
     assert first["state"] == "unknown"
     assert "array.json cannot be read: larger than" in first["reason"]
-    assert "the folder may be removed" in first["reason"]
+    assert "the folder can be removed" in first["reason"]
     assert main([*WORDS, "-m"]) == 0
     assert "0 submitted, 2 skipped" in capsys.readouterr().out
     shutil.rmtree(output_of_array())
