@@ -84,7 +84,7 @@ def _setting_row(one: Setting) -> str:
     meaning = one.info.help or _meanings()["settings"][one.key]
     if meaning.startswith("Table: "):
         meaning, scope = meaning.removeprefix("Table: "), "if the table differs"
-    cells = (f"`{one.key}`", _type_text(one.hint), _default(one), _cell(meaning), scope)
+    cells = (f"`{one.key}`", _type_text(one.hint), _default(one), _cell(meaning.rstrip(".")), scope)
     return f"| {' | '.join(cells)} |\n"
 
 
