@@ -205,8 +205,8 @@ def ours(study: Path, example: Example) -> Results | None:
 def table(kept: Results, study: Path) -> list[str]:
     """Two lines for each example: the paper's formula, and ours."""
     lines = [
-        "| dataset | method | whose | formula | size | wrong of the fitted rows | right of the "
-        "held-out rows, % | of all rows, % | fewest wrong at the paper's size |",
+        "| dataset | method | source | formula | size | errors on fitted rows "
+        "| accuracy on held-out rows, % | on all rows, % | least errors at the paper's size |",
         "|---|---|---|---|---:|---:|---:|---:|---:|",
     ]
     for example in EXAMPLES:

@@ -112,7 +112,7 @@ def beyond(found: Sequence[Beside], kept: Kept) -> list[str]:
     """Cells that are more than two points or two standard errors off, with what moves them."""
     lines = [
         "| dataset | method | ours | paper | difference | in standard errors "
-        "| how far chance alone moves it |",
+        "| variation by chance |",
         "|---|---|---:|---:|---:|---:|---|",
     ]
     for one in (one for one in found if one.is_beyond):
@@ -140,7 +140,9 @@ def _moved(one: Beside, kept: Kept) -> Iterator[str]:
                 means = [100 * fmean(run["right"]) for run in runs]
                 yield _told(f"{words} ({len(means)} runs)", means, theirs)
                 if step in ("folds", "refits"):
-                    yield _told(f"{words}, each shuffled anew", seeds.reshuffled(runs), theirs)
+                    yield _told(
+                        f"{words}, shuffled again for each fold", seeds.reshuffled(runs), theirs
+                    )
     for dataset, method, folds in ties.cells(kept.experiment("ties")):
         if f"{dataset} {method}" == name:
             drawn = 100 * np.mean([fold["drawn"]["right"] for fold in folds], axis=0)
@@ -148,7 +150,7 @@ def _moved(one: Beside, kept: Kept) -> Iterator[str]:
 
 
 def _told(words: str, means: Sequence[float], theirs: float) -> str:
-    reach = "" if min(means) <= theirs <= max(means) else ", not as far as the paper's"
+    reach = "" if min(means) <= theirs <= max(means) else ", without the paper's mean"
     return f"{words}: {min(means):.1f} to {max(means):.1f}{reach}"
 
 

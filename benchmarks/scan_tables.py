@@ -22,7 +22,7 @@ def coverage(study: Study) -> list[str]:
     """How many folds of each method of the experiment are kept, and which are missing."""
     datasets, methods = sweep_of(study.name)
     lines = [
-        "| method | folds kept | of | scans that their budget ended | not kept yet |",
+        "| method | folds kept | of | scans that timed out | missing folds |",
         "|---|---:|---:|---:|---|",
     ]
     for method in methods:
@@ -52,7 +52,7 @@ def longest_proved(done: FoldResult) -> int:
 def stops(study: Study) -> list[str]:
     """What ended the scans, how far they were proved, and what they cost, by method."""
     lines = [
-        "| method | folds | what ended the scans | longest proved length: least, median, most "
+        "| method | folds | stop reasons of the scans | longest proved length: least, median, most "
         "| final formulas proved | core-hours |",
         "|---|---:|---|---:|---:|---:|",
     ]
@@ -73,7 +73,7 @@ def stops(study: Study) -> list[str]:
 def cut_scans(study: Study) -> list[str]:
     """Every scan that its budget ended: what it was given, and what was proved until then."""
     lines = [
-        "| dataset | method | folds that were cut | seconds each was given | threads "
+        "| dataset | method | timed-out folds | time limit in s | threads "
         "| longest proved length |",
         "|---|---|---|---:|---:|---:|",
     ]
@@ -102,7 +102,7 @@ def plateau(study: Study, other: Study) -> list[str]:
     """The paper's own end of a scan beside the product's, over the cells that both have."""
     lines = [
         "| dataset | method | accuracy, paper's rule | plateau | difference | size | plateau "
-        "| seconds | plateau | scans cut | plateau |",
+        "| seconds | plateau | timed-out scans | plateau |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     both = list(_both(study, other))

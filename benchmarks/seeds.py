@@ -137,8 +137,8 @@ STEPS: dict[str, tuple[Measure, Sequence[str]]] = {
 def table(kept: Results, step: str) -> list[str]:
     """Mean accuracy of ten folds: over seeds, and the paper's beside it."""
     lines = [
-        "| dataset | method | seeds | lengths to | lowest | mean | highest | deviation | paper "
-        "| paper lies |",
+        "| dataset | method | seeds | largest length | lowest | mean | highest | deviation "
+        "| paper | paper's mean is |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for name, runs in cells(kept, step):
@@ -185,8 +185,8 @@ def _middle(drawn: NDArray[np.float64]) -> list[float]:
 def reshuffled_table(kept: Results) -> list[str]:
     """The runs on other folds, put together anew: no fold shares its shuffle with another."""
     lines = [
-        "| dataset | method | folds to draw from | deviation of one fold "
-        "| middle 95 % of ten | paper | paper lies | as far off |",
+        "| dataset | method | number of folds | deviation of one fold | middle 95 % of ten "
+        "| paper | paper's mean is | share at least as far |",
         "|---|---|---:|---:|---:|---:|---|---:|",
     ]
     for name, runs in (cell for step in ("folds", "refits") for cell in cells(kept, step)):

@@ -95,7 +95,7 @@ def cells(study: Study) -> list[str]:
     """Every cell: accuracy, size and seconds, ours and the paper's."""
     lines = [
         "| dataset | method | folds | accuracy | paper | difference | in standard errors "
-        "| size | paper | seconds | paper | scans cut |",
+        "| size | paper | seconds | paper | timed-out scans |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     return [*lines, *map(_cell, besides(study))]
@@ -140,11 +140,11 @@ def headline(study: Study) -> list[str]:
     errors = sum(abs(one.standard_errors) > POINTS for one in found)
     return [
         f"- {folds} of {FOLDS * len(paper.accuracy())} folds have a result; {proved} of "
-        f"{len(done)} final formulas are proved the best of their length; the budget ended {cut} "
-        f"of the scans.",
+        f"{len(done)} final formulas are proved optimal for their length; the time limit ended "
+        f"{cut} of the scans.",
         f"- Mean test accuracy over the datasets, ours minus the paper's, in points: {off}.",
-        f"- {points} of {len(found)} cells are more than {POINTS:g} points off, {errors} more than "
-        f"{POINTS:g} standard errors.",
+        f"- {points} of {len(found)} cells are more than {POINTS:g} points from the paper's, "
+        f"{errors} more than {POINTS:g} standard errors.",
         f"- The formula methods took {hours:.1f} core-hours, final formulas included, and lie "
         f"within one standard deviation of the paper's accuracy in {near} of {len(formulas)} "
         f"cells.",

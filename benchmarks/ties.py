@@ -160,7 +160,7 @@ def table(kept: Results) -> list[str]:
     """A line for each cell that has all of its folds: native's figures, and those of the draws."""
     lines = [
         "| dataset | method | lengths | accuracy, native | mean of draws | 95 % of draws "
-        "| size, native | draws | length at the end, native | draws |",
+        "| size, native | draws | chosen length, native | draws |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for dataset, method, folds in cells(kept):

@@ -48,7 +48,8 @@ def _line(dataset: str, method: str, outcomes: list[Verification]) -> str:
 def unfinished(study: Path) -> list[str]:
     """The claims that are not verified, with what a verification is expected to take."""
     lines = [
-        "| dataset | method | fold | bound | outcome | processor s | done | minutes at that pace |",
+        "| dataset | method | fold | bound | outcome | processor s | share checked "
+        "| estimated minutes |",
         "|---|---|---:|---:|---|---:|---:|---:|",
     ]
     for fold, done, found in _checked(study):
