@@ -41,9 +41,9 @@ _NOTE = "<!-- generated: python -m scripts.reference --write -->\n\n"
 _SETTINGS_HEAD = """# Settings
 
 Give any setting in a command as `key=value`, or in [a config file](configuration.md).
-`--cfg job` prints the values of a command. The last column says whether another value gives another
-result. Such a value creates a [variant](../how-to/sweep-settings.md) of a fold.
-[Table formats](tables.md) explains `dataset.*`.
+`--cfg job` prints the values of a command. The last column says whether the setting
+changes results. If it does, another value creates a [variant](../how-to/sweep-settings.md) of a
+fold. [Table formats](tables.md) explains `dataset.*`.
 """
 _SECTIONS = {
     "dataset": "Dataset",
@@ -105,9 +105,8 @@ _COMMANDS_HEAD = """# Commands
 
 `fsm-hpc COMMAND` and `python -m fsm_hpc COMMAND` are the same. All commands take `key=value`
 arguments ([settings](settings.md)) and options in any order.
-[Exit codes](states.md#exit-codes) are common to all. So are two options: `--config-dir FOLDER`
-(`-cd`), a further folder with config files, and `--config-name NAME` (`-cn`), another main
-config.
+[Exit codes](states.md#exit-codes) are the same for all commands. `--config-dir FOLDER` (`-cd`) adds
+a folder with config files, and `--config-name NAME` (`-cn`) selects another primary config.
 """
 
 
@@ -161,7 +160,7 @@ In the tables, `lengths[].errors` is the field `errors` of each element of the l
 _FILES: dict[str, tuple[str, Any]] = {
     "result.json": ("The result of one fold.", FoldResult),
     "scan.json": ("The state of a scan, from which a fold resumes.", ScanRow),
-    "model.json": ("A rule of `fit`, complete in itself.", Model),
+    "model.json": ("A rule of `fit`, with everything that is needed to apply it.", Model),
     "verification.json": ("The outcome of `verify` for one fold.", Verification),
 }
 
