@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fsm_hpc import parse
+from fsm_hpc.study import first_use
 
 nbformat: Any = pytest.importorskip("nbformat", reason="the extra `examples` is not installed")
 pytest.importorskip("nbclient", reason="the extra `examples` is not installed")
@@ -22,6 +23,7 @@ each = pytest.mark.parametrize("path", notebooks.notebooks(), ids=lambda path: p
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     """Every notebook after it has run; an error in a cell is raised."""
     folder = tmp_path_factory.mktemp("notebooks")
+    first_use.compile_all()  # else a notebook also prints that it compiles
     with pytest.MonkeyPatch.context() as patch:
         for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
             patch.setenv(name, str(folder / name))
