@@ -38,6 +38,8 @@ run.run_fold = troubled
 print(supervise.work_in_array(sys.argv[1]))
 """
 WAITS = "stop.wait(120); return None"
+# the signal before the time limit, which only this fold receives
+LIMIT_OF_FOLD = f"os.kill(os.getpid(), {int(signal.SIGUSR2)}); return None"
 
 
 @pytest.fixture
@@ -124,6 +126,29 @@ def test_at_its_time_limit_a_job_is_requeued_and_goes_on_with_what_is_left(outpu
     assert "finished" in run(output, WAITS, restart=1)
     assert ends() == ["finished"] * 3
     assert [attempt(fold)["restart"] for fold in range(3)] == [0, 1, 1]
+
+
+def test_a_fold_that_notices_the_time_limit_before_its_job_requeues_the_job(output: Path) -> None:
+    job = start(output, LIMIT_OF_FOLD)
+    wait(lambda: "requeue" in Path("bin/calls").read_text())
+    assert ends() == ["finished", "preempted", "finished"]
+    os.killpg(job.pid, signal.SIGKILL)
+    job.communicate()
+    Path("free").touch()
+    assert "finished" in run(output, WAITS, restart=1)
+    assert ends() == ["finished"] * 3
+
+
+def test_a_fold_that_was_cancelled_after_a_time_limit_does_not_requeue_its_job(
+    output: Path,
+) -> None:
+    job = start(output, LIMIT_OF_FOLD)
+    wait(lambda: "requeue" in Path("bin/calls").read_text())
+    os.killpg(job.pid, signal.SIGKILL)
+    job.communicate()
+    assert main(["cancel", "fold=1", "-y"]) == 0
+    assert "finished" in run(output, WAITS, restart=1)
+    assert ends() == ["finished", "preempted", "finished"]
 
 
 def test_a_job_that_is_killed_goes_on_and_the_fold_that_ran_comes_last(output: Path) -> None:

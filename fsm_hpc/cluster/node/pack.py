@@ -118,7 +118,10 @@ class Pack:
         return self._signal is not None
 
     def _end(self) -> AttemptEnd:
-        if self._signal is None or all(_state(*member) is _OVER for member in self._members):
+        left = [member for member in self._members if _state(*member) is not _OVER]
+        if self._signal is None and any(self._was_interrupted(*member) for member in left):
+            self._signal = signal.SIGUSR2  # its fold noticed the time limit before the job did
+        if self._signal is None or not left:
             return AttemptEnd.FINISHED
         if self._signal is signal.SIGUSR2 and self._job is not None:
             job.requeue_job(self._scheduler, self._job.job_id, self._config, print)
@@ -126,6 +129,16 @@ class Pack:
         if not self._scheduler.ends_with_command:
             job.wait_for_the_end(600)
         return AttemptEnd.STOPPED
+
+    def _was_interrupted(self, paths: FoldPaths, submission: Submission) -> bool:
+        """Whether a fold saved its state at the time limit since the job was last started."""
+        attempt = attempts.load(paths)
+        return (
+            self._job is not None
+            and attempt is not None
+            and (attempt.token, attempt.restart) == (submission.token, self._job.restart)
+            and attempt.end in (AttemptEnd.TIMEOUT, AttemptEnd.PREEMPTED)
+        )
 
 
 _LEFT, _SUSPECT, _OVER = "left", "suspect", "over"
