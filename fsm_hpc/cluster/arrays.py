@@ -207,19 +207,31 @@ def _read_all(
     """Some arrays of a study with their folds, and the errors of unreadable ones."""
     readable: list[tuple[JobArray, T]] = []
     errors: list[UnreadableError] = []
-    for path in sorted(study.submissions.glob(f"*/{FILE}")):
+    for output in _outputs(study):
         try:
-            array = read(path.parent)
+            array = read(output)
             if is_needed(array):
                 readable.append((array, folds(array)))
         except OlderFormatError:
             pass  # its folds have a submission.json
         except NewerFormatError as error:
-            errors.append(NewerFormatError(f"skipped: {path.parent}/{error}"))
+            errors.append(NewerFormatError(f"skipped: {output}/{error}"))
         except (UnreadableError, OSError) as error:
             advice = "its jobs cannot start; the folder can be removed"
-            errors.append(UnreadableError(f"{path.parent}: {error}; {advice}"))
+            errors.append(UnreadableError(f"{output}: {error}; {advice}"))
     return readable, errors
+
+
+def _outputs(study: StudyPaths) -> Iterator[Path]:
+    """The folders of arrays, and of those that have lost their file.
+
+    A folder with nothing but lines of folds was left before anything was submitted.
+    """
+    for output in sorted(study.submissions.glob("*")):
+        if (output / FILE).exists() or (
+            (output / FOLDS).exists() and len(list(output.glob("[!.]*"))) > 1
+        ):
+            yield output
 
 
 @dataclass(slots=True)

@@ -89,20 +89,43 @@ def test_what_a_job_cannot_read_is_an_error(
         supervise.work_in_array(str(output_of_array()))
 
 
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (_too_large, "array.json cannot be read: larger than"),
+        (_missing, "array.json is not there"),
+    ],
+)
 def test_folds_of_an_array_that_cannot_be_read_are_unknown_and_not_submitted_again(
-    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+    slurm: FakeSlurm,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], None],
+    reason: str,
 ) -> None:
     assert main([*WORDS, "-m"]) == 0
-    _too_large(output_of_array())
+    damage(output_of_array())
     capsys.readouterr()
     main(["status", "--json", *WORDS])
     first, _ = json.loads(capsys.readouterr().out)
     assert first["state"] == "unknown"
-    assert "array.json cannot be read: larger than" in first["reason"]
+    assert reason in first["reason"]
     assert "the folder can be removed" in first["reason"]
     assert main([*WORDS, "-m"]) == 0
     assert "0 submitted, 2 skipped" in capsys.readouterr().out
     shutil.rmtree(output_of_array())
+    assert main([*WORDS, "-m"]) == 0
+    assert "2 submitted, 0 skipped" in capsys.readouterr().out
+
+
+def test_lines_of_folds_that_were_written_before_a_kill_block_nothing(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "-m"]) == 0
+    output = output_of_array()
+    for path in output.iterdir():
+        if path.name != "folds.jsonl":
+            path.unlink()
+    capsys.readouterr()
     assert main([*WORDS, "-m"]) == 0
     assert "2 submitted, 0 skipped" in capsys.readouterr().out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pkgutil
 import shutil
 import signal
 import time
@@ -169,6 +170,12 @@ def refuse_another(command: Command, folder: Path, right: Answer, dealt: list[Bl
     if answer != right:
         differ = [key for key in answer if answer[key] != right.get(key)]
         raise WrongError(f"after {', '.join(map(str, dealt))}: other {differ or 'files'}")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_function_at_which_a_command_is_killed_exists(name: str) -> None:
+    for instant in COMMANDS[name].instants:
+        assert callable(pkgutil.resolve_name(instant.place))
 
 
 @pytest.mark.parametrize(("name", "number"), CASES)

@@ -63,7 +63,7 @@ OF_CLINGO = (
     Instant("ground", "fsm_hpc.search.solvers.clingo.process:ClingoProcess.next_message"),
 )
 OF_TRIALS = (
-    Instant("trial", "fsm_hpc.baselines.tuning:_asked"),
+    Instant("trial", "fsm_hpc.baselines.tuning:_next_trial"),
     Instant("trial written", "fsm_hpc.baselines.trials:save", True),
     Instant("result", "fsm_hpc.study.result:save"),
 )
@@ -80,7 +80,7 @@ OF_RULES = (
 )
 OF_ALTERNATIVES = (
     Instant("optimum", "fsm_hpc.report.alternatives.find:optimum_of", is_after=True),
-    Instant("told", "fsm_hpc.report.alternatives.summary:tell"),
+    Instant("summary", "fsm_hpc.report.alternatives.summary:summarize"),
 )
 OF_REPORTS = (
     Instant("collect", "fsm_hpc.report.collect:read"),
