@@ -157,7 +157,7 @@ def test_a_rule_for_something_else_is_refused_by_its_name(
     assert run_command("fit", *words) == 0
     with pytest.raises(UserError, match=why):
         run_command("alternatives", str(tmp_path / "rule"))
-    with pytest.raises(UserError, match=r"this problem has other|without missing values"):
+    with pytest.raises(UserError, match=r"does not have the default|without missing values"):
         run_command("fit", *words, f"out={tmp_path / 'other'}", "choose=consensus")
 
 

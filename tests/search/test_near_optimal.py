@@ -251,7 +251,7 @@ def test_what_the_set_is_not_defined_for_is_refused(name: str) -> None:
     labels = np.array([True, False, True, True])
     column = Column("x", Kind.NUMERIC, np.arange(4.0))
     problem = Problem.build([column], labels, Method.PIVOT, **BEYOND[name])  # type: ignore[arg-type]
-    with pytest.raises(UserError, match=f"{name} of its own"):
+    with pytest.raises(UserError, match=f"does not have the default {name}: fit it again"):
         near_optimal(problem, 3, 0, 1)
 
 

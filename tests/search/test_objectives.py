@@ -179,7 +179,7 @@ def test_what_cannot_be_exact_is_off_by_the_error_that_is_told(
 def test_weights_that_differ_too_much_are_refused() -> None:
     rows = 400_000  # each below the smallest whole number that the range leaves to a row
     values = np.append(np.linspace(0.9, 1.0, rows), rows)
-    with pytest.raises(UserError, match="rounding to such numbers moves"):
+    with pytest.raises(UserError, match="found weights of which rounding moves"):
         weigh(
             ACCURACY, np.zeros(rows + 1, bool), np.append(np.geomspace(1e-6, 1, rows), values[-1])
         )

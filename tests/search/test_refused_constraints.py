@@ -184,7 +184,7 @@ def test_a_problem_is_known_by_its_constraints() -> None:
 
 
 def test_alternatives_are_refused_by_name() -> None:
-    with pytest.raises(UserError, match="this one has constraints of its own"):
+    with pytest.raises(UserError, match="does not have the default constraints"):
         check_supported(problem(require=["age"]))
     check_supported(problem(forbid=["age"]))
 

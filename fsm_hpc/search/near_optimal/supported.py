@@ -18,9 +18,9 @@ def check_supported(problem: Problem) -> None:
         value = usual if usual is MISSING else getattr(problem, field.name)
         if value is not usual and not _is_equal(value, usual):
             raise UserError(
-                f"alternatives need unweighted rows, the paper's language, observed thresholds and "
-                f"no constraints; this problem has other {WORDS.get(field.name, field.name)}: fit "
-                "it again without them"
+                "alternatives need unweighted rows, the paper's language, observed thresholds and "
+                "no constraints; this problem does not have the default "
+                f"{WORDS.get(field.name, field.name)}: fit it again with the default"
             )
     if any(b.is_missing_indicator for b in problem.booleans) or not all(
         n.is_always_reached for n in problem.numerics
