@@ -168,7 +168,7 @@ def _content(file: Path) -> str | None:
 
 def test_what_no_set_is_defined_for_is_told_before_the_search(tmp_path: Path) -> None:
     config = config_of(tmp_path, "scan.alternatives=2", "cuts=midpoints")
-    with pytest.raises(UserError, match="cuts of its own"):
+    with pytest.raises(UserError, match="does not have the default cuts"):
         run_fold(config)
     with pytest.raises(UserError, match="slack"):
         run_fold(config_of(tmp_path, "scan.alternatives=1.5"))

@@ -195,7 +195,7 @@ def test_terminal_log_status_and_collect_tell_of_it(
     for name in (result.name, scan.name):
         assert all(name in text for text in (shown, log, " ".join(state["warnings"])))
     main(["collect"])
-    assert "2 files of other rows or settings kept as *.outdated-*" in capsys.readouterr().out
+    assert "2 files of other rows or settings renamed to *.outdated-*" in capsys.readouterr().out
     main(["report"])
     assert "*.outdated-*" in Path("results/default/report.html").read_text()
 
